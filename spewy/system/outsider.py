@@ -81,7 +81,10 @@ class Outsider(subprocess.Popen[bytes]):
         """Kill the program and all processes that it started."""
         for _ in range(MOST_ROUNDS):
             started = list(self._started())
-            if self.poll() is None or not (_PROC / str(self.pid)).exists():  # else a new process has the number
+            mine = (
+                self.poll() is None or not (_PROC / str(self.pid)).exists()
+            )  # else a new process has the number
+            if mine:
                 with suppress(OSError):  # the group has ended
                     os.killpg(self.pid, signal.SIGKILL)
             _kill(started)
