@@ -117,8 +117,11 @@ class Stopping:
         return min(most, done + max(1 + done // LEAST_STEP, step))
 
     def is_reached(self, check: Check | None) -> bool:
-        """Whether a check found an exploitability at or below the target."""
-        return check is not None and check.exploitability <= self.target
+        """Whether a check found an exploitability at or below the target; in a sample, after adding its standard error.
+
+        Without the standard error, a few flops that happen to be easy could end a solve.
+        """
+        return check is not None and check.exploitability + (check.stderr or 0.0) <= self.target
 
     def is_check_due(self, done: int, seconds: float, trace: Trace) -> bool:
         """Whether a check must measure the exploitability now.

@@ -415,12 +415,12 @@ def test_what_is_judged_is_told_and_kept(leduc, tmp_path, judge_of):
     assert (again.exploitability, again.value, again.trace) == (0.5, -0.05, result.trace)
 
 
-def test_a_target_that_is_reached_ends_it(leduc, tmp_path, judge_of):
-    asked = judge_of(0.5, 0.01)
-    settings = ["solve.check_every=0.001 s", "solve.target=10 mbb", "solve.max_sweeps=1000000000"]
+def test_a_target_that_is_reached_with_the_standard_error_ends_it(leduc, tmp_path, judge_of):
+    asked = judge_of(0.5, 0.1, 0.01)  # each with a standard error of 0.1
+    settings = ["solve.check_every=0.001 s", "solve.target=120 mbb", "solve.max_sweeps=1000000000"]
     result = solve(leduc[0], tmp_path / "out", *settings)
     assert result.converged
-    assert len(asked) == 2
+    assert len(asked) == 3
     assert status_of(tmp_path / "out").ended == "target reached"
 
 
