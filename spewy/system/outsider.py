@@ -81,10 +81,8 @@ class Outsider(subprocess.Popen[bytes]):
         """Kill the program and all processes that it started."""
         for _ in range(MOST_ROUNDS):
             started = list(self._started())
-            mine = (
-                self.poll() is None or not (_PROC / str(self.pid)).exists()
-            )  # else a new process has the number
-            if mine:
+            # if the program has ended, a new process may have its number
+            if self.poll() is None or not (_PROC / str(self.pid)).exists():
                 with suppress(OSError):  # the group has ended
                     os.killpg(self.pid, signal.SIGKILL)
             _kill(started)
