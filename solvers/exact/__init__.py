@@ -7,6 +7,7 @@
 - `reach`, `totals`, `terminals` and `update` are the steps of a pass over one board, in this order.
 - `plan` says which passes to do, `passes` goes from board to board.
 - `context` has the buffers and threads, `engine` the solver, `footprint` the memory that a solve takes.
+- `many` solves many one-round games in one call: `refill` is its kernel, `seats` has the kernel's tuples.
 
 Words that the kernels of this package use:
 

@@ -178,6 +178,10 @@ class Context:
     def _thread(self, thread: int) -> Thread:
         return Thread(self.tasks, self.n_tasks, self.n_in_memory, self._counters, self.threads, thread)
 
+    def of_one_thread(self) -> tuple[Packed, Packed, np.ndarray, list[np.ndarray]]:
+        """The packed views of `bind`, the first thread's `Desk`, the counters, and both players' ranges ``[row]``."""
+        return self._views, self._desks[0], self._counters, self._weights
+
     def weigh(self, deal_weight: float) -> None:
         """Set the summed weight of all pairs of hands, by which measured values are divided."""
         if deal_weight == self._deal_weight:

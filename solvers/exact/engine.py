@@ -289,7 +289,7 @@ class ExactCfr:
             target: exploitability in chips at which the plan ends.
             measured: ``[measurement, 4]``, the array that gets the results, see `Plan`.
         """
-        numbers, fractions = _numbers(self.variant, self.iteration, iterations, self._short)
+        numbers, fractions = iteration_numbers(self.variant, self.iteration, iterations, self._short)
         clip = self.variant.discount.clip
         return Plan(
             UPDATE, iterations, every, numbers, fractions, clip, float(target), measured, NO_VALUES, -1
@@ -297,7 +297,9 @@ class ExactCfr:
 
 
 @lru_cache(maxsize=64)
-def _numbers(variant: Variant, done: int, iterations: int, short: bool) -> tuple[np.ndarray, np.ndarray]:
+def iteration_numbers(
+    variant: Variant, done: int, iterations: int, short: bool
+) -> tuple[np.ndarray, np.ndarray]:
     """Weights and rounding of the iterations that follow iteration ``done``: the fields numbers and dither of a `Plan`.
 
     The results are cached, since solves of many small games ask for the same iterations. ``short`` says whether

@@ -1,46 +1,39 @@
 """Solves one river job on many boards with ranges as arrays: for bots, trainers, and data sets of hand values.
 
-A whole `Session` per river takes ten to thirty times as long as its iterations alone, because it reads the job's text,
-makes a plan and writes lockers. This module builds the betting once and keeps nothing but the results.
+A whole `Session` per river takes ten to a hundred times as long as its iterations alone, because it reads the job's
+text, makes a plan and writes lockers. Here one kernel goes from river to river (`solvers.exact.many`), and threads
+share the rivers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import pairwise
-from typing import Any
+from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from buckets.cards import blocked, cards_name, parse_cards
+from buckets.cards import cards_name, parse_cards, strengths
 from buckets.errors import CardError
 from buckets.types import Floats, Ints
 from solvers.discount import EXACT_VARIANT, variant
-from solvers.exact import ExactCfr
-from solvers.game import LiveGame
-from spewy.chunks.boards import board_rounds
-from spewy.chunks.live_game import live_game
-from spewy.chunks.problem import Shorts
-from spewy.chunks.rounds import betting_rounds
+from solvers.exact.many import Games, Limits, ManyGames, Results
+from solvers.tree import Forest
+from spewy.chunks.rounds import line_forests
 from spewy.errors import InputError, SolveError, shown
-from spewy.game.ranges.pair import meet
+from spewy.game.ranges.pair import SMALLEST
+from spewy.game.tree import BettingTree
 from spewy.job.job import Job, SpotJob
 from spewy.run.stopping import Stopping
-from spewy.system.local_pool import LocalPool
-from spewy.system.worker import Parent
 
 AT_ONCE = 64
-"""Number of rivers in a task of a worker process."""
+"""Number of rivers that a thread solves in one call of the kernel."""
 MOST_SWEEPS, CHECK_EVERY = 1_000_000, 10
 """Default largest number of iterations, and default number of iterations between two checks of exploitability."""
-N_CARDS = 52
 NAMES = ("oop", "ip")
-Task = tuple[SpotJob, Ints, Floats, Floats]
-"""Work for one worker: the job, boards ``[river, card]``, and both players' weights ``[river, hand]``."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +41,15 @@ class Rivers:
     """Solutions of many rivers; hands have the numbers of `buckets.cards.hands`.
 
     Attributes:
-        actions: the actions of oop at the root, such as ``"Check"`` and ``"Bet(45)"``.
+        actions: the actions of oop at the root with the job's own pot and stack, such as ``"Check"`` and ``"Bet(45)"``.
         ev: ``[river, player, hand]``, chips of the pot that a hand wins on average under the solution, oop first. NaN
             for a hand that is not in the range, that the board blocks, or that shares a card with every opposing hand.
-        strategy: ``[river, action, hand]``, frequencies of oop's actions at the root; NaN for hands not in the range.
+        strategy: ``[river, action, hand]``, frequencies of oop's actions at the root; NaN for hands not in the range,
+            and for actions that a river does not have.
         exploitability_pct: ``[river]``, exploitability in % of the pot.
         sweeps: ``[river]``, number of iterations.
+        river_actions: for each river the actions of oop at the root. They differ from ``actions`` if the rivers have
+            pots and stacks of their own.
     """
 
     actions: tuple[str, ...]
@@ -61,20 +57,33 @@ class Rivers:
     strategy: NDArray[np.float32]
     exploitability_pct: Floats
     sweeps: Ints
+    river_actions: tuple[tuple[str, ...], ...]
+
+
+class _Betting(NamedTuple):
+    """Pot, stack and betting that some rivers share, with the numbers of these rivers."""
+
+    pot: int
+    actions: tuple[str, ...]
+    forest: Forest
+    rivers: Ints
 
 
 def solve_rivers(
     job: Job,
     boards: Sequence[str] | Ints,
-    oop: Floats,
-    ip: Floats,
+    oop: ArrayLike,
+    ip: ArrayLike,
     *,
+    pots: ArrayLike | None = None,
+    stacks: ArrayLike | None = None,
     workers: int = 1,
 ) -> Rivers:
     """Solve a river job on other boards and with other ranges.
 
     The job gives pot, stacks, bet sizes, rake, the CFR variant, the target and the largest number of sweeps. Its board,
-    ranges and other settings are not used. Each river is solved by one thread, with a row for each hand.
+    ranges and other settings are not used. Each river is solved by one thread, with a row for each hand, so the results
+    do not depend on the number of threads.
 
     Args:
         job: a spot with a board of five cards and without locks.
@@ -82,136 +91,165 @@ def solve_rivers(
         oop: ``[river, hand]``, or ``[hand]`` for the same range on all boards: weights of at least 0, by the numbers of
             `buckets.cards.hands`. Weights of hands that the board blocks are ignored.
         ip: the other player's weights, in the same form.
-        workers: number of processes.
+        pots: ``[river]``, the pot of each river in whole chips; None: the job's pot. Each different pair of pot and
+            stack needs a betting tree, which takes a few milliseconds.
+        stacks: ``[river]``, the effective stack of each river in whole chips; None: the job's stack.
+        workers: number of threads.
 
     Raises:
         InputError: the job is not a river that this function can solve; a board is not five cards; or the weights do
-            not fit, are negative or not finite, or leave no two hands that can be dealt together.
+            not fit, are negative or not finite, or leave no two hands that can be dealt together; or a pot or stack is
+            not a whole number of at least 1.
         SolveError: a solution is not finite.
-        ChildProcessError: a worker process died.
     """
     spot = _checked_job(job)
-    cards = _checked_boards(boards)
+    cards = _checked_boards(boards, spot.rules.deck.cards)
     shape = len(cards), len(spot.problem.hands)
-    weights = tuple(
-        _checked_weights(name, given, shape) for name, given in zip(NAMES, (oop, ip), strict=True)
+    first, second = (
+        _checked_weights(name, weights, shape) for name, weights in zip(NAMES, (oop, ip), strict=True)
     )
     if workers < 1:
         raise InputError(f"workers: expected a number of at least 1, found {workers}")
-    ends = [*range(0, len(cards), AT_ONCE), len(cards)]
-    tasks = [(spot, cards[i:j], weights[0][i:j], weights[1][i:j]) for i, j in pairwise(ends) if i < j]
-    actions = _Solver(spot).actions
-    out = _blank(shape, actions)
-    for number, rivers in _solved(tasks, min(workers, len(tasks))):
-        for k, river in enumerate(rivers, ends[number]):
-            for name in ("ev", "strategy", "exploitability_pct", "sweeps"):
-                getattr(out, name)[k] = getattr(river, name)[0]
-    return out
-
-
-class _Solver:
-    """Solves rivers that have the betting of one job."""
-
-    def __init__(self, job: SpotJob) -> None:
-        self._problem = replace(job.problem, symmetry=False, units=None)
-        self._betting = betting_rounds(self._problem.tree)
-        self._variant = variant(job.solve.variant or EXACT_VARIANT)
-        self._stopping = Stopping.of(job)
-
-    @cached_property
-    def actions(self) -> tuple[str, ...]:
-        """The actions of oop at the root."""
-        return tuple(action.label for action in self._problem.tree.root.actions)
-
-    def solve(self, cards: tuple[int, ...], weights: tuple[Floats, Floats]) -> Rivers:
-        """Solve one river.
-
-        Args:
-            cards: the numbers of the five public cards.
-            weights: per player ``[hand]``, the weights of the hands.
-
-        Returns:
-            The solution, with arrays for this single river.
-
-        Raises:
-            SolveError: the solution is not finite.
-        """
-        game, numbers = self._game(cards, weights)
-        limits = self._stopping
-        with closing(ExactCfr(game, self._variant)) as solver:
-            last = solver.run_to(limits.target, limits.last or MOST_SWEEPS, limits.every or CHECK_EVERY)[-1]
-            first = solver.average_values(0)
-            values = first, solver.root_values(1)
-            sums = solver.read("sums", 0, 0)[0][: len(self.actions)]
-        if not np.isfinite(last.exploitability.value):
-            raise SolveError(
-                f"board {cards_name(cards)}: the solution is not finite; scale the job's amounts"
-            )
-        out = _blank((1, len(self._problem.hands)), self.actions)
-        out.exploitability_pct[0] = 100 * last.exploitability.value / self._problem.pot
-        out.sweeps[0] = last.iteration
-        for p in (0, 1):
-            out.ev[0, p, numbers[p]] = game.chips_of_hands(p, values[p]) + self._problem.pot / 2
-        total = sums.sum(axis=0)
-        uniform = np.full_like(sums, 1 / len(sums))
-        out.strategy[0][:, numbers[0]] = np.divide(sums, total, out=uniform, where=total > 0)
-        return out
-
-    def _game(
-        self, cards: tuple[int, ...], weights: tuple[Floats, Floats]
-    ) -> tuple[LiveGame, tuple[Shorts, Shorts]]:
-        """Make the game of a river, and list the numbers of both players' hands in it."""
-        problem = self._problem
-        free = ~blocked(problem.hands, cards)
-        try:
-            ranges = meet(weights[0] * free, weights[1] * free, problem.hands).weights
-        except InputError as error:
-            raise InputError(f"board {cards_name(cards)}: {error}") from None
-        rules = problem.game
-        own = replace(problem, history=rules.cut(rules.board_order(cards)), ranges=ranges)
-        boards = board_rounds(own)
-        first, second = boards[0].boards[0].hands
-        return live_game(own, self._betting, boards), (first.numbers, second.numbers)
-
-
-def _blank(shape: tuple[int, int], actions: tuple[str, ...]) -> Rivers:
-    """Make a `Rivers` with NaN in its arrays, for ``shape`` = (number of rivers, number of hands)."""
-    n_rivers, n_hands = shape
+    config = spot.problem.tree.config
+    chips = np.stack(
+        [
+            _checked_chips("pots", pots, config.pot, len(cards)),
+            _checked_chips("stacks", stacks, config.stack, len(cards)),
+        ],
+        axis=1,
+    )
+    betting = list(_betting(spot, chips))
+    actions = tuple(action.label for action in spot.problem.tree.root.actions)
+    n_actions = max((len(part.actions) for part in betting), default=len(actions))
+    results = Results(
+        np.full((len(cards), 2, shape[1]), np.nan, dtype=np.float32),
+        np.full((len(cards), n_actions, shape[1]), np.nan, dtype=np.float32),
+        np.full(len(cards), np.nan),
+        np.zeros(len(cards), dtype=np.int64),
+    )
+    _solve_all(_Work(spot, cards, (first, second), results), betting, workers)
+    river_actions = [actions] * len(cards)
+    for part in betting:
+        results.exploitability[part.rivers] *= 100 / part.pot
+        for river in part.rivers.tolist():
+            river_actions[river] = part.actions
     return Rivers(
         actions,
-        np.full((n_rivers, 2, n_hands), np.nan, dtype=np.float32),
-        np.full((n_rivers, len(actions), n_hands), np.nan, dtype=np.float32),
-        np.full(n_rivers, np.nan),
-        np.zeros(n_rivers, dtype=np.int64),
+        results.ev,
+        results.strategy,
+        results.exploitability,
+        results.iterations,
+        tuple(river_actions),
     )
 
 
-def _solved(tasks: Iterable[Task], workers: int) -> Iterator[tuple[int, list[Rivers]]]:
-    """Yield the number of each task, and the solution of each of its rivers; tasks come in any order."""
-    if workers <= 1:
-        for number, task in enumerate(tasks):
-            yield number, _solve_some(*task)
+def _betting(job: SpotJob, chips: Ints) -> Iterator[_Betting]:
+    """Build the betting for each pair of pot and stack; ``chips[river]`` has the pairs."""
+    pairs, number = np.unique(chips, axis=0, return_inverse=True)
+    order, ends = np.argsort(number, kind="stable"), np.cumsum(np.bincount(number, minlength=len(pairs)))
+    own = job.problem.tree
+    for (pot, stack), rivers in zip(pairs.tolist(), np.split(order, ends[:-1]), strict=True):
+        config = replace(own.config, pot=pot, stack=stack or None)
+        tree = own if config == own.config else BettingTree(config)
+        labels = tuple(action.label for action in tree.root.actions)
+        yield _Betting(pot, labels, line_forests(tree)[0].forest, rivers)
+
+
+class _Work:
+    """The rivers to solve, and arrays for their results.
+
+    Args:
+        job: the job.
+        cards: ``[river, card]``, the boards.
+        weights: per player ``[river, hand]``, or ``[1, hand]`` for all rivers.
+        results: arrays that get the results.
+    """
+
+    def __init__(self, job: SpotJob, cards: Ints, weights: tuple[Floats, Floats], results: Results) -> None:
+        self._job, self._cards, self._weights, self._results = job, cards, weights, results
+        self._most_hands = max(
+            (int(np.count_nonzero(own > 0, axis=1).max(initial=1)) for own in weights), default=1
+        )
+        self._variant = variant(job.solve.variant or EXACT_VARIANT)
+        self._stopping = Stopping.of(job)
+
+    def solver(self, betting: _Betting) -> ManyGames:
+        """Make a thread's solver of rivers with some betting."""
+        stopping, own_pot = self._stopping, self._job.problem.pot
+        per_pot = betting.pot / own_pot if stopping.unit == "%" else 1.0
+        limits = Limits(
+            stopping.target * per_pot, stopping.last or MOST_SWEEPS, stopping.every or CHECK_EVERY, SMALLEST
+        )
+        n_hands = len(self._job.problem.hands)
+        return ManyGames(betting.forest, self._variant, betting.pot, limits, n_hands, self._most_hands)
+
+    def solve(self, solver: ManyGames, rivers: Ints) -> None:
+        """Solve some rivers, and write their results.
+
+        Raises:
+            InputError: no two hands of a river can be dealt together.
+            SolveError: a solution is not finite.
+        """
+        hands, cards = self._job.problem.hands, self._cards[rivers]
+        games = Games(rivers, strengths(cards, hands), hands, self._weights)
+        n_solved = solver.solve(games, self._results)
+        if n_solved < len(rivers):
+            raise InputError(
+                f"board {cards_name(cards[n_solved])}: expected two ranges that can be dealt together, but all pairs "
+                "of hands share a card"
+            )
+        finite = np.isfinite(self._results.exploitability[rivers])
+        if not finite.all():
+            name = cards_name(cards[int(np.argmin(finite))])
+            raise SolveError(f"board {name}: the solution is not finite; scale the job's amounts")
+
+
+def _solve_all(work: _Work, betting: Sequence[_Betting], workers: int) -> None:
+    """Solve all rivers in threads; the first error ends the work."""
+    tasks = [
+        (part, part.rivers[start : start + AT_ONCE])
+        for part in betting
+        for start in range(0, len(part.rivers), AT_ONCE)
+    ]
+    lock = Lock()
+
+    def thread() -> None:
+        """Take tasks until none is left; keep the solver as long as the betting stays."""
+        latest: tuple[_Betting, ManyGames] | None = None
+        while True:
+            with lock:
+                if not tasks:
+                    return
+                part, rivers = tasks.pop(0)
+            try:
+                if latest is None or latest[0] is not part:
+                    latest = part, work.solver(part)
+                work.solve(latest[1], rivers)
+            except BaseException:  # also on KeyboardInterrupt
+                with lock:
+                    tasks.clear()
+                raise
+
+    _in_threads(thread, min(workers, len(tasks)))
+
+
+def _in_threads(work: Callable[[], None], n: int) -> None:
+    """Call ``work`` in n threads at the same time, one of which is the caller's thread."""
+    if n <= 1:
+        work()
         return
-    with closing(LocalPool(workers)) as pool:
-        for message in pool.results(_solve_there, tasks):
-            if message is not None:
-                yield message.task, message.value
-
-
-def _solve_there(parent: Parent, *task: Any) -> list[Rivers]:
-    """Solve the rivers of a task in a worker process."""
-    del parent  # a task lasts a fraction of a second
-    return _solve_some(*task)
-
-
-def _solve_some(job: SpotJob, cards: Ints, oop: Floats, ip: Floats) -> list[Rivers]:
-    solver = _Solver(job)
-    return [solver.solve(tuple(map(int, cards[k])), (oop[k], ip[k])) for k in range(len(cards))]
+    with ThreadPoolExecutor(n - 1) as pool:
+        others = [pool.submit(work) for _ in range(n - 1)]
+        work()
+        for other in others:
+            other.result()
 
 
 def _checked_job(job: Job) -> SpotJob:
     if not isinstance(job, SpotJob) or len(job.board) != 5:
         raise InputError(f"job {job.name}: expected a spot with a board of five cards")
+    if job.rules.num_hole_cards != 2:
+        raise InputError(f"job {job.name}: expected a game with hands of two cards")
     if job.problem.locks:
         raise InputError(
             f"job {job.name}: expected a job without locks, whose hands may differ on other boards"
@@ -221,22 +259,22 @@ def _checked_job(job: Job) -> SpotJob:
     return job
 
 
-def _checked_boards(boards: Sequence[str] | Ints) -> Ints:
-    """Return the boards as card numbers ``[river, card]``."""
+def _checked_boards(boards: Sequence[str] | Ints, deck: Sequence[int]) -> Ints:
+    """Return the boards as card numbers ``[river, card]``; ``deck`` has the cards of the game."""
     rows = []
     for number, board in enumerate(boards):
         try:
             cards = parse_cards(board) if isinstance(board, str) else tuple(map(int, board))
         except (CardError, TypeError, ValueError) as error:
             raise InputError(f"board {number}: {error}") from None
-        if len(set(cards)) != 5 or not all(0 <= card < N_CARDS for card in cards):
+        if len(set(cards)) != 5 or not set(cards) <= set(deck):
             raise InputError(f"board {number}: expected five different cards, found {shown(board)}")
         rows.append(cards)
     return np.array(rows, dtype=np.int64).reshape(len(rows), 5)
 
 
-def _checked_weights(name: str, given: Floats, shape: tuple[int, int]) -> Floats:
-    """Check one player's weights, and return them as an array ``[river, hand]``.
+def _checked_weights(name: str, given: ArrayLike, shape: tuple[int, int]) -> Floats:
+    """Check one player's weights, and return them as an array ``[river, hand]``, or ``[1, hand]`` for all rivers.
 
     Args:
         name: the player's name, with which error messages begin.
@@ -246,9 +284,34 @@ def _checked_weights(name: str, given: Floats, shape: tuple[int, int]) -> Floats
     Raises:
         InputError: the weights have another shape, are negative, or are not finite.
     """
-    weights = np.asarray(given, dtype=np.float64)
+    weights = np.require(given, np.float64, ["C", "W"])
     if weights.shape not in (shape, shape[1:]):
         raise InputError(f"{name}: expected weights of shape {shape} or {shape[1:]}, found {weights.shape}")
     if not np.all(np.isfinite(weights)) or weights.min(initial=0.0) < 0:
         raise InputError(f"{name}: expected finite weights of at least 0")
-    return np.broadcast_to(weights, shape)
+    return weights.reshape(-1, shape[1])
+
+
+def _checked_chips(name: str, given: ArrayLike | None, own: int | None, n: int) -> Ints:
+    """Check the pots or stacks of n rivers, and return them as an array ``[river]``.
+
+    Args:
+        name: name of the argument, with which error messages begin.
+        given: a number of chips for each river; None: all rivers have the job's number.
+        own: the job's number of chips; None (the stack of a limit game) becomes 0.
+        n: number of rivers.
+
+    Raises:
+        InputError: there are not n numbers, or a number is not a whole number of at least 1.
+    """
+    if given is None:
+        return np.full(n, own or 0, dtype=np.int64)
+    try:
+        numbers = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name}: expected a number of chips for each river, found {shown(given)}") from None
+    if numbers.shape != (n,):
+        raise InputError(f"{name}: expected {n} numbers, one for each river, found shape {numbers.shape}")
+    if not np.all(np.isfinite(numbers) & (numbers >= 1) & (numbers == np.floor(numbers))):
+        raise InputError(f"{name}: expected whole numbers of at least 1 chip")
+    return numbers.astype(np.int64)

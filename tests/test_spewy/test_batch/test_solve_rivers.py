@@ -60,7 +60,7 @@ def test_evs_of_both_players_share_the_pot(rivers):
         assert total == pytest.approx(100, abs=1e-3)
 
 
-def test_ranges_by_river_numbers_for_cards_and_processes_change_nothing(rivers):
+def test_ranges_by_river_numbers_for_cards_and_threads_change_nothing(rivers):
     cards = np.array([parse_cards(board) for board in BOARDS * 30])
     own = np.broadcast_to(weights(OOP), (len(cards), len(HANDS)))
     many = spewy.solve_rivers(Job.of(JOB), cards, own, 3.0 * weights(IP), workers=2)
@@ -76,9 +76,40 @@ def test_no_rivers_are_no_work():
 
 def test_rake_is_taken():
     raked = Job.of(JOB | {"spot": JOB["spot"] | {"rake": {"rate": 0.05}}})
-    found = spewy.solve_rivers(raked, BOARDS[:1], weights(OOP), weights(IP))
-    ev = spewy.solve(raked).node("").ev
-    assert np.nanmax(found.ev[0, 0]) == pytest.approx(ev.max(), abs=1e-3)
+    rivers = spewy.solve_rivers(raked, BOARDS[:1], weights(OOP), weights(IP))
+    solution = spewy.solve(raked)
+    assert rivers.sweeps[0] == solution.result.sweeps
+    assert rivers.exploitability_pct[0] == pytest.approx(solution.result.exploitability_pct, rel=1e-5)
+    assert np.nanmax(rivers.ev[0, 0]) == pytest.approx(solution.node("").ev.max(), abs=1e-3)
+
+
+def test_pots_and_stacks_of_each_river():
+    """The second route: a job for each river. Rivers of small pots have fewer actions, because bets become all-in."""
+    pots, stacks = [100, 40, 100, 90], [250, 250, 30, 250]
+    boards = [BOARDS[0], BOARDS[1], BOARDS[2], BOARDS[0]]
+    rivers = spewy.solve_rivers(
+        Job.of(JOB), boards, weights(OOP), weights(IP), pots=pots, stacks=stacks, workers=2
+    )
+    for number, (board, pot, stack) in enumerate(zip(boards, pots, stacks, strict=True)):
+        spot = JOB["spot"] | {"board": board, "pot": pot, "stack": stack}
+        alone = spewy.solve_rivers(Job.of(JOB | {"spot": spot}), [board], weights(OOP), weights(IP))
+        n_actions = len(alone.actions)
+        assert rivers.river_actions[number] == alone.actions
+        assert rivers.sweeps[number] == alone.sweeps[0]
+        assert rivers.exploitability_pct[number] == pytest.approx(alone.exploitability_pct[0], rel=1e-12)
+        np.testing.assert_array_equal(rivers.ev[number], alone.ev[0])
+        np.testing.assert_array_equal(rivers.strategy[number, :n_actions], alone.strategy[0])
+        assert np.isnan(rivers.strategy[number, n_actions:]).all()
+    assert len({len(actions) for actions in rivers.river_actions}) > 1
+
+
+def test_a_tiny_weight_is_left_out_as_in_a_single_solve():
+    tiny = weights(OOP) * np.where(np.arange(1326) % 3 == 0, 1e-12, 1.0)
+    spread = np.where(weights(IP) > 0, np.linspace(0.1, 7, 1326), 0.0)
+    rivers = spewy.solve_rivers(Job.of(JOB), BOARDS[:1], tiny, spread)
+    assert np.isnan(rivers.ev[0, 0, ::3]).all()
+    scaled = spewy.solve_rivers(Job.of(JOB), BOARDS[:1], np.where(tiny > 1e-9, tiny, 0), spread / 7)
+    np.testing.assert_allclose(rivers.ev, scaled.ev, rtol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -92,6 +123,12 @@ def test_rake_is_taken():
         ({"ip": np.full(1326, -1.0)}, "ip: expected finite weights of at least 0"),
         ({"ip": np.full(1326, np.nan)}, "ip: expected finite weights of at least 0"),
         ({"ip": np.zeros(1326)}, "board Qs7h2d3c9s: .*share a card"),
+        ({"boards": BOARDS * 100, "ip": np.zeros(1326), "workers": 2}, "board .*share a card"),
+        ({"pots": [100]}, "pots: expected 3 numbers"),
+        ({"pots": [100, 0, 100]}, "pots: expected whole numbers of at least 1 chip"),
+        ({"stacks": [100, 2.5, 100]}, "stacks: expected whole numbers of at least 1 chip"),
+        ({"stacks": [100, np.nan, 100]}, "stacks: expected whole numbers"),
+        ({"stacks": ["deep", 1, 2]}, "stacks: expected a number of chips for each river"),
         ({"workers": 0}, "workers: expected a number of at least 1"),
         (
             {"job": JOB | {"spot": JOB["spot"] | {"board": "Qs 7h 2d 3c"}, "bets": BETS}},
