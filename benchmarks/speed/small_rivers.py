@@ -1,13 +1,17 @@
 """Time to solve small rivers in a process that is warmed up, as bots and batches do thousands of times.
 
-    python -m benchmarks.speed.small_rivers [--rivers 10] [--repeat 30] [--against CHECKOUT] [--quick]
+    python -m benchmarks.speed.small_rivers [--rivers 10] [--repeat 30] [--against CHECKOUT] [--batch 10000]
+        [--quick]
 
 The rivers are drawn at random, with a fixed seed, from those that one thread solves to 0.1 % of the pot within 2 ms.
 Each is solved ``--repeat`` times with one worker and with two, alone and while another process keeps one core busy.
 "solve" is the median time of the iterations, "all" that of a whole `Session`, in ms. ``--against`` also measures
 another checkout of this project, in alternation; a "ratio" is its time divided by the time of this checkout. At the
 end, each river's ranges are solved on 200 boards in one process: in one call of `spewy.solve_rivers`, and for
-comparison by a `Session` on each board. The second table has the mean time for each board in ms.
+comparison by a `Session` on each board. The second table has the mean processor time
+for each board in ms. The last table has a batch of ``--batch`` rivers, each with ranges of its own, in one call of
+`spewy.solve_rivers` with one thread and with two. "iterations alone" is the rate of the iterations and checks of
+`ExactCfr` on 200 of these rivers, without anything else. ``--rivers 0`` measures only the batch.
 """
 
 import argparse
@@ -17,6 +21,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from statistics import median
@@ -25,7 +30,10 @@ import numpy as np
 
 from benchmarks.paths import ROOT
 from buckets.cards import cards_name
+from solvers.discount import variant
+from solvers.exact import ExactCfr
 from spewy import Job, Session, solve_rivers
+from spewy.game.ranges.classes import combo_name
 
 MOST_MS = 2.0
 WORK = """
@@ -56,12 +64,13 @@ def main() -> None:
     parser.add_argument(
         "--against", type=Path, help="folder of another checkout of this project, whose time is measured too"
     )
+    parser.add_argument("--batch", type=int, default=10_000, help="number of rivers in the batch at the end")
     parser.add_argument(
         "--quick", action="store_true", help="run a short benchmark: two rivers, solved five times each"
     )
     options = parser.parse_args()
     if options.quick:
-        options.rivers, options.repeat = 2, 5
+        options.rivers, options.repeat, options.batch = 2, 5, 500
     ours = Solver(ROOT)
     solvers = [ours] + ([Solver(options.against)] if options.against else [])
     rivers = small_rivers(ours, options.rivers)
@@ -92,23 +101,61 @@ def main() -> None:
     for name, data in rivers:
         n = 20 if options.quick else 200
         one_call, sessions = in_one_call(data, n)
-        print(f"| {name} | {n} | {one_call:.2f} | {sessions:.2f} |", flush=True)
+        print(f"| {name} | {n} | {one_call:.3f} | {sessions:.2f} |", flush=True)
+    print("\n| rivers | threads | rivers a second | rivers a core-second | iterations alone, a core-second |")
+    print("|---|---|---|---|---|")
+    for line in batch(options.batch):
+        print(line, flush=True)
+
+
+def batch(n: int) -> Iterator[str]:
+    """Solve n random rivers with random ranges in one call, with one thread and with two; yield a table's lines."""
+    rng, data = np.random.default_rng(1), random_river(1)
+    job = Job.of(data)
+    boards = np.array([rng.choice(52, 5, replace=False) for _ in range(n)])
+    oop, ip = (np.zeros((n, 1326)) for _ in range(2))
+    for weights in (oop, ip):
+        for row in weights:
+            row[rng.choice(1326, int(np.exp(rng.uniform(np.log(10), np.log(150)))), replace=False)] = 1.0
+    solve_rivers(job, boards[:1], oop[:1], ip[:1])  # loads the machine code
+    alone = iterations_alone(data, boards[:200], oop, ip)
+    for workers in (1, 2):
+        started, used = time.perf_counter(), time.process_time()
+        solve_rivers(job, boards, oop, ip, workers=workers)
+        seconds, core_seconds = time.perf_counter() - started, time.process_time() - used
+        yield f"| {n} | {workers} | {n / seconds:,.0f} | {n / core_seconds:,.0f} | {alone:,.0f} |"
+
+
+def iterations_alone(data: dict, boards: np.ndarray, oop: np.ndarray, ip: np.ndarray) -> float:
+    """Rivers per core-second of the iterations and checks of an `ExactCfr` for each river, in processor time."""
+    used = 0.0
+    for k, board in enumerate(boards):
+        first, second = (",".join(map(combo_name, np.flatnonzero(own[k]).tolist())) for own in (oop, ip))
+        spot = data["spot"] | {"board": cards_name(board), "oop": first, "ip": second}
+        with Session(Job.of(data | {"spot": spot})) as session:
+            plan = session.plan
+            solver = ExactCfr(plan.layout.live, variant(plan.setup.variant))
+            before = time.process_time()
+            solver.run_to(session.stopping.target, 100_000, 10)
+            used += time.process_time() - before
+            solver.close()
+    return len(boards) / used
 
 
 def in_one_call(data: dict, n: int) -> tuple[float, float]:
-    """Solve a river's ranges on n random boards by one call and by n sessions; return both times in ms per board."""
+    """Solve a river's ranges on n random boards by one call and by n sessions; return processor times, ms per board."""
     job, rng = Job.of(data), np.random.default_rng(1)
     boards = np.array([rng.choice(52, 5, replace=False) for _ in range(n)])
     ranges = [own.weights for own in job.ranges]
     solve_rivers(job, boards[:1], *ranges)  # loads the machine code
-    started = time.perf_counter()
+    started = time.process_time()
     solve_rivers(job, boards, *ranges)
-    between = time.perf_counter()
+    between = time.process_time()
     for board in boards:
         on_board = data["spot"] | {"board": cards_name(board)}
         with Session(Job.of(data | {"spot": on_board, "solve": data["solve"] | {"workers": 1}})) as session:
             session.solve()
-    return 1e3 * (between - started) / n, 1e3 * (time.perf_counter() - between) / n
+    return 1e3 * (between - started) / n, 1e3 * (time.process_time() - between) / n
 
 
 def alternating(solvers: list, data: dict, workers: int, repeat: int) -> list[list]:
