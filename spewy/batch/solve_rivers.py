@@ -146,12 +146,12 @@ def solve_rivers(
 def _betting(job: SpotJob, chips: Ints) -> Iterator[_Betting]:
     """Build the betting for each pair of pot and stack; ``chips[river]`` has the pairs."""
     pairs, number = np.unique(chips, axis=0, return_inverse=True)
-    order, ends = np.argsort(number, kind="stable"), np.cumsum(np.bincount(number, minlength=len(pairs)))
     own = job.problem.tree
-    for (pot, stack), rivers in zip(pairs.tolist(), np.split(order, ends[:-1]), strict=True):
+    for k, (pot, stack) in enumerate(pairs.tolist()):
         config = replace(own.config, pot=pot, stack=stack or None)
         tree = own if config == own.config else BettingTree(config)
         labels = tuple(action.label for action in tree.root.actions)
+        rivers = np.flatnonzero(number.ravel() == k)
         yield _Betting(pot, labels, line_forests(tree)[0].forest, rivers)
 
 
