@@ -28,7 +28,7 @@ class Games(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """What all games have in common, beside the betting.
+    """Settings that all games share, beside the betting.
 
     Attributes:
         target: exploitability in chips at which a solve ends.
