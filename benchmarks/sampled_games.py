@@ -1,15 +1,19 @@
 """Functions of benchmarks that solve whole games with board buckets in memory and measure exploitability."""
 
+import re
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
+from benchmarks.paths import EXAMPLES
 from buckets.abstraction import Abstraction, AbstractionSpec
 from solvers.discount import Discount
 from solvers.sampled.engine import DEFAULT_DISCOUNT, SampledCfr
 from solvers.sampled.numbers import Numbers
 from spewy import Job
 from spewy.chunks.rounds import line_forests
+from spewy.game.gamefile import format_game
 from spewy.learn.real_game import RealGame, rows_know_suits
 from spewy.run.sampled_plan import spec_of
 from spewy.run.warmup import warm_up
@@ -22,6 +26,43 @@ def abstraction_spec(job: Job) -> AbstractionSpec:
     if job.dealing is None:
         raise SystemExit(f"{job.name}: expected a job with [boards], found none")
     return spec_of(job.rules, job.dealing)
+
+
+def small_limit(
+    ranks: int,
+    board_buckets: Sequence[int | str],
+    rows: int,
+    deals: int,
+    *,
+    remember: bool = False,
+    **solve: Any,
+) -> Job:
+    """Make a job of limit hold'em with a small deck, whose exploitability can be measured on all flops in a minute.
+
+    Args:
+        ranks: number of ranks in the deck.
+        board_buckets: numbers of board buckets of flop, turn and river.
+        rows: number of rows (buckets of hands) in each board bucket.
+        deals: number of deals at which the solve ends.
+        remember: whether boards of different flop buckets never share a board bucket on turn and river.
+        solve: other keys of the section ``[solve]``.
+    """
+    limit, rounds = Job.load(EXAMPLES / "limit-holdem.toml"), ("flop", "turn", "river")
+    return Job.of(
+        {
+            "name": "small-limit",
+            "game": {"text": re.sub(r"numRanks = \d+", f"numRanks = {ranks}", format_game(limit.rules))},
+            "boards": dict(zip(rounds, board_buckets, strict=True)) | {"remember": remember},
+            "rows": dict.fromkeys(rounds, rows),
+            "solve": {
+                "target": "0 mbb",
+                "max_sweeps": deals,
+                "check_flops": 1,
+                "cfr_br": limit.solve.cfr_br,
+                **solve,
+            },
+        }
+    )
 
 
 def sampled_cfr(

@@ -1,4 +1,4 @@
-"""Where the time of a deal and of a measured flop goes, by step.
+"""Measures how long each step of a deal takes, and each step of best responses on a flop.
 
     python -m benchmarks.speed.whole_game_stages [JOB] [--deals 320] [--cfr-br 0.25] [--flops 1]
 

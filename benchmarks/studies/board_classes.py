@@ -11,15 +11,13 @@ the data file.
 
 import argparse
 import json
-import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from benchmarks.paths import ROOT
-from spewy import Job
+from benchmarks.sampled_games import small_limit
 from spewy.chunks.abstractions import abstraction
-from spewy.game.gamefile import format_game
 from spewy.look.judging import judge_folder
 from spewy.run.reporter import Silent
 from spewy.run.sampled_plan import SampledPlan
@@ -27,7 +25,6 @@ from spewy.run.session import Session
 from spewy.system.textfile import replace_text
 
 DATA = ROOT / "docs/data/board-classes.json"
-LIMIT = ROOT / "examples/limit-holdem.toml"
 
 
 class Case(NamedTuple):
@@ -96,24 +93,14 @@ def main() -> None:
 
 def _measured(case: Case, args: argparse.Namespace) -> dict[str, Any]:
     """Solve the game with an abstraction; return its exploitability, measured on all flops, with sizes and times."""
-    names = ("flop", "turn", "river")
-    limit = Job.load(LIMIT)
-    text = re.sub(r"numRanks = \d+", f"numRanks = {args.ranks}", format_game(limit.rules))
-    job = Job.of(
-        {
-            "name": "board-classes",
-            "game": {"text": text},
-            "boards": dict(zip(names, case.board_buckets, strict=True)) | {"remember": case.remember},
-            "rows": dict.fromkeys(names, case.rows),
-            "solve": {
-                "target": "0 mbb",
-                "max_sweeps": args.deals,
-                "check_flops": 1,
-                "cfr_br": limit.solve.cfr_br,
-                "workers": args.workers,
-                "memory": "8 GiB",
-            },
-        }
+    job = small_limit(
+        args.ranks,
+        case.board_buckets,
+        case.rows,
+        args.deals,
+        remember=case.remember,
+        workers=args.workers,
+        memory="8 GiB",
     )
     with TemporaryDirectory(prefix="spewy-") as scratch:
         with Session(job, scratch) as session:

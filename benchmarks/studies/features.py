@@ -14,7 +14,6 @@ A hand's *equity* against some opponents is how often it wins, with ties as half
 
 import argparse
 import json
-import re
 import tempfile
 import warnings
 from dataclasses import dataclass, replace
@@ -26,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.paths import ROOT
-from benchmarks.sampled_games import abstraction_spec, real_game, sampled_cfr
+from benchmarks.sampled_games import abstraction_spec, real_game, sampled_cfr, small_limit
 from buckets.abstraction import Abstraction, AbstractionSpec, OutcomeClustering
 from buckets.abstraction.board_features import start_kinds
 from buckets.abstraction.build import N_POINTS, feature_names
@@ -39,11 +38,9 @@ from buckets.cards.hands import hands
 from buckets.kernels.strength import fill_strengths
 from solvers.sampled.inherit import inherit
 from spewy import Job, open_policy, solve
-from spewy.game.gamefile import format_game
 from spewy.system.textfile import replace_text
 
 DATA = ROOT / "docs/data/features.json"
-LIMIT = ROOT / "examples/limit-holdem.toml"
 Floats = NDArray[np.float32]
 CLUSTERS = 8
 """Number of clusters of the opponent's starting hands, as in Johanson et al. 2013."""
@@ -234,22 +231,7 @@ class _Curves:
 
 
 def _job(ranks: int, deals: int) -> Job:
-    limit, rounds = Job.load(LIMIT), ("flop", "turn", "river")
-    return Job.of(
-        {
-            "name": "features",
-            "game": {"text": re.sub(r"numRanks = \d+", f"numRanks = {ranks}", format_game(limit.rules))},
-            "boards": dict(zip(rounds, BOARD_BUCKETS, strict=True)),
-            "rows": dict.fromkeys(rounds, ROWS),
-            "solve": {
-                "target": "0 mbb",
-                "max_sweeps": deals,
-                "check_flops": 1,
-                "cfr_br": limit.solve.cfr_br,
-                "workers": 1,
-            },
-        }
-    )
+    return small_limit(ranks, BOARD_BUCKETS, ROWS, deals, workers=1)
 
 
 def entering(job: Job) -> Floats:

@@ -69,7 +69,7 @@ class Results(NamedTuple):
 
 
 class Seat(NamedTuple):
-    """One player's arrays in the current game; the first eight are those that the passes of the engine read.
+    """Arrays of one player in the current game. The engine's passes read the first eight.
 
     Attributes:
         count, first_block, cards, same_cards: arrays of the player's `HandTable`.
