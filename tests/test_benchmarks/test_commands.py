@@ -32,7 +32,7 @@ speed.lockers --quick
 speed.look --quick
 speed.pages --quick
 speed.policy --quick
-speed.small_rivers --quick
+speed.small_spots --quick
 speed.solve --quick
 speed.whole_games --quick
 studies.board_classes measure --quick

@@ -1,17 +1,17 @@
-"""Time to solve small rivers in a process that is warmed up, as bots and batches do thousands of times.
+"""Time to solve small spots in a process that is warmed up, as bots and batches do thousands of times.
 
-    python -m benchmarks.speed.small_rivers [--rivers 10] [--repeat 30] [--against CHECKOUT] [--batch 10000]
-        [--quick]
+    python -m benchmarks.speed.small_spots [--rivers 10] [--turns 5] [--flops 5] [--repeat 30] [--against CHECKOUT]
+        [--batch 10000] [--quick]
 
-The rivers are drawn at random, with a fixed seed, from those that one thread solves to 0.1 % of the pot within 2 ms.
-Each is solved ``--repeat`` times with one worker and with two, alone and while another process keeps one core busy.
-"solve" is the median time of the iterations, "all" that of a whole `Session`, in ms. ``--against`` also measures
-another checkout of this project, in alternation; a "ratio" is its time divided by the time of this checkout. At the
-end, each river's ranges are solved on 200 boards in one process: in one call of `spewy.solve_rivers`, and for
-comparison by a `Session` on each board. The second table has the mean processor time
-for each board in ms. The last table has a batch of ``--batch`` rivers, each with ranges of its own, in one call of
+The spots are drawn at random, with fixed seeds, from those that one thread solves to 0.1 % of the pot within a few
+milliseconds (`MOST_MS`). Each is solved ``--repeat`` times with one worker and with two, alone and while another
+process keeps one core busy. "solve" is the median time of the iterations, "all" that of a whole `Session`, in ms.
+``--against`` also measures another checkout of this project, in alternation; a "ratio" is its time divided by the time
+of this checkout. At the end, each river's ranges are solved on 200 boards in one process: in one call of
+`spewy.solve_rivers`, and for comparison by a `Session` on each board. The second table has the mean processor time for
+each board in ms. The last table has a batch of ``--batch`` rivers, each with ranges of its own, in one call of
 `spewy.solve_rivers` with one thread and with two. "iterations alone" is the rate of the iterations and checks of
-`ExactCfr` on 200 of these rivers, without anything else. ``--rivers 0`` measures only the batch.
+`ExactCfr` on 200 of these rivers, without anything else. ``--rivers 0 --turns 0 --flops 0`` measures only the batch.
 """
 
 import argparse
@@ -35,7 +35,12 @@ from solvers.exact import ExactCfr
 from spewy import Job, Session, solve_rivers
 from spewy.game.ranges.classes import combo_name
 
-MOST_MS = 2.0
+MOST_MS = {"river": 2.0, "turn": 20.0, "flop": 200.0}
+"""Longest time of one thread for the iterations of a small spot, in milliseconds."""
+MOST_HANDS = {"river": 150, "turn": 40, "flop": 12}
+"""Largest number of hands of a random range."""
+N_CARDS = {"river": 5, "turn": 4, "flop": 3}
+"""Number of board cards at the beginning of a spot."""
 WORK = """
 import json, sys, time
 from statistics import median
@@ -60,41 +65,47 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--rivers", type=int, default=10, help="number of random rivers to solve")
-    parser.add_argument("--repeat", type=int, default=30, help="number of solves of each river")
+    parser.add_argument("--turns", type=int, default=5, help="number of random turns to solve")
+    parser.add_argument("--flops", type=int, default=5, help="number of random flops to solve")
+    parser.add_argument("--repeat", type=int, default=30, help="number of solves of each spot")
     parser.add_argument(
         "--against", type=Path, help="folder of another checkout of this project, whose time is measured too"
     )
     parser.add_argument("--batch", type=int, default=10_000, help="number of rivers in the batch at the end")
     parser.add_argument(
-        "--quick", action="store_true", help="run a short benchmark: two rivers, solved five times each"
+        "--quick", action="store_true", help="run a short benchmark: two rivers and a turn, solved five times each"
     )
     options = parser.parse_args()
     if options.quick:
-        options.rivers, options.repeat, options.batch = 2, 5, 500
+        options.rivers, options.turns, options.flops, options.repeat, options.batch = 2, 1, 0, 5, 500
     ours = Solver(ROOT)
     solvers = [ours] + ([Solver(options.against)] if options.against else [])
-    rivers = small_rivers(ours, options.rivers)
+    rivers = small_spots(ours, "river", options.rivers)
+    spots = [("river", *spot) for spot in rivers]
+    for kind, n in (("turn", options.turns), ("flop", options.flops)):
+        spots += [(kind, *spot) for spot in small_spots(ours, kind, n)]
     print(
-        "| river | sweeps | workers | other processes | solve ms | all ms |"
+        "| spot | sweeps | workers | other processes | solve ms | all ms |"
         + " solve ratio | all ratio |" * (len(solvers) > 1)
     )
     print("|---|---|---|---|---|---|" + "---|---|" * (len(solvers) > 1))
-    ratios: dict[tuple[int, str], list[tuple[float, float]]] = {}
+    ratios: dict[tuple[str, int, str], list[tuple[float, float]]] = {}
     for others in ("none", "one busy"):
         with Busy(others != "none"):
-            for (name, data), workers in product(rivers, (1, 2)):
+            for (kind, name, data), workers in product(spots, (1, 2)):
                 times = alternating(solvers, data, workers, options.repeat)
                 solve, whole, sweeps = times[0]
-                line = f"| {name} | {sweeps} | {workers} | {others} | {solve:.3f} | {whole:.2f} |"
+                line = f"| {kind} {name} | {sweeps} | {workers} | {others} | {solve:.3f} | {whole:.2f} |"
                 if len(solvers) > 1:
                     pair = times[1][0] / solve, times[1][1] / whole
-                    ratios.setdefault((workers, others), []).append(pair)
+                    ratios.setdefault((kind, workers, others), []).append(pair)
                     line += f" {pair[0]:.2f} | {pair[1]:.2f} |"
                 print(line, flush=True)
-    for (workers, others), pairs in ratios.items():
+    for (kind, workers, others), pairs in ratios.items():
         solve, whole = (median(pair[k] for pair in pairs) for k in (0, 1))
         print(
-            f"{workers} worker(s), other processes: {others}; median ratio {solve:.2f} (solve), {whole:.2f} (all)"
+            f"{kind}s, {workers} worker(s), other processes: {others}; "
+            f"median ratio {solve:.2f} (solve), {whole:.2f} (all)"
         )
     print("\n| river | on boards | one call, ms a river | sessions, ms a river |")
     print("|---|---|---|---|")
@@ -110,7 +121,7 @@ def main() -> None:
 
 def batch(n: int) -> Iterator[str]:
     """Solve n random rivers with random ranges in one call, with one thread and with two; yield a table's lines."""
-    rng, data = np.random.default_rng(1), random_river(1)
+    rng, data = np.random.default_rng(1), random_spot("river", 1)
     job = Job.of(data)
     boards = np.array([rng.choice(52, 5, replace=False) for _ in range(n)])
     oop, ip = (np.zeros((n, 1326)) for _ in range(2))
@@ -159,7 +170,7 @@ def in_one_call(data: dict, n: int) -> tuple[float, float]:
 
 
 def alternating(solvers: list, data: dict, workers: int, repeat: int) -> list[list]:
-    """Let solvers measure a river (``data``) in three rounds of alternation, each time with ``repeat`` solves.
+    """Let solvers measure a spot (``data``) in three rounds of alternation, each time with ``repeat`` solves.
 
     Returns:
         For each solver the medians [ms of iterations, ms in all, sweeps] with ``workers`` workers.
@@ -169,7 +180,7 @@ def alternating(solvers: list, data: dict, workers: int, repeat: int) -> list[li
 
 
 class Solver:
-    """A process that solves rivers with the code of one checkout of this project."""
+    """A process that solves spots with the code of one checkout of this project."""
 
     def __init__(self, checkout: Path) -> None:
         env = os.environ | {"PYTHONPATH": str(checkout.resolve())}
@@ -179,20 +190,26 @@ class Solver:
         )
 
     def time(self, data: dict, workers: int, repeat: int) -> list[float]:
-        """Solve a river ``repeat`` times; return median ms of the iterations, median ms in all, and sweeps."""
+        """Solve a spot ``repeat`` times; return median ms of the iterations, median ms in all, and sweeps."""
         self.process.stdin.write(json.dumps([data, workers, repeat]) + "\n")
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())
 
 
-def small_rivers(solver: Solver, n: int) -> list[tuple[str, dict]]:
-    """Draw n random rivers that one thread solves within `MOST_MS`; each is a name and the data of a job."""
+def small_spots(solver: Solver, kind: str, n: int) -> list[tuple[str, dict]]:
+    """Draw n random spots that one thread solves within `MOST_MS`; each is a name and the data of a job.
+
+    Args:
+        solver: the process that solves the spots.
+        kind: a key of `MOST_MS`.
+        n: number of spots.
+    """
     out: list[tuple[str, dict]] = []
     seed = 0
     while len(out) < n:
         seed += 1
-        data = random_river(seed)
-        if solver.time(data, 1, 5)[0] <= MOST_MS:
+        data = random_spot(kind, seed)
+        if solver.time(data, 1, 5)[0] <= MOST_MS[kind]:
             out.append(
                 (
                     f"{seed}: {len(data['spot']['oop'].split(','))} x {len(data['spot']['ip'].split(','))}",
@@ -202,16 +219,22 @@ def small_rivers(solver: Solver, n: int) -> list[tuple[str, dict]]:
     return out
 
 
-def random_river(seed: int) -> dict:
-    """Return the data of a job: a random river board, two random ranges of 5 to 150 hands, and a few bet sizes."""
+def random_spot(kind: str, seed: int) -> dict:
+    """Return the data of a job: a random board, two random ranges of 5 to `MOST_HANDS` hands, and a few bet sizes.
+
+    Args:
+        kind: river, turn or flop.
+        seed: seed of the random numbers.
+    """
     rng = np.random.default_rng(seed)
     cards = [rank + suit for rank in "23456789TJQKA" for suit in "cdhs"]
     order = rng.permutation(52)
-    board, remaining = [cards[i] for i in order[:5]], [cards[i] for i in order[5:]]
+    n_cards = N_CARDS[kind]
+    board, remaining = [cards[i] for i in order[:n_cards]], [cards[i] for i in order[n_cards:]]
     pairs = [a + b for i, a in enumerate(remaining) for b in remaining[:i]]
 
     def held() -> str:
-        n = int(np.exp(rng.uniform(np.log(5), np.log(150))))
+        n = int(np.exp(rng.uniform(np.log(5), np.log(MOST_HANDS[kind]))))
         return ",".join(pairs[i] for i in rng.choice(len(pairs), n, replace=False))
 
     sizes = {
@@ -219,12 +242,12 @@ def random_river(seed: int) -> dict:
         "raise": str(rng.choice(["", "3x", "a"])),
     }
     return {
-        "name": f"river {seed}",
+        "name": f"{kind} {seed}",
         "game": {"file": "holdem.nolimit.2p.reverse_blinds"},
         "spot": {
             "board": " ".join(board), "pot": 100, "stack": int(rng.integers(50, 600)), "oop": held(), "ip": held()
         },
-        "bets": {"river": sizes},
+        "bets": dict.fromkeys(("flop", "turn", "river")[n_cards - 3 :], sizes),
         "solve": {"target": "0.1%", "max_sweeps": 100_000},
     }  # fmt: skip
 
