@@ -73,7 +73,9 @@ def main() -> None:
     )
     parser.add_argument("--batch", type=int, default=10_000, help="number of rivers in the batch at the end")
     parser.add_argument(
-        "--quick", action="store_true", help="run a short benchmark: two rivers and a turn, solved five times each"
+        "--quick",
+        action="store_true",
+        help="run a short benchmark: two rivers and a turn, solved five times each",
     )
     options = parser.parse_args()
     if options.quick:
