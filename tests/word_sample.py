@@ -1,6 +1,7 @@
 """A random sample of the texts that people read, to be judged by somebody who has not written them.
 
-``python tests/word_sample.py --seed 31`` prints 100 docstrings, 50 option helps and 40 paragraphs of the pages.
+``python tests/word_sample.py --seed 31`` prints 100 docstrings, 50 option helps and 40 paragraphs of the pages;
+``--docstrings``, ``--helps`` and ``--paragraphs`` choose other numbers.
 """
 
 import ast
@@ -66,14 +67,19 @@ def paragraphs():
 
 @click.command()
 @click.option("--seed", type=int, default=31, help="Seed of the random choice.")
-def main(seed):
+@click.option("--docstrings", "docstring_count", type=int, default=100, help="Number of docstrings.")
+@click.option("--helps", "help_count", type=int, default=50, help="Number of option helps.")
+@click.option("--paragraphs", "paragraph_count", type=int, default=40, help="Number of paragraphs.")
+def main(seed, docstring_count, help_count, paragraph_count):
     """Print the sample."""
     draw = random.Random(seed)
     for title, texts, size in (
-        ("Docstrings", docstrings(), 100),
-        ("Option helps", option_helps(), 50),
-        ("Paragraphs", paragraphs(), 40),
+        ("Docstrings", docstrings(), docstring_count),
+        ("Option helps", option_helps(), help_count),
+        ("Paragraphs", paragraphs(), paragraph_count),
     ):
+        if size == 0:
+            continue
         texts = list(texts)
         click.echo(f"# {title}: {size} of {len(texts)}, seed {seed}\n")
         for number, (where, text) in enumerate(draw.sample(texts, size), 1):
