@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 from click.testing import CliRunner
 
 from spewy.cli import main
@@ -116,6 +117,13 @@ target = "0.5%"
 def spewy(*args):
     """Run a command in this process."""
     return CliRunner().invoke(main, [str(arg) for arg in args])
+
+
+def subcommands(command):
+    """List the commands of a group of commands; other commands have none."""
+    context = click.Context(command)
+    names = command.list_commands(context) if isinstance(command, click.Group) else ()
+    return [command.get_command(context, name) for name in names]
 
 
 def good(*args):

@@ -15,14 +15,14 @@ So a hand's sums are accurate to about 1e-15 of the whole range's weight; they a
 from collections.abc import Sequence
 from itertools import combinations
 from math import comb
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from buckets.cards.cards import NUM_CARDS, Deck, cards_name
 from buckets.cards.hands import check_weights
-from buckets.cards.strength import strengths
+from buckets.cards.strength import strength, strengths
 from buckets.errors import BoardError
 
 MAX_BOARDS = 1_000_000
@@ -115,15 +115,56 @@ def showdown_totals(
     seed: int = 0,
 ) -> ShowdownTotals:
     """Compute the sums from which `equities` follow, with the same arguments; integer weights give exact sums."""
-    from buckets.kernels.showdowns import add_showdowns
-
     weights = check_weights(opp_weights, len(hands))
     boards = final_boards(board, deck or Deck(), n_board, samples=samples, seed=seed)
     hand_array = np.array(hands, dtype=np.int64)
+    if len(boards) == 1:
+        return _board_totals(strength(boards[0], hand_array), hand_array, weights)
+    from buckets.kernels.showdowns import add_showdowns
+
     totals = ShowdownTotals(np.zeros(len(hands)), np.zeros(len(hands)), np.zeros(len(hands), dtype=np.int64))
     for start in range(0, len(boards), _BOARDS_PER_CALL):
-        strength = strengths(boards[start : start + _BOARDS_PER_CALL], hand_array)
-        add_showdowns(strength, hand_array, weights, totals.won, totals.weight, totals.opponents)
+        power = strengths(boards[start : start + _BOARDS_PER_CALL], hand_array)
+        add_showdowns(power, hand_array, weights, totals.won, totals.weight, totals.opponents)
+    return totals
+
+
+def _board_totals(
+    power: NDArray[np.int32], hands: NDArray[np.int64], weights: NDArray[np.float64]
+) -> ShowdownTotals:
+    """Compute the sums on one board, as `buckets.kernels.showdowns.add_showdowns` does, without loading that kernel.
+
+    Both functions add the same numbers in the same order, so their results are equal to the last bit.
+
+    Args:
+        power: ``[hand]``, the strength of each hand on the board; -1: the board blocks the hand.
+        hands: ``[hand, hole card]``.
+        weights: ``[hand]``, the opponent's weights.
+    """
+    totals = ShowdownTotals(np.zeros(len(hands)), np.zeros(len(hands)), np.zeros(len(hands), dtype=np.int64))
+    order = np.flatnonzero(power >= 0)
+    order = order[np.argsort(power[order], kind="stable")]
+    held, weight = hands[order], weights[order]
+    place, two_cards = np.arange(len(order)), hands.shape[1] == 2
+    holds = np.zeros((len(order), NUM_CARDS))
+    holds[place[:, None], held] = weight[:, None]
+    rest = np.zeros((len(order) + 1, NUM_CARDS))
+    np.cumsum(holds, axis=0, out=rest[1:])
+    total = np.concatenate([[0.0], np.cumsum(weight)])
+
+    def without(end: Any) -> Any:
+        """Weight of the first ``end[hand]`` hands, less the weight of the hands that share a card with the hand."""
+        left: Any = total[end]
+        for card in held.T:
+            left = left - rest[end, card]
+        return left
+
+    own = weight if two_cards else 0.0  # the hand itself was subtracted once per card
+    start, end = (np.searchsorted(power[order], power[order], side) for side in ("left", "right"))
+    totals.won[order] = 0.5 * without(start) + 0.5 * (without(end) + own)
+    totals.weight[order] = without(np.full(len(order), len(order))) + own
+    counts = np.bincount(held[weight > 0].ravel(), minlength=NUM_CARDS)
+    totals.opponents[order] = (weight > 0).sum() - counts[held].sum(axis=1) + (own > 0.0)
     return totals
 
 

@@ -11,7 +11,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from spewy.cli.app import GROUPS
+from spewy.cli.app import GROUPS, main
 
 
 def markdown(group: str) -> str:
@@ -24,8 +24,10 @@ def markdown(group: str) -> str:
 
 def commands(group: str) -> Iterator[tuple[str, str]]:
     """Yield what a user types for each command of a group, and the place ``module:name`` of the command."""
-    for command in GROUPS[group]:
-        yield f"spewy {command.name}", place(command)
+    for name in GROUPS[group]:
+        command = main.get_command(click.Context(main), name)
+        assert command is not None
+        yield f"spewy {name}", place(command)
 
 
 def place(command: click.Command) -> str:

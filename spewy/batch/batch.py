@@ -8,7 +8,6 @@ both. Jobs that were finished in earlier runs are only read. `spewy.batch.run` s
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -27,6 +26,7 @@ from buckets.cards import (
 )
 from lockers import DATA, holds_store
 from spewy.batch.job_boards import SECTIONS_WITHOUT_CARDS, JobBoards, validated
+from spewy.batch.job_files import folder_name
 from spewy.errors import InputError
 from spewy.game.amounts import CHIPS, Unit
 from spewy.job.job import Job
@@ -221,25 +221,6 @@ class Batch:
             }
             for entry, outcome in zip(self.entries, outcomes, strict=True)
         ]
-
-
-def lists_boards(file: str | Path, overrides: Sequence[str] = ()) -> bool:
-    """Whether a job file has the key ``spot.boards``, and so gives several jobs.
-
-    Raises:
-        InputError: the file cannot be read.
-    """
-    spot = read_job(file, overrides).get("spot")
-    return isinstance(spot, dict) and "boards" in spot
-
-
-def folder_name(name: str) -> str:
-    """Turn the name of a job into the name of a folder, which cannot lead out of its parent folder.
-
-    >>> folder_name("Rhode Island"), folder_name("../T1"), folder_name("..")
-    ('Rhode Island', '-T1', 'job')
-    """
-    return re.sub(r"[/\\\0]", "-", name).strip(". ") or "job"
 
 
 def _entries_of(data: dict[str, Any], source: str, base: Path, first: int, *, inside: bool) -> list[BatchJob]:

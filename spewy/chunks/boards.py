@@ -281,4 +281,7 @@ def hand_map(problem: Problem, hands: BoardHands, child: BoardHands, perm: Perms
 def _strengths(problem: Problem, histories: Sequence[History]) -> NDArray[np.int32]:
     """Compute the strength of all hands of the deck on the boards of the last round: ``[board, hand]``."""
     boards = np.array([[c for group in h for c in group] for h in histories], dtype=np.int64)
-    return strengths(boards.reshape(len(histories), -1), problem.hands)
+    boards = boards.reshape(len(histories), -1)
+    if len(boards) == 1:  # a start with one board is faster without the kernel for many boards
+        return board_strength(boards[0], problem.hands)[None]
+    return strengths(boards, problem.hands)

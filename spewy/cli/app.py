@@ -17,35 +17,9 @@ from typing import Any
 import click
 
 from spewy import __version__
-from spewy.cli.buckets import buckets
-from spewy.cli.check import check
-from spewy.cli.compare import compare
-from spewy.cli.dealer import dealer
-from spewy.cli.drop import drop
-from spewy.cli.estimate import estimate
-from spewy.cli.evaluate import evaluate
-from spewy.cli.examples import examples
-from spewy.cli.exploit import exploit
-from spewy.cli.export import export
-from spewy.cli.flops import flops
-from spewy.cli.match import match
-from spewy.cli.new import new
+from spewy.cli.lazy_group import LazyGroup
 from spewy.cli.options import is_verbose, verbose_option
-from spewy.cli.package import package
-from spewy.cli.payoffs import payoffs
-from spewy.cli.play import play
 from spewy.cli.progress import Compiling
-from spewy.cli.referee import referee
-from spewy.cli.report import report
-from spewy.cli.review import review
-from spewy.cli.schema import schema
-from spewy.cli.serve import serve
-from spewy.cli.show import show
-from spewy.cli.solve import solve
-from spewy.cli.status import status
-from spewy.cli.tournament import tournament
-from spewy.cli.tree import tree
-from spewy.cli.upac_match import upac_match
 from spewy.errors import one_line, path_text, short
 from spewy.system.failures import failure_text, is_a
 from spewy.system.interrupts import INTERRUPTED
@@ -64,14 +38,15 @@ BAD_INPUT = (
 """Errors that mean bad input, by full name, since their modules are not imported yet."""
 
 
-GROUPS: dict[str, tuple[click.Command, ...]] = {
-    "Solve": (new, examples, schema, tree, estimate, solve, status, exploit, payoffs),
-    "Look": (serve, show, report, compare, evaluate, export, buckets, flops),
-    "Play": (play, match, review),
-    "Compete": (dealer, referee, upac_match, tournament, package),
-    "Files": (check, drop),
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Solve": ("new", "examples", "schema", "tree", "estimate", "solve", "status", "exploit", "payoffs"),
+    "Look": ("serve", "show", "report", "compare", "evaluate", "export", "buckets", "flops"),
+    "Play": ("play", "match", "review"),
+    "Compete": ("dealer", "referee", "upac-match", "tournament", "package"),
+    "Files": ("check", "drop"),
 }
-"""Commands as ``spewy --help`` groups them."""
+"""Names of the commands as ``spewy --help`` groups them; each command has a module of its own."""
+_MODULES = {name: name.replace("-", "_") for names in GROUPS.values() for name in names}
 
 
 class OneLine(click.ClickException):
@@ -98,7 +73,7 @@ class Failed(OneLine):
     exit_code = 1
 
 
-class Commands(click.Group):
+class Commands(LazyGroup):
     """The command ``spewy``: groups its commands in the help, and turns their errors into one line and an exit code."""
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
@@ -138,11 +113,14 @@ class Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a section of the help for each group of commands."""
-        width = max(len(name) for name in self.commands)
-        for title, commands in GROUPS.items():
+        width = max(len(name) for name in _MODULES)
+        for title, names in GROUPS.items():
             with formatter.section(title):
+                commands = {name: self.get_command(ctx, name) for name in names}
                 rows = [
-                    (str(command.name).ljust(width), command.get_short_help_str()) for command in commands
+                    (name.ljust(width), command.get_short_help_str())
+                    for name, command in commands.items()
+                    if command
                 ]
                 formatter.write_dl(rows)
 
@@ -178,7 +156,7 @@ def _one_line(error: click.UsageError) -> click.ClickException:
     )
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, modules=_MODULES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="spewy %(version)s")
 @verbose_option
 @click.pass_context
@@ -201,7 +179,3 @@ def main(ctx: click.Context) -> None:
     log.addHandler(handler)
     log.setLevel(min(log.level or logging.INFO, logging.INFO))
     ctx.call_on_close(partial(log.removeHandler, handler))
-
-
-for _command in (command for commands in GROUPS.values() for command in commands):
-    main.add_command(_command)

@@ -93,7 +93,7 @@ def estimate(job_file: Path, locks: tuple[str, ...], overrides: tuple[str, ...],
       --flops all), seconds_per_deal (rough, on one core), making_seconds (rough, for computing board buckets and rows;
       0: they are computed already), budget_bytes, fits, betting_nodes
     """  # noqa: D301
-    from spewy.batch.batch import lists_boards
+    from spewy.batch.job_files import lists_boards
     from spewy.job.job import Job
 
     overrides += locking(locks)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import click
 
-from spewy.cli.play_acpc import acpc
-from spewy.cli.play_higc import higc
-from spewy.cli.play_slumbot import slumbot
-from spewy.cli.play_terminal import terminal
-from spewy.cli.play_trainer import trainer
-from spewy.cli.play_upac import upac
+from spewy.cli.lazy_group import LazyGroup
+
+MODULES = {
+    "acpc": "play_acpc",
+    "higc": "play_higc",
+    "slumbot": "play_slumbot",
+    "terminal": "play_terminal",
+    "trainer": "play_trainer",
+    "upac": "play_upac",
+}
 
 
-@click.group()
+@click.group(cls=LazyGroup, modules=MODULES)
 def play() -> None:
     """Play a solved strategy as a bot.
 
@@ -28,11 +32,3 @@ def play() -> None:
       spewy play trainer results/T1
       spewy play upac spewy-bot.zip
     """  # noqa: D301
-
-
-play.add_command(acpc)
-play.add_command(higc)
-play.add_command(slumbot)
-play.add_command(terminal)
-play.add_command(trainer)
-play.add_command(upac)

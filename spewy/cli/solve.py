@@ -126,7 +126,7 @@ def solve(
 
     All jobs are validated before the first one starts. If a job fails, the others finish, and the exit code is 1.
     """  # noqa: D301
-    from spewy.batch.batch import lists_boards
+    from spewy.batch.job_files import lists_boards
     from spewy.job.job import Job
     from spewy.run.session import Session
 
@@ -181,7 +181,7 @@ def default_folder(name: str) -> Path:
     >>> default_folder("Rhode Island").as_posix(), default_folder("../T1").as_posix()
     ('results/Rhode Island', 'results/-T1')
     """
-    from spewy.batch.batch import folder_name
+    from spewy.batch.job_files import folder_name
 
     return Path("results") / folder_name(name)
 

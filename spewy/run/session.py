@@ -1,4 +1,8 @@
-"""A solve of any job, from opening its folder to its result."""
+"""A solve of any job, from opening its folder to its result.
+
+Modules that only jobs with board buckets need are imported inside functions: loading them takes longer than a small
+solve.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +17,11 @@ from spewy.chunks.layout import Layout
 from spewy.errors import InputError, path_text, shown, size_text
 from spewy.job.job import Job
 from spewy.learn.engine import Engine, Stop
-from spewy.records import strategy_locker
-from spewy.records.bucket_numbers import require_numbers
-from spewy.records.bucket_policy import BucketPolicy, board_abstraction
 from spewy.records.chunk_policy import ChunkPolicy
-from spewy.records.policy import Policy
 from spewy.records.progress import first_dropped, require_whole, saved_sweeps, write_result
 from spewy.records.status import STOP
-from spewy.records.strategy_locker import StrategyLocker
 from spewy.run.cost import Cost
-from spewy.run.drop import drop
-from spewy.run.engines import sampled_engine, walked_engine
+from spewy.run.engines import walked_engine
 from spewy.run.folder_state import finished, held, start_again
 from spewy.run.log import logged
 from spewy.run.loop import Log, Loop
@@ -31,9 +29,7 @@ from spewy.run.memory import require_address_space
 from spewy.run.plan import Plan
 from spewy.run.reporter import Reporter, Silent, unfailing
 from spewy.run.result import SolveResult, require_zero_sum
-from spewy.run.sampled_plan import SampledPlan
 from spewy.run.saving import Saving
-from spewy.run.start_from import require_start
 from spewy.run.status import StatusWriter
 from spewy.run.stopping import INTERRUPTED, Stopping
 from spewy.run.stores import Stores
@@ -47,6 +43,7 @@ from spewy.system.textfile import as_path
 
 if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
+    from spewy.records.policy import Policy
 
 LONG = 10.0
 """Seconds for computing board buckets and rows above which a note announces the computation."""
@@ -171,6 +168,9 @@ class Session(Closing):
         """Return the saved strategies, which can be read until the session is closed."""
         if not self.job.sampled:
             return ChunkPolicy(self.layout.problem, self.store)
+        from spewy.records.bucket_policy import BucketPolicy
+        from spewy.records.strategy_locker import StrategyLocker
+
         return BucketPolicy.of(self.job.problem, StrategyLocker(self.strategies))
 
     def close(self) -> None:
@@ -209,6 +209,8 @@ class Session(Closing):
             with self.stores.use() as store:
                 write_result(store, result.to_json())
             if dropping is not None:
+                from spewy.run.drop import drop
+
                 names = drop(job, self.store, dropping)
                 report.note(f"{job.name}: {' and '.join(names)} dropped, as save.rounds says")
         log(STOP, ended)
@@ -224,6 +226,9 @@ class Session(Closing):
         plan = self.plan
         if isinstance(plan, WalkedPlan):
             return walked_engine(plan, self.store, self.folder, report.note)
+        from spewy.run.sampled_engines import sampled_engine
+        from spewy.run.sampled_plan import SampledPlan
+
         assert isinstance(plan, SampledPlan)
         return sampled_engine(plan, self.stores, self._made, self.start_from, report.note, report.boards)
 
@@ -234,7 +239,10 @@ class Session(Closing):
         is the number of saved sweeps or deals.
         """
         plan, job = self.plan, self.job
-        if isinstance(plan, SampledPlan):
+        if job.sampled:
+            from spewy.run.sampled_plan import SampledPlan
+
+            assert isinstance(plan, SampledPlan)
             warm_up("sampled", len(plan.rounds), job.solve.short, report.note)
             if plan.cost.making_seconds > LONG:
                 report.note(f"{job.name}: computing board buckets and rows, once: minutes")
@@ -271,7 +279,7 @@ class Session(Closing):
                 another game or betting, or no saved deals, or the two solves together need too much memory.
             lockers.LockerError: the folder has no lockers, or damaged ones.
         """
-        if not isinstance(self.plan, SampledPlan):
+        if not self.job.sampled:
             raise InputError(
                 f"start from {path_text(start)}: only a job with [boards] can start from another solve, and "
                 f"{self.job.name} has no [boards]"
@@ -280,6 +288,10 @@ class Session(Closing):
             with open_store(self.folder, read_only=True) as store:
                 if saved_sweeps(store):
                     return  # the solve continues its own deals
+        from spewy.run.sampled_plan import SampledPlan
+        from spewy.run.start_from import require_start
+
+        assert isinstance(self.plan, SampledPlan)
         require_start(start, self.plan)
         if again and self.folder is not None and start.resolve() == self.folder.resolve():
             raise InputError(
@@ -297,6 +309,8 @@ class Session(Closing):
 def _plan(job: Job, folder: Path | None, cost: WalkedCost | None, made: Abstraction | None) -> Plan:
     if not job.sampled:
         return WalkedPlan.of(job, streaming=folder is not None, cost=cost)
+    from spewy.run.sampled_plan import SampledPlan
+
     sizes = None if made is None else (made.n_board_buckets, made.n_rows)
     return SampledPlan.of(job, made=sizes, in_memory=folder is None)
 
@@ -309,6 +323,10 @@ def _kept_abstraction(job: Job, folder: Path | None) -> Abstraction | None:
     """
     if folder is None or not job.sampled:
         return None
+    from spewy.records import strategy_locker
+    from spewy.records.bucket_numbers import require_numbers
+    from spewy.records.bucket_policy import board_abstraction
+
     if holds_store(folder):
         with open_store(folder, job.manifest(), read_only=True) as store:
             require_numbers(store, f"folder {path_text(folder)}")

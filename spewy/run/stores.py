@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lockers import MemoryStore, Store, open_store
 from spewy.job.job import Job
-from spewy.learn.background_saves import Opener
 from spewy.records.strategy_locker import FOLDER
 from spewy.system.closing import Closing
+
+if TYPE_CHECKING:
+    from spewy.learn.background_saves import Opener
 
 
 class Stores(Closing):

@@ -18,7 +18,7 @@ from typing import Any, Literal
 from buckets.cards import parse_cards
 from buckets.errors import CardError
 from lockers.manifest import FILE
-from spewy.batch.batch import folder_name
+from spewy.batch.job_files import folder_name
 from spewy.errors import InputError, shown
 from spewy.look.boards import WEIGHTS_FILE
 from spewy.look.solution import Solution

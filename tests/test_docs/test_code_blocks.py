@@ -14,6 +14,7 @@ from pathlib import Path
 
 import click
 import pytest
+from cli_runs import subcommands
 from dealt_jobs import DEALT_FLOP
 from pages import PAGES, ROOT, blocks, inline
 
@@ -142,8 +143,9 @@ def known_options(source):
 def find(command, words):
     """The command that words begin with, and the remaining words."""
     while isinstance(command, click.Group) and words:
-        assert words[0] in command.commands, words
-        command, words = command.commands[words[0]], words[1:]
+        commands = {each.name: each for each in subcommands(command)}
+        assert words[0] in commands, words
+        command, words = commands[words[0]], words[1:]
     return command, words
 
 

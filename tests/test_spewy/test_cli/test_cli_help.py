@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_runs import good, process, spewy
+from cli_runs import good, process, spewy, subcommands
 
 from spewy.cli import main
 
@@ -45,7 +45,7 @@ PAGES = "\n".join(path.read_text() for path in [ROOT / "README.md", *sorted((ROO
 
 
 def test_commands():
-    assert set(main.commands) == set(COMMANDS)
+    assert {command.name for command in subcommands(main)} == set(COMMANDS)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -58,8 +58,8 @@ def test_help(command):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_is_explained(command):
-    found = main.commands[command]
-    for each in (found, *getattr(found, "commands", {}).values()):
+    (found,) = (each for each in subcommands(main) if each.name == command)
+    for each in (found, *subcommands(found)):
         with_help = [p for p in each.params if p.param_type_name == "option"]
         assert all(getattr(option, "help", None) for option in with_help)
 

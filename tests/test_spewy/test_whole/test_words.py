@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 import pytest
+from cli_runs import subcommands
 
 from spewy.cli import main
 
@@ -71,7 +72,7 @@ def docstrings(node):
 def commands(command):
     """A command, and those below it."""
     yield command
-    for below in getattr(command, "commands", {}).values():
+    for below in subcommands(command):
         yield from commands(below)
 
 
