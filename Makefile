@@ -45,6 +45,7 @@ fuzz: .venv/ready
 bench: .venv/ready
 	$(BIN)/python -m benchmarks.speed.exact
 	$(BIN)/python -m benchmarks.speed.small_spots
+	$(BIN)/python -m benchmarks.speed.start
 	$(BIN)/python -m benchmarks.speed.pages
 	$(BIN)/python -m benchmarks.speed.solve
 	$(BIN)/python -m benchmarks.speed.policy

@@ -73,9 +73,9 @@ def _state(r: Round, p: int, n_rows: int, short: bool) -> int:
 
 def _classes(r: Round) -> int:
     """Number of different strengths on each board, summed over all boards."""
-    return sum(
-        len(np.union1d(*(rows.strength[b, : rows.n_hands[b]] for rows in r.hands))) for b in range(r.n_boards)
-    )
+    # Not np.union1d: it loads numpy.ma, which takes longer than the rest of a small job's plan.
+    strengths = ([rows.strength[b, : rows.n_hands[b]] for rows in r.hands] for b in range(r.n_boards))
+    return sum(len(set(np.concatenate(both).tolist())) for both in strengths)
 
 
 def _deal(deal: Deal, below: np.ndarray, p: int) -> int:

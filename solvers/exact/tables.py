@@ -111,7 +111,10 @@ def class_table(own: Hands, other: Hands) -> ClassTable:
             own.strength[b, : own.n_hands[b]],
             other.strength[b, : other.n_hands[b]],
         )
-        levels = np.union1d(own_strength, other_strength)
+        # Not np.union1d, which loads numpy.ma.
+        levels = np.array(
+            sorted({*own_strength.tolist(), *other_strength.tolist()}), dtype=own_strength.dtype
+        )
         pair = [
             np.searchsorted(strength, levels, side="right") for strength in (own_strength, other_strength)
         ]

@@ -34,6 +34,7 @@ speed.pages --quick
 speed.policy --quick
 speed.small_spots --quick
 speed.solve --quick
+speed.start --quick
 speed.whole_games --quick
 studies.board_classes measure --quick
 studies.clustering --quick --sweeps 5 --workers 1

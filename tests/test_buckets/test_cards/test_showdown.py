@@ -12,8 +12,11 @@ from buckets.cards import (
     hands,
     parse_cards,
     range_equity,
+    strength,
 )
+from buckets.cards.showdown import showdown_totals
 from buckets.errors import BoardError, RangeError
+from buckets.kernels.showdowns import add_showdowns
 
 FULL, KUHN, LEDUC, SMALL = Deck(), Deck(3, 1), Deck(3, 2), Deck(5, 3)
 PAIRS = hands(FULL, 2)
@@ -42,6 +45,20 @@ def test_equities_equal_enumeration(deck, hole, board, n_board, kept, seed):
     found = equities(cards, rows, weights, deck, n_board)
     expected = naive.equities(cards, rows.tolist(), weights, deck.cards, n_board)
     np.testing.assert_allclose(found, [np.nan if e is None else e for e in expected], rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("deck", "hole", "board"), [(FULL, 2, "QsJh2h8c3d"), (FULL, 1, "KhQh"), (KUHN, 1, "")]
+)
+def test_sums_on_one_board_equal_the_kernels_sums_bit_for_bit(deck, hole, board):
+    cards, rows = parse_cards(board), np.array(hands(deck, hole), dtype=np.int64)
+    rng = np.random.default_rng(4)
+    weights = rng.random(len(rows)) * (rng.random(len(rows)) < 0.7)
+    expected = [np.zeros(len(rows)), np.zeros(len(rows)), np.zeros(len(rows), dtype=np.int64)]
+    add_showdowns(strength(cards, rows)[None], rows, weights, *expected)
+    found = showdown_totals(cards, rows, weights, deck, len(cards))
+    for sums, kernel_sums in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(sums, kernel_sums)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
