@@ -1,4 +1,4 @@
-"""What a job file says about a batch, before the batch is read: whether it lists boards, and the name of its folder."""
+"""Reads from a job file, before the batch is read, whether it lists boards; names the folder of its solve."""
 
 from __future__ import annotations
 
