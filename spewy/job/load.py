@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from spewy.errors import InputError, nearest, path_text, short, shown
 from spewy.game.names import ROUND_NAMES
+from spewy.job.examples import FOLDER as EXAMPLES
 from spewy.job.rangefiles import with_range_files
 from spewy.system.textfile import as_path, exists, read_text
 
@@ -29,6 +30,8 @@ def read_job(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
     subject = f"job {path_text(path)}"
     if exists(path) and path.is_dir():
         raise InputError(f"{subject}: expected a job file, such as job.toml, found a folder")
+    if path.parent.name == "examples" and exists(EXAMPLES / path.name) and not exists(path):
+        raise InputError(f"{subject} does not exist; `spewy examples {path_text(path.parent)}` copies it there")
     try:
         data = tomllib.loads(read_text(path, subject))
     except tomllib.TOMLDecodeError as error:

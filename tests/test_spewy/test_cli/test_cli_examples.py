@@ -20,6 +20,15 @@ def test_copied_examples_are_those_of_the_package(tmp_path):
     good("examples", tmp_path / "mine")  # a second time changes nothing
 
 
+def test_a_missing_example_says_how_to_get_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    line = refused("solve", "examples/T1.toml")
+    assert line == "Error: job examples/T1.toml does not exist; `spewy examples examples` copies it there"
+    assert "expected a readable text file" in refused("solve", "examples/none.toml")
+    good("examples", "examples")
+    good("tree", "examples/T1.toml")
+
+
 def test_own_files_are_kept(tmp_path):
     (tmp_path / "T1.toml").write_text("# mine")
     assert "T1.toml exists and differs from the example" in refused("examples", tmp_path)
