@@ -31,7 +31,9 @@ def read_job(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
     if exists(path) and path.is_dir():
         raise InputError(f"{subject}: expected a job file, such as job.toml, found a folder")
     if path.parent.name == "examples" and exists(EXAMPLES / path.name) and not exists(path):
-        raise InputError(f"{subject} does not exist; `spewy examples {path_text(path.parent)}` copies it there")
+        raise InputError(
+            f"{subject} does not exist; `spewy examples {path_text(path.parent)}` copies it there"
+        )
     try:
         data = tomllib.loads(read_text(path, subject))
     except tomllib.TOMLDecodeError as error:
