@@ -16,8 +16,11 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from traitlets.config import Config
 
 HERE = Path(__file__).resolve().parent
+LOCAL = Config(KernelManager={"transport": "ipc"})
+"""Kernels listen on files, since ipykernel warns of connections over TCP, which other users could read."""
 
 
 def main() -> int:
@@ -57,7 +60,9 @@ def _run(path: Path, args: argparse.Namespace) -> bool:
         place = Path(folder) / "notebooks"
         place.mkdir()
         resources = {"metadata": {"path": str(place)}}
-        client = NotebookClient(notebook, timeout=args.timeout, kernel_name="python3", resources=resources)
+        client = NotebookClient(
+            notebook, timeout=args.timeout, kernel_name="python3", resources=resources, config=LOCAL
+        )
         try:
             client.execute()
         except CellExecutionError as error:
