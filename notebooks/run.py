@@ -37,7 +37,7 @@ def main() -> int:
         "--check", action="store_true", help="run nothing; fail if a notebook has stored outputs"
     )
     parser.add_argument(
-        "--timeout", type=int, default=300, help="time limit of a cell, in seconds (default 300)"
+        "--timeout", type=int, default=900, help="time limit of a cell, in seconds (default 900)"
     )
     args = parser.parse_args()
     found = sorted(HERE.glob("*.ipynb"))
