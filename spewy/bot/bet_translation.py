@@ -14,12 +14,15 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spewy.bot.options import Translation
 from spewy.game.betting import Betting
 from spewy.game.nodes import Node
+
+if TYPE_CHECKING:
+    from spewy.bot.options import Translation
 
 
 def probability_of_smaller(x: float, smaller: float, larger: float) -> float:

@@ -29,6 +29,7 @@ from spewy.game.amounts import Unit
 from spewy.game.nodes import Node, entry_line
 from spewy.game.tree import terminal_rake, terminal_stakes
 from spewy.game.treeconfig import TreeConfig
+from spewy.look.final_pairs import FinalPairs
 from spewy.look.pairs import MOST_FINAL_BOARDS, Pairs, pairs
 from spewy.records.leaves import Pair
 from spewy.records.policy import ChunkPlay, Policy
@@ -136,8 +137,10 @@ class ChunkReads(Closing):
         first, second = (np.flatnonzero(free & (weights > 0)) for weights in problem.ranges)
         return first, second
 
-    def _pairs(self, cards: Cards, equity: bool) -> Pairs:
+    def _pairs(self, cards: Cards, equity: bool) -> Pairs | FinalPairs:
         problem = self.policy.problem
+        if len(cards) == sum(problem.game.num_board_cards):
+            return FinalPairs(problem.hands, cards, self.hands(cards))
         most = self._most_boards if equity or self._most_boards is None else 1
         return pairs(problem.game, problem.hands, cards, self.hands(cards), most)
 
@@ -201,7 +204,7 @@ class ChunkView:
         play: ChunkPlay,
         ranges: tuple[Floats, Floats],
         config: TreeConfig,
-        pairs: Pairs | None = None,
+        pairs: Pairs | FinalPairs | None = None,
         leaves: Pair | None = None,
     ) -> None:
         self.play, self._config, self._pairs, self._leaves = play, config, pairs, leaves
@@ -273,7 +276,7 @@ class ChunkView:
         assert self._pairs is not None
         if (line, p) not in self._against:
             other = self.reach[line][1 - p]
-            leads = None if self._pairs.lead is None else self._pairs.leads(p, other)
+            leads = self._pairs.leads(p, other) if self._pairs.has_leads else None
             self._against[line, p] = self._pairs.masses(p, other), leads
         return self._against[line, p]
 
@@ -328,7 +331,7 @@ class ChunkView:
         assert self._pairs is not None
         masses = self._pairs.masses(p, self._reaching(ends, 1 - p)).T
         shown = [node for node in ends if node.kind == "showdown"]
-        leads = iter(() if self._pairs.lead is None else self._pairs.leads(p, self._reaching(shown, 1 - p)).T)
+        leads = iter(self._pairs.leads(p, self._reaching(shown, 1 - p)).T if self._pairs.has_leads else ())
         values: list[Floats] = []
         for node, mass in zip(ends, masses, strict=True):
             stake, rake = terminal_stakes(node, self._config), terminal_rake(node, self._config)

@@ -47,6 +47,11 @@ class Pairs:
     compatible: Floats
     lead: Floats | None
 
+    @property
+    def has_leads(self) -> bool:
+        """Whether `leads` is known."""
+        return self.lead is not None
+
     def masses(self, p: int, ranges: Floats) -> Floats:
         """Sum the weights of the opponent's hands that are compatible with each hand of player p.
 

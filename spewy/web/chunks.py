@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from spewy.errors import InputError, shown
 from spewy.look.board_buckets import board_bucket
-from spewy.look.chunk_blocks import ChunkBlocks, chunk_blocks
-from spewy.look.chunk_game import Below
 from spewy.look.hand_rows import hand_rows
 from spewy.look.solution import Solution
 from spewy.web.answers import Parameters, get, optional, text
 from spewy.web.background import Progress
 from spewy.web.folders import Folders
 from spewy.web.readers import stamp
+
+if TYPE_CHECKING:
+    from spewy.look.chunk_blocks import ChunkBlocks
+    from spewy.look.chunk_game import Below
 
 PAYOFFS: dict[str, Below] = {"average": "average", "stored": "stored"}
 
@@ -35,6 +37,8 @@ def chunk_routes(folders: Folders) -> list[Route]:
             entry = node.line[: node.line.rfind("/") + 1]
 
         def work(progress: Progress) -> ChunkBlocks:
+            from spewy.look.chunk_blocks import chunk_blocks  # imported here, since it loads kernels
+
             del progress
             with folders.apart(name) as solution:
                 return chunk_blocks(solution, entry, cards, PAYOFFS[payoffs])

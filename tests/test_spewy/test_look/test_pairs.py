@@ -7,6 +7,7 @@ import pytest
 
 from buckets.cards import Deck, blocked, hands, parse_cards, strength
 from spewy.game.gamefile import load_game
+from spewy.look.final_pairs import FinalPairs
 from spewy.look.pairs import pairs
 
 HOLDEM = load_game("holdem.nolimit.2p.reverse_blinds")
@@ -43,3 +44,27 @@ def test_pairs_are_those_of_every_final_board(board, suits_matter):
     together, lead = naive(cards, first, second)
     assert np.array_equal(found.compatible, together)
     np.testing.assert_allclose(found.lead, lead, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "board"),
+    [
+        ("holdem.nolimit.2p.reverse_blinds", "Qs Jh 2h 8c 3d"),
+        ("holdem.nolimit.2p.reverse_blinds", "As Ks Qs Js Ts"),
+        ("leduc", "Kh"),
+        ("kuhn", ""),
+    ],
+)
+@pytest.mark.parametrize("shape", [(), (4,)])
+def test_sums_on_a_final_board_are_those_of_the_matrices(name, board, shape):
+    """Two different sets of hands, hands of weight 0, and one or several ranges at once."""
+    game, cards, rng = load_game(name), parse_cards(board), np.random.default_rng(2)
+    deck = hands(game.deck, game.num_hole_cards).astype(np.int64)
+    free = ~blocked(deck, cards)
+    own = tuple(np.flatnonzero(free & (rng.random(len(deck)) < share)) for share in (0.5, 0.9))
+    found, expected = FinalPairs(deck, cards, own), pairs(game, deck, cards, own)
+    for p in (0, 1):
+        size = (len(own[1 - p]), *shape)
+        ranges = rng.random(size) * (rng.random(size) < 0.8)
+        np.testing.assert_allclose(found.masses(p, ranges), expected.masses(p, ranges), rtol=0, atol=1e-11)
+        np.testing.assert_allclose(found.leads(p, ranges), expected.leads(p, ranges), rtol=0, atol=1e-11)

@@ -36,6 +36,11 @@ def test_the_policy_loads_no_kernels(module):
     assert loaded_by(f"import spewy.{module}") <= {"lmdb", "numpy", "pydantic"}
 
 
+def test_the_server_and_a_position_load_no_kernels(solved):
+    position = f"from spewy.look.position import position\nposition(spewy.Solution.open({str(solved[1])!r}))"
+    assert loaded_by(f"import spewy.web.server\n{position}") <= {"lmdb", "numpy", "numpy.ma", "pydantic"}
+
+
 def test_one_decision_loads_no_kernels(solved):
     answer = f"with spewy.open_policy({str(solved[1])!r}) as policy: policy.frequencies('', None, 'KhKd')"
     assert loaded_by(f"import spewy\n{answer}") <= {"lmdb", "numpy", "pydantic"}
