@@ -19,7 +19,7 @@ from solvers.tree import Floats
 
 @dataclass(frozen=True)
 class _Side:
-    """Where each hand of a player stands among the opponent's hands.
+    """Places of a player's hands among the opponent's hands, which are sorted by strength and by card.
 
     Attributes:
         order: ``[opponent's hand]``, the opponent's hands by strength, the weakest first.
