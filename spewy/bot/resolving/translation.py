@@ -113,7 +113,7 @@ class Counterpart(NamedTuple):
 
 
 def counterparts_of(
-    root: Node, known: Node, put_in_before: int, known_put_in_before: int
+    root: Node, known: Node, put_in_before: int, known_put_in_before: int, draw: float = 0.5
 ) -> Iterator[tuple[str, Counterpart]]:
     """Yield the line of each decision of a new tree, and the corresponding decision of the tree with a known strategy.
 
@@ -122,6 +122,8 @@ def counterparts_of(
         known: root decision of the known tree.
         put_in_before: chips that each player had put in before the lines of the new tree begin.
         known_put_in_before: chips that each player had put in before the lines of the known tree begin.
+        draw: the choice between the known tree's bets next to a new bet, as in `bet_translation.nearest_size`: 0 is the
+            smaller bet, 1 the larger one, 0.5 the likelier one.
     """
     pending: list[tuple[Node, Node | None]] = [(root, known)]
     while pending:
@@ -139,7 +141,7 @@ def counterparts_of(
         places = _places(there, known_shares, node, shares)
         targets = tuple(call if place is None else place for place in places)
         yield node.line, Counterpart(there.line, targets, call, len(node.actions))
-        below = _places(node, shares, there, known_shares)
+        below = _places(node, shares, there, known_shares, draw)
         for number, target in reversed([*enumerate(targets)]):
             below[target] = number  # if several known actions correspond to one action, the first of them
         for child, place in zip(node.children, below, strict=True):
@@ -208,7 +210,7 @@ def _shares(node: Node, put_in_before: int) -> list[float]:
 
 
 def _places(
-    node: Node, shares: Sequence[float], other: Node, other_shares: Sequence[float]
+    node: Node, shares: Sequence[float], other: Node, other_shares: Sequence[float], draw: float = 0.5
 ) -> list[int | None]:
     """Find, for each action of a decision, the corresponding action of another decision.
 
@@ -217,6 +219,7 @@ def _places(
         shares: size of each action at ``node`` (`_shares`).
         other: the other decision.
         other_shares: size of each action at ``other``.
+        draw: the choice between two bets of ``other``, as in `bet_translation.nearest_size`.
 
     Returns:
         For each action of ``node``, the index of an action of ``other``, or None if no action corresponds.
@@ -232,5 +235,5 @@ def _places(
         elif action.kind == "allin":
             out.append(raises[-1][1])
         else:
-            out.append(raises[nearest_size(share, [size for size, _ in raises])][1])
+            out.append(raises[nearest_size(share, [size for size, _ in raises], draw)][1])
     return out

@@ -21,9 +21,10 @@ from solvers.tree import Floats, Ints
 from spewy.bot.resolving.budget import OutOfTimeError
 from spewy.bot.resolving.builder import PlayerStrategy, Root, SubgameBuilder
 from spewy.bot.resolving.resolved import Resolved
-from spewy.bot.resolving.translation import counterparts_of
+from spewy.bot.resolving.translation import Counterpart, counterparts_of
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
+from spewy.game.nodes import Node
 from spewy.records.policy import Stacked
 
 LOG = logging.getLogger(__name__)
@@ -35,6 +36,8 @@ The size is in units of the pot times the total weight of the opponent's range.
 
 AS_MANY = 20
 """Number of iterations that a start from an earlier solve counts as (`docs/research/re-solving.md`)."""
+AFTER_NEW_BET = 0.5
+"""Factor of the regrets after a new bet in a start from an earlier solve (`docs/research/re-solving.md`)."""
 
 
 def start_warm(
@@ -82,8 +85,9 @@ def start_from_earlier(
 ) -> int:
     """Set a solver's regrets from an earlier solve of the same board and ranges, in a tree with other bets.
 
-    Each action gets the regrets of the corresponding action of the earlier tree (`translation.counterparts_of`), in the
-    decisions after a new bet those of the decisions after the nearest bet. Other actions get 0.
+    A decision that both trees have gets its regrets of the earlier solve. A decision after a new bet gets regrets
+    between those after the next smaller and the next larger bet of the earlier tree (`_sources`). A new bet itself
+    gets regret 0.
 
     Args:
         builder: the builder of both subgames.
@@ -95,39 +99,77 @@ def start_from_earlier(
     Returns:
         The number of iterations that the start counts as.
     """
-    counterparts = dict(
-        counterparts_of(
-            builder.tree(root).root,
-            builder.tree(earlier.root).root,
-            root.put_in_before,
-            earlier.root.put_in_before,
-        )
-    )
+    trees = builder.tree(root).root, builder.tree(earlier.root).root
+    before = root.put_in_before, earlier.root.put_in_before
+    smaller, larger = (dict(counterparts_of(*trees, *before, draw)) for draw in (0.0, 1.0))
 
-    def moves(t: int, player: int) -> Ints:
-        """Slots of a player's actions in a round, and the slots of the corresponding actions: ``[2, action]``."""
-        pairs = []
+    def moves(t: int, player: int) -> tuple[Ints, Ints, Ints, Floats]:
+        """Say which regrets a player gets in a round: slots, begins of their sources, sources, weights of sources."""
+        found = []
         for line in builder.decisions(root, t, player)[0]:
-            counterpart, decision = counterparts[line], builder.decision(root, line)
-            known = None if counterpart.line is None else builder.decision(earlier.root, counterpart.line)
-            if decision is not None and known is not None:
-                pairs += [
-                    (decision[1] + place, known[1] + number)
-                    for number, place in enumerate(counterpart.places)
-                ]
-        return np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+            decision = builder.decision(root, line)
+            assert decision is not None
+            _, first, node = decision
+            for places, source, weight in _sources(
+                builder, root, earlier.root, node, smaller[line], larger[line]
+            ):
+                found += [(first + place, source + number, weight) for number, place in enumerate(places)]
+        found.sort()
+        slots, sources, weights = np.array(found).reshape(-1, 3).T
+        targets, begins = np.unique(slots.astype(np.int64), return_index=True)
+        return targets, begins, sources.astype(np.int64), weights.astype(np.float32)[:, None]
 
-    slots = [[moves(t, player) for player in (0, 1)] for t in range(layout.n_rounds)]
+    all_moves = [[moves(t, player) for player in (0, 1)] for t in range(layout.n_rounds)]
     for t, b in layout.every_board():
-        if not any(each.size for each in slots[t]):
-            continue
         regrets, known = solver.read("regrets", t, b), earlier.regrets(t, b)
-        for player in (0, 1):
-            to, of = slots[t][player]
-            regrets[player][to] = known[player][of]
+        for player, (targets, begins, sources, weights) in enumerate(all_moves[t]):
+            if targets.size:
+                regrets[player][targets] = np.add.reduceat(weights * known[player][sources], begins, axis=0)
         solver.write("regrets", t, b, regrets)
     solver.iteration = AS_MANY
     return AS_MANY
+
+
+def _sources(
+    builder: SubgameBuilder, root: Root, known: Root, node: Node, smaller: Counterpart, larger: Counterpart
+) -> list[tuple[tuple[int, ...], int, float]]:
+    """List the decisions of an earlier tree from which a decision gets its regrets.
+
+    After a new bet, these are the decisions after the two neighbouring bets. Regrets grow with the pot, so they are
+    interpolated linearly by the pot after a call. If only one neighbour has the decision, its regrets are not scaled.
+    All regrets after a new bet are multiplied by `AFTER_NEW_BET`.
+
+    Args:
+        builder: the builder of both subgames.
+        root: root of the new tree.
+        known: root of the earlier tree.
+        node: the decision of the new tree.
+        smaller: the counterpart of the decision if each new bet is read as the next smaller bet.
+        larger: the counterpart if each new bet is read as the next larger bet.
+
+    Returns:
+        For each source, the indices of the actions of ``node`` that its actions correspond to, the index of its first
+        action among all actions of its player in the round, and the weight of its regrets.
+    """
+    sources, pots = [], []
+    for counterpart in (smaller, larger):
+        decision = None if counterpart.line is None else builder.decision(known, counterpart.line)
+        if decision is not None:
+            sources.append((counterpart.places, decision[1]))
+            pots.append(_pot(known, decision[2]))
+    if not sources:
+        return []
+    if smaller.line == node.line:
+        return [(*sources[0], 1.0)]
+    if pots[0] == pots[-1]:
+        return [(*sources[0], AFTER_NEW_BET)]
+    share = min(max((pots[1] - _pot(root, node)) / (pots[1] - pots[0]), 0.0), 1.0)
+    return [(*sources[0], AFTER_NEW_BET * share), (*sources[1], AFTER_NEW_BET * (1.0 - share))]
+
+
+def _pot(root: Root, node: Node) -> int:
+    """Return the chips in the pot after a call at a decision of a subgame."""
+    return 2 * (root.put_in_before + max(node.put_in))
 
 
 def write_strategy(
@@ -177,7 +219,7 @@ def _in_pots(builder: SubgameBuilder, root: Root, strategy: PlayerStrategy, fact
     def sizes(lines: tuple[str, ...]) -> Floats:
         decisions = [builder.decision(root, line) for line in lines]
         nodes = [decision[2] for decision in decisions if decision is not None]
-        pots = [2.0 * (root.put_in_before + max(node.put_in)) for node in nodes]
+        pots = [_pot(root, node) for node in nodes]
         return factor * np.repeat(pots, [len(node.actions) for node in nodes])[:, None]
 
     def scaled(lines: list[str], board: tuple[int, ...]) -> Stacked:

@@ -13,7 +13,7 @@ from spewy.bot.options import Options
 from spewy.bot.public_state import Answer
 from spewy.bot.resolving.builder import Root, SubgameBuilder, live_game, new_solver, strategy_size
 from spewy.bot.resolving.resolve import Limits, resolve
-from spewy.bot.resolving.warm_start import start_from_earlier
+from spewy.bot.resolving.warm_start import AFTER_NEW_BET, start_from_earlier
 from spewy.errors import InputError
 from spewy.game.betting import Betting
 from spewy.game.gamefile import parse_game
@@ -107,15 +107,20 @@ def test_a_tree_with_one_more_bet_starts_from_the_regrets_of_the_earlier_solve()
         started = start_from_earlier(games, wide, layout, solver, earlier)
         assert started == solver.iteration > 0
         regrets, known = solver.read("regrets", 0, 0), earlier.regrets(0, 0)
-    slot = {(line, tree): games.decision(tree, line)[1] for line in ("c", "cr40") for tree in (root, wide)}
-    slot["cr50", wide] = games.decision(wide, "cr50")[1]  # answers to r50, the nearest bet of which is r40
+    lines = ("c", "cr40", "cr380")
+    slot = {(line, tree): games.decision(tree, line)[1] for line in lines for tree in (root, wide)}
     assert names(games, wide, "c") == ["c", "r40", "r50", "r380"]
     at, of = slot["c", wide], slot["c", root]
     np.testing.assert_array_equal(regrets[1][[at, at + 1, at + 3]], known[1][[of, of + 1, of + 2]])
     assert not regrets[1][at + 2].any()
-    for line in ("cr40", "cr50"):
-        at, of = slot[line, wide], slot["cr40", root]
+    for line in ("cr40", "cr380"):
+        at, of = slot[line, wide], slot[line, root]
         np.testing.assert_array_equal(regrets[0][[at, at + 1]], known[0][[of, of + 1]])
+    # After r50 the pot is 140 when it is called: between 120 after r40, which can be raised, and 800 after all-in.
+    at, smaller, larger = games.decision(wide, "cr50")[1], slot["cr40", root], slot["cr380", root]
+    expected = AFTER_NEW_BET * 660 / 680 * known[0][smaller : smaller + 3]
+    expected[:2] += AFTER_NEW_BET * 20 / 680 * known[0][larger : larger + 2]
+    np.testing.assert_allclose(regrets[0][at : at + 3], expected, rtol=1e-5)
 
     def lost(solved):
         return sum(float(ranges[p] @ solved.best_values(p)) for p in (0, 1))
