@@ -19,8 +19,6 @@ from nbclient.exceptions import CellExecutionError
 from traitlets.config import Config
 
 HERE = Path(__file__).resolve().parent
-LOCAL = Config(KernelManager={"transport": "ipc"})
-"""Kernels listen on files, since ipykernel warns of connections over TCP, which other users could read."""
 
 
 def main() -> int:
@@ -60,8 +58,10 @@ def _run(path: Path, args: argparse.Namespace) -> bool:
         place = Path(folder) / "notebooks"
         place.mkdir()
         resources = {"metadata": {"path": str(place)}}
+        # ipykernel warns of TCP, which other users could read; so the kernel listens on files in the folder
+        local = Config(KernelManager={"transport": "ipc", "ip": str(Path(folder) / "kernel")})
         client = NotebookClient(
-            notebook, timeout=args.timeout, kernel_name="python3", resources=resources, config=LOCAL
+            notebook, timeout=args.timeout, kernel_name="python3", resources=resources, config=local
         )
         try:
             client.execute()
