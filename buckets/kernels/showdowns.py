@@ -15,6 +15,8 @@ from compiled import kernel
 
 _BITS = 16  # number of bits that a hand's number has in a sort key, below its strength
 _MASK = (1 << _BITS) - 1
+_BLOCKED = np.uint16(_MASK)
+_FEW = 255  # number of boards that an 8-bit counter can count
 
 
 @kernel
@@ -75,6 +77,54 @@ def fill_levels(strength: Array, hands: Array, levels: Array) -> None:
         for i in range(n_live):
             levels[b, order[i] & _MASK] = 0
         _add_wins(order[:n_live], hands, second, ones, 1, by_card, levels[b])
+
+
+@kernel
+def fill_order(strength: Array, order: Array) -> int:
+    """Replace strengths by small numbers in the same order, 0, 1, 2, … on each board; return the highest number.
+
+    Args:
+        strength: ``[board, hand]``; -1: the board blocks the hand.
+        order: ``[board, hand]``, 16-bit integers without sign, overwritten; 65,535: the board blocks the hand.
+    """
+    ascending = np.empty(strength.shape[1], dtype=np.int64)
+    highest = 0
+    for b in range(len(strength)):
+        order[b] = _BLOCKED
+        n_live = _sort_live(strength[b], ascending)
+        level = 0
+        for place in range(n_live):
+            if place and ascending[place] >> _BITS != ascending[place - 1] >> _BITS:
+                level += 1
+            order[b, ascending[place] & _MASK] = level
+        highest = max(highest, level)
+    return highest
+
+
+@kernel
+def fill_wins(order: Array, blocked: int, wins: Array) -> None:
+    """Count the boards on which each hand beats each other hand: ``wins[hand, other hand]``.
+
+    Args:
+        order: ``[board, hand]``, integers of 8 or 16 bits without sign, larger for stronger hands.
+        blocked: number in ``order`` of hands that the board blocks, larger than all others; the board does not count
+            for these hands.
+        wins: 32-bit integers, overwritten.
+    """
+    n_boards, n_hands = order.shape
+    few = np.empty(n_hands, dtype=np.uint8)
+    for h in range(n_hands):
+        wins[h] = 0
+        for start in range(0, n_boards, _FEW):
+            few[:] = 0
+            for b in range(start, min(start + _FEW, n_boards)):
+                own, others = order[b, h], order[b]
+                if own == blocked:
+                    continue
+                for other in range(n_hands):
+                    few[other] += np.uint8(others[other] < own)
+            for other in range(n_hands):
+                wins[h, other] += few[other]
 
 
 @kernel

@@ -1,12 +1,13 @@
 """Compare all pairs of both players' hands on a board: which share a card, and how often one hand beats the other.
 
-Two matrices ``[hand of player 0, hand of player 1]`` suffice to compute EVs and equities on a board. They are computed
-with NumPy alone, so that showing a decision loads no machine code; hold'em's wins before the flop come from a file. A
-*final board* has all public cards of the game.
+Two matrices ``[hand of player 0, hand of player 1]`` suffice to compute EVs and equities on a board. NumPy computes
+them, so that showing a decision loads no machine code; if machine code is loaded already, it counts the wins on many
+boards. Hold'em's wins before the flop come from a file. A *final board* has all public cards of the game.
 """
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +18,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.cards import Deck, Perms, deals, hand_permutation, preflop_classes, stabilizer, suit_permutations
+from buckets.cards import (
+    Deck,
+    Perms,
+    deals,
+    hand_permutation,
+    preflop_classes,
+    stabilizer,
+    strengths,
+    suit_permutations,
+)
 from buckets.cards.rank_sets import board_strength
 from buckets.types import Ints
 from solvers.tree import Floats
@@ -27,8 +37,11 @@ _PREFLOP_FILE = Path(__file__).with_name("preflop_wins.npz")
 """Wins before the flop, which take minutes to count (`benchmarks/studies/preflop_odds.py`)."""
 _FLUSH_EVERY = 127
 """Largest number of wins in an 8-bit counter, which is much faster than a larger one."""
+_MANY_WINS = 10_000_000
+"""Number of comparisons above which machine code counts wins, if Numba is loaded: a turn with wide ranges has 50 million.
 
-
+To load Numba and the machine code takes longer than the comparisons on a flop.
+"""
 MOST_FINAL_BOARDS = 2000
 """Largest number of final boards on which hands are compared: a flop of hold'em has 990, preflop has 1.7 million."""
 
@@ -97,7 +110,7 @@ def pairs(
     every = np.flatnonzero(in_ranges)
     wins = _preflop_counts()[np.ix_(every, every)] if known else count_wins(game, deck, every, board)
     first, second = (np.searchsorted(every, player_hands) for player_hands in hands)
-    lead = together * (wins[np.ix_(first, second)] - wins[np.ix_(second, first)].T)
+    lead = together * (wins - wins.T)[np.ix_(first, second)]
     lead /= comb(n_left, missing)
     return Pairs(together, lead)
 
@@ -214,6 +227,10 @@ def _wins_on(boards: Sequence[Sequence[int]], hands: Ints) -> NDArray[np.int32]:
         Counts ``[hand, other hand]``.
     """
     n = len(hands)
+    if (
+        len(boards) > _FLUSH_EVERY and "numba" in sys.modules
+    ):  # on few boards, or with Numba to load, NumPy is faster
+        return _wins_by_kernel(boards, hands)
     total, few = np.zeros((n, n), dtype=np.int32), np.zeros((n, n), dtype=np.int8)
     stronger = np.empty((n, n), dtype=np.bool_)
     strength = np.array([board_strength(np.array(board, dtype=np.int64), hands) for board in boards])
@@ -226,6 +243,19 @@ def _wins_on(boards: Sequence[Sequence[int]], hands: Ints) -> NDArray[np.int32]:
             total += few
             few[:] = 0
     return total + few
+
+
+def _wins_by_kernel(boards: Sequence[Sequence[int]], hands: Ints) -> NDArray[np.int32]:
+    """Compute what `_wins_on` computes, some five times as fast once Numba is loaded."""
+    from buckets.kernels.showdowns import fill_order, fill_wins
+
+    order = np.empty((len(boards), len(hands)), dtype=np.uint16)
+    highest = fill_order(strengths(boards, hands), order)
+    if highest < np.iinfo(np.uint8).max:
+        order = order.astype(np.uint8)  # also the number of blocked hands: 65,535 becomes 255
+    wins = np.empty((len(hands), len(hands)), dtype=np.int32)
+    fill_wins(order, np.iinfo(order.dtype).max, wins)
+    return wins
 
 
 def _orders(strength: NDArray[np.int32]) -> NDArray[np.unsignedinteger]:

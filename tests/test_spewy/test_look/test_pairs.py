@@ -1,14 +1,16 @@
 """Which hands go together on a board, and how often the first is ahead at the end: against every final board alone."""
 
+import sys
 from itertools import combinations
 
 import numpy as np
 import pytest
 
 from buckets.cards import Deck, blocked, hands, parse_cards, strength
+from buckets.kernels.showdowns import fill_order, fill_wins
 from spewy.game.gamefile import load_game
 from spewy.look.final_pairs import FinalPairs
-from spewy.look.pairs import pairs
+from spewy.look.pairs import count_wins, pairs
 
 HOLDEM = load_game("holdem.nolimit.2p.reverse_blinds")
 DECK = hands(Deck(), 2).astype(np.int64)
@@ -68,3 +70,30 @@ def test_sums_on_a_final_board_are_those_of_the_matrices(name, board, shape):
         ranges = rng.random(size) * (rng.random(size) < 0.8)
         np.testing.assert_allclose(found.masses(p, ranges), expected.masses(p, ranges), rtol=0, atol=1e-11)
         np.testing.assert_allclose(found.leads(p, ranges), expected.leads(p, ranges), rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("share", [0.2, 1.0])
+def test_machine_code_counts_the_wins_that_numpy_counts(share, monkeypatch):
+    cards, rng = parse_cards("Qs Jh 2h"), np.random.default_rng(3)
+    every = np.flatnonzero(~blocked(DECK, cards) & (rng.random(len(DECK)) < share))
+    assert "numba" in sys.modules  # loaded by the kernels that this file imports
+    by_kernel = count_wins(HOLDEM, DECK, every, cards)
+    monkeypatch.delitem(sys.modules, "numba")
+    assert np.array_equal(by_kernel, count_wins(HOLDEM, DECK, every, cards))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_wins_on_more_boards_than_a_counter_counts(dtype):
+    """Strengths with ties and blocked hands; the hands on the 600 boards have more levels than 8 bits, or fewer."""
+    strength = np.random.default_rng(5).integers(
+        -1, 200 if dtype == np.uint8 else 900, (600, 400), dtype=np.int32
+    )
+    order = np.empty(strength.shape, dtype=np.uint16)
+    highest = fill_order(strength, order)
+    assert highest == max(len(np.unique(row[row >= 0])) for row in strength) - 1
+    assert (highest < 255) == (dtype == np.uint8)
+    wins = np.empty((400, 400), dtype=np.int32)
+    fill_wins(order.astype(dtype), np.iinfo(dtype).max, wins)
+    for h in (0, 7, 399):
+        own = strength[:, h, None]
+        assert np.array_equal(wins[h], ((strength >= 0) & (strength < own)).sum(axis=0))
