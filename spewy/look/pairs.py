@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
 from math import comb
 from pathlib import Path
 
@@ -38,9 +39,9 @@ _PREFLOP_FILE = Path(__file__).with_name("preflop_wins.npz")
 _FLUSH_EVERY = 127
 """Largest number of wins in an 8-bit counter, which is much faster than a larger one."""
 _MANY_WINS = 10_000_000
-"""Number of comparisons above which machine code counts wins, if Numba is loaded: a turn with wide ranges has 50 million.
+"""Number of comparisons above which machine code counts wins if Numba is loaded already; loading takes longer.
 
-To load Numba and the machine code takes longer than the comparisons on a flop.
+A turn with wide ranges has 50 million comparisons.
 """
 MOST_FINAL_BOARDS = 2000
 """Largest number of final boards on which hands are compared: a flop of hold'em has 990, preflop has 1.7 million."""
@@ -110,7 +111,10 @@ def pairs(
     every = np.flatnonzero(in_ranges)
     wins = _preflop_counts()[np.ix_(every, every)] if known else count_wins(game, deck, every, board)
     first, second = (np.searchsorted(every, player_hands) for player_hands in hands)
-    lead = together * (wins - wins.T)[np.ix_(first, second)]
+    ahead = wins - wins.T
+    if len(first) < len(every) or len(second) < len(every):
+        ahead = ahead[np.ix_(first, second)]
+    lead = together * ahead
     lead /= comb(n_left, missing)
     return Pairs(together, lead)
 
@@ -158,9 +162,9 @@ def _missing(game: Game, board: Sequence[int]) -> int:
 def count_wins(game: Game, deck: Ints, every: Ints, board: Sequence[int]) -> NDArray[np.int32]:
     """Count, for each pair of hands, the final boards on which the first hand beats the second.
 
-    Only one of all final boards that are equal up to suits is evaluated. Let W be its matrix of wins, and k the number
-    of equal boards. Together they have ``k / |G| · Σ_g W[g i, g j]`` wins of hand i over hand j, where the sum runs
-    over the set G of all suit permutations g that fix the board and the set of hands.
+    NumPy evaluates only one of all final boards that are equal up to suits. Let W be its matrix of wins, and k the
+    number of equal boards. Together they have ``k / |G| · Σ_g W[g i, g j]`` wins of hand i over hand j, where the sum
+    runs over the set G of all suit permutations g that fix the board and the set of hands.
 
     Args:
         game: rules of the game.
@@ -171,6 +175,10 @@ def count_wins(game: Game, deck: Ints, every: Ints, board: Sequence[int]) -> NDA
     Returns:
         Counts ``[hand, other hand]``.
     """
+    missing = _missing(game, board)
+    left = [card for card in game.deck.cards if card not in board]
+    if "numba" in sys.modules and comb(len(left), missing) * len(every) ** 2 > _MANY_WINS:
+        return _wins_by_kernel([(*board, *dealt) for dealt in combinations(left, missing)], deck[every])
     perms = _symmetries(game, deck, every, board)
     total = np.zeros((len(every), len(every)), dtype=np.int32)
     for alike, boards in _final_boards(game, board, perms).items():
@@ -227,10 +235,6 @@ def _wins_on(boards: Sequence[Sequence[int]], hands: Ints) -> NDArray[np.int32]:
         Counts ``[hand, other hand]``.
     """
     n = len(hands)
-    if (
-        len(boards) > _FLUSH_EVERY and "numba" in sys.modules
-    ):  # on few boards, or with Numba to load, NumPy is faster
-        return _wins_by_kernel(boards, hands)
     total, few = np.zeros((n, n), dtype=np.int32), np.zeros((n, n), dtype=np.int8)
     stronger = np.empty((n, n), dtype=np.bool_)
     strength = np.array([board_strength(np.array(board, dtype=np.int64), hands) for board in boards])
@@ -246,7 +250,7 @@ def _wins_on(boards: Sequence[Sequence[int]], hands: Ints) -> NDArray[np.int32]:
 
 
 def _wins_by_kernel(boards: Sequence[Sequence[int]], hands: Ints) -> NDArray[np.int32]:
-    """Compute what `_wins_on` computes, some five times as fast once Numba is loaded."""
+    """Compute what `_wins_on` computes, five times as fast as NumPy."""
     from buckets.kernels.showdowns import fill_order, fill_wins
 
     order = np.empty((len(boards), len(hands)), dtype=np.uint16)
