@@ -2,6 +2,7 @@
 
 A page asks again and again until the answer is there. One question is computed at a time. If no page asks a question
 any more, its computation goes on as long as no other question waits, so that a reader who comes back finds the answer.
+A computation pauses while the server answers a click.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +26,8 @@ FIRST_WAIT = 0.1
 """Seconds that a question waits for its answer, so that a fast answer needs no second question."""
 FORSAKEN = 10.0
 """Seconds without a request for an answer, after which its computation may be stopped for another question."""
+LONGEST_PAUSE = 1.0
+"""Seconds for which a computation pauses at most before its next step, while the server answers clicks."""
 MOST_ANSWERS = 32
 """Largest number of finished answers that stay in memory."""
 
@@ -36,6 +40,19 @@ class Background:
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._closed = False
+        self._n_clicks = 0
+
+    @contextmanager
+    def pausing(self) -> Iterator[None]:
+        """Let the computation pause at its next step during a ``with`` block, which answers a click."""
+        with self._changed:
+            self._n_clicks += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._n_clicks -= 1
+                self._changed.notify_all()
 
     def answer(self, key: Hashable, version: Hashable, work: Work, *, exact: bool = False) -> Any:
         """Return the answer to a question, or a response with status 202 and the progress ``{done, total}``.
@@ -95,6 +112,8 @@ class Background:
     def _compute(self, task: _Task) -> None:
         def progress(done: int, total: int) -> None:
             task.done, task.total = done, total
+            with self._changed:
+                self._changed.wait_for(lambda: self._closed or not self._n_clicks, LONGEST_PAUSE)
             if self._closed or (task.is_forsaken() and self._waiting()):
                 raise _ForsakenError
 

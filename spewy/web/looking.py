@@ -75,7 +75,8 @@ def look_routes(folders: Folders) -> list[Route]:
     def at(parameters: Parameters) -> Response:
         entry = folders.entry(text(parameters, "folder"))
         question = tuple(sorted(parameters.items()))
-        return kept.answer(entry.path, question, lambda: position_of(parameters))
+        with folders.background.pausing():
+            return kept.answer(entry.path, question, lambda: position_of(parameters))
 
     own = {"/api/summary": facts, "/api/position": at}
     routes = [get(path, question) for path, question in (questions | own).items()]

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import threading
 import time
 from pathlib import Path
 
@@ -199,6 +200,25 @@ def test_exact_answers_of_another_version_are_computed_anew() -> None:
     try:
         for version, exact, value in ((1, False, 1), (2, False, 2), (3, True, 3), (3, True, 3)):
             assert found.answer("question", version, lambda _, version=version: version, exact=exact) == value
+    finally:
+        found.close()
+
+
+def test_a_computation_pauses_while_a_click_is_answered() -> None:
+    found, steps = Background(), [threading.Event() for _ in range(2)]
+
+    def work(progress) -> str:
+        for number, step in enumerate(steps):
+            progress(number, len(steps))
+            step.set()
+        return "done"
+
+    try:
+        with found.pausing():
+            assert found.answer("question", 1, work).status_code == 202
+            assert not steps[0].wait(0.2)
+        assert steps[1].wait(10.0)
+        assert found.answer("question", 1, work) == "done"
     finally:
         found.close()
 
