@@ -43,7 +43,8 @@ NOTHING = 1e-13
 """Smallest share of the weight of all pairs of hands that counts: compatible pairs with less are a rounding error."""
 CHUNKS, BOARDS, VALUED, RANGED = 128, 2, 1, 16
 """Number of cached chunks, number of boards with cached matrices of pairs of hands (some 20 MB for wide ranges), number
-of cached views with EVs, which hold such matrices, too, and number of cached views with ranges only."""
+of cached views with EVs, which hold such matrices, too, and number of cached views with ranges only. The last is also
+the number of final boards with cached orders of hands."""
 
 
 class ChunkReads(Closing):
@@ -63,6 +64,7 @@ class ChunkReads(Closing):
         self.ranges = lru_cache(CHUNKS)(self._ranges)
         self.hands = lru_cache(CHUNKS)(self._hands)
         self.pairs = lru_cache(BOARDS)(self._pairs)
+        self.final_pairs = lru_cache(RANGED)(self._final_pairs)
         self._valued = lru_cache(VALUED)(self._view)
         self._ranged = lru_cache(RANGED)(self._ranged_view)
 
@@ -80,12 +82,10 @@ class ChunkReads(Closing):
         return self._valued(line, cards, equity) if ev else self._ranged(line, cards)
 
     def _view(self, line: str, cards: Cards, equity: bool) -> ChunkView:
-        play, ranges, config = (
-            self.play(line, cards),
-            self.ranges(line, cards),
-            self.policy.problem.tree.config,
-        )
-        return ChunkView(play, ranges, config, self.pairs(cards, equity), self.leaf_values(line, cards, play))
+        play, ranges, problem = self.play(line, cards), self.ranges(line, cards), self.policy.problem
+        final = len(cards) == sum(problem.game.num_board_cards)
+        pairs = self.final_pairs(cards) if final else self.pairs(cards, equity)
+        return ChunkView(play, ranges, problem.tree.config, pairs, self.leaf_values(line, cards, play))
 
     def _ranged_view(self, line: str, cards: Cards) -> ChunkView:
         return ChunkView(self.play(line, cards), self.ranges(line, cards), self.policy.problem.tree.config)
@@ -110,7 +110,15 @@ class ChunkReads(Closing):
 
     def forget(self) -> None:
         """Release the memory of all cached chunks; they are read again when they are needed."""
-        for cached in (self.play, self.ranges, self.hands, self.pairs, self._valued, self._ranged):
+        for cached in (
+            self.play,
+            self.ranges,
+            self.hands,
+            self.pairs,
+            self.final_pairs,
+            self._valued,
+            self._ranged,
+        ):
             cached.cache_clear()
 
     def close(self) -> None:
@@ -137,10 +145,11 @@ class ChunkReads(Closing):
         first, second = (np.flatnonzero(free & (weights > 0)) for weights in problem.ranges)
         return first, second
 
-    def _pairs(self, cards: Cards, equity: bool) -> Pairs | FinalPairs:
+    def _final_pairs(self, cards: Cards) -> FinalPairs:
+        return FinalPairs(self.policy.problem.hands, cards, self.hands(cards))
+
+    def _pairs(self, cards: Cards, equity: bool) -> Pairs:
         problem = self.policy.problem
-        if len(cards) == sum(problem.game.num_board_cards):
-            return FinalPairs(problem.hands, cards, self.hands(cards))
         most = self._most_boards if equity or self._most_boards is None else 1
         return pairs(problem.game, problem.hands, cards, self.hands(cards), most)
 
