@@ -180,7 +180,8 @@ def check_text(exploitability: float, unit: str, seconds_left: float | None) -> 
 def status_text(status: Status, threads: int) -> str:
     """Describe the status of a solve with board buckets in one line."""
     pace = status.per_second
-    parts = [f"{status.deals:,} deals"]
+    stage = () if status.stage is None else ("stage {} of {}".format(*status.stage),)
+    parts = [*stage, f"{status.deals:,} deals"]
     if pace is not None:
         parts.append(f"{pace:,.0f} per second ({pace / threads:,.0f} per core)")
     visits = ", ".join(f"{least:,}/{median:,.0f}" for least, median in status.visits or ())

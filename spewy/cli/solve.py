@@ -153,7 +153,7 @@ def solve(
     reporter = solve_reporter()
     try:
         result = session.solve(reporter)
-        first = () if as_json or not result.sweeps else _first_action(job, session.policy())
+        first = () if as_json or not session.saved else _first_action(job, session.policy())
     finally:
         reporter.end()
         session.close()

@@ -36,7 +36,8 @@ def status(folder: Path, as_json: bool) -> None:
 
     \b
     --json prints one object, in which unknown values are null:
-      name, running, checking [measured flops, all flops] (while exploitability is measured), ended (why the last run
+      name, running, checking [measured flops, all flops] (while exploitability is measured), stage [number, of all]
+      (while a solve has fewer board buckets, with solve.coarse_to_fine), ended (why the last run
       ended, in words), deals (number of deals, or of sweeps), saved_deals, per_second, seconds, seconds_left,
       visits [[fewest, median], ...] (visits of a board bucket, by round; null for a job without [boards]),
       value (mbb per hand of player 0), target,
@@ -121,7 +122,8 @@ def _state(progress: Status, runs: bool | None) -> str:
         checks = (
             "" if progress.checking is None else ", measured on {:,} of {:,} flops".format(*progress.checking)
         )
-        return f"running{checks}{ago}"
+        stage = "" if progress.stage is None else ", stage {} of {}".format(*progress.stage)
+        return f"running{stage}{checks}{ago}"
     if progress.ended is not None:
         return f"not running: {progress.ended}{ago}"
     return (

@@ -53,7 +53,7 @@ from spewy.job.sections import (
 
 NOT_OF_THE_FOLDER = (
     *("target", "max_sweeps", "max_time", "check_every", "check_flops", "seed"),
-    *("cfr_br", "workers", "memory"),
+    *("cfr_br", "coarse_to_fine", "workers", "memory"),
 )
 """Keys of ``solve`` that may differ between two runs in one folder."""
 MOST_NAME = 255

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from buckets.abstraction.row_kinds import MAX_ROWS
 from buckets.cards import count_boards
@@ -15,6 +15,12 @@ from spewy.job.units import parse_duration
 
 ROWS = (169, 40, 40, 40)
 """Default number of rows by round in games with two hole cards; with one hole card, each hand has a row."""
+COARSER = (16, 4)
+"""Factors by which the stages of ``solve.coarse_to_fine`` have fewer board buckets than the job."""
+FEWEST = 10
+"""Smallest number of board buckets of a stage on the last round; the solve skips smaller stages."""
+STAGE_VISITS = 100
+"""Mean number of visits of a board bucket on the last round at which a stage ends."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,7 @@ class Dealing:
         check_flops: number of flops on which a check measures exploitability.
         last_deal: largest number of deals, even if the target is not reached; None: no limit.
         most_seconds: largest number of seconds of work in all runs together; None: no limit.
+        coarse: ``[stage][round of the game]``, number of board buckets in each stage before the job's own numbers.
     """
 
     board_buckets: tuple[int | None, ...]
@@ -42,6 +49,7 @@ class Dealing:
     check_flops: int
     last_deal: int | None
     most_seconds: float | None
+    coarse: tuple[tuple[int | None, ...], ...]
 
     @classmethod
     def of(cls, game: Game, boards: BoardsSection, rows: RowsSection, solve: SampledSolve) -> Dealing:
@@ -49,7 +57,7 @@ class Dealing:
 
         Raises:
             InputError: there are more board buckets than boards, more than `MAX_ROWS` rows, or a row per hand in a
-                round with board buckets.
+                round with board buckets; or a solve on a cluster has ``solve.coarse_to_fine``.
         """
         names = game.round_names
         board_buckets = {"preflop": None} | boards.model_dump(exclude={"remember"})
@@ -63,6 +71,7 @@ class Dealing:
             solve.check_flops,
             solve.max_sweeps,
             None if solve.max_time is None else parse_duration(solve.max_time),
+            (),
         )
         for name, number in zip(names, dealing.rows, strict=True):
             if number is not None and number > MAX_ROWS:
@@ -78,7 +87,43 @@ class Dealing:
             _require_memory(game, dealing.board_buckets)
         elif solve.workers == "dask":
             _require_no_numbers(game, dealing.board_buckets)
-        return dealing
+        if not solve.coarse_to_fine:
+            return dealing
+        if solve.workers == "dask":
+            raise InputError(
+                'solve.coarse_to_fine: expected a number of workers, found solve.workers = "dask"; remove '
+                "solve.coarse_to_fine, or set a number of workers"
+            )
+        first = next(t for t, size in enumerate(game.num_board_cards) if size)
+        every_first = boards.remember and dealing.board_buckets[first] is None
+        return replace(dealing, coarse=() if every_first else _coarser(dealing.board_buckets))
+
+    def stages(self) -> tuple[Dealing, ...]:
+        """Return the settings of the stages with fewer board buckets, the coarsest first.
+
+        A stage ends when it has dealt `STAGE_VISITS` boards for each of its board buckets on the last round that has
+        a number of board buckets; these deals include the deals of earlier stages.
+        """
+        stages = []
+        for board_buckets in self.coarse:
+            end = STAGE_VISITS * _last(board_buckets)
+            end = end if self.last_deal is None else min(end, self.last_deal)
+            stages.append(replace(self, board_buckets=board_buckets, last_deal=end, coarse=()))
+        return tuple(stages)
+
+
+def _coarser(board_buckets: Sequence[int | None]) -> tuple[tuple[int | None, ...], ...]:
+    """Return the numbers of board buckets ``[stage][round of the game]`` of all stages before the job's own numbers."""
+    return tuple(
+        tuple(None if k is None else max(k // factor, min(k, FEWEST)) for k in board_buckets)
+        for factor in COARSER
+        if _last(board_buckets) // factor >= FEWEST
+    )
+
+
+def _last(board_buckets: Sequence[int | None]) -> int:
+    """Return the number of board buckets of the last round that has a number; 0 if no round has one."""
+    return next((k for k in reversed(board_buckets) if k is not None), 0)
 
 
 def _rows(game: Game, rows: RowsSection) -> tuple[int | None, ...]:

@@ -279,6 +279,8 @@ class SolveSection(Section):
     """Seed of the sampled boards, with [boards]."""
     cfr_br: float = Field(0.0, ge=0, le=1, validation_alias=AliasChoices("cfr_br", "answers"))
     """Share of the opponent's play on the last round that is a best response on the dealt board, with [boards]."""
+    coarse_to_fine: bool = False
+    """Whether the solve begins with few board buckets and gets all of them in stages, with [boards]."""
     iterations: int | None = Field(None, gt=0, le=MOST_ITERATIONS)
     """Number of CFR iterations in each visit to a stored chunk."""
     order: Literal["bottom-up", "top-down"] = "bottom-up"
@@ -362,7 +364,13 @@ class WalkedSolve(SolveSection):
     check_every: int | None = Field(None, gt=0)
     """Number of sweeps between two checks of exploitability; default: 10, or fewer checks in larger exact solves."""
 
-    without_effect: ClassVar[tuple[str, ...]] = ("max_time", "check_flops", "seed", "cfr_br")
+    without_effect: ClassVar[tuple[str, ...]] = (
+        "max_time",
+        "check_flops",
+        "seed",
+        "cfr_br",
+        "coarse_to_fine",
+    )
     _unused = no_effect(SolveSection, without_effect, "without [boards]")
 
     @field_validator("check_every", mode="before")

@@ -133,7 +133,7 @@ class SampledEngine(Closing):
 
     @property
     def seconds_before(self) -> float:
-        """Seconds of work in earlier runs, and in the other solve whose strategies `start_from` has taken over."""
+        """Seconds of work in earlier runs, and in the solve from which `start_from` started, with the start itself."""
         return self.earlier.seconds + self._inherited
 
     @property
@@ -183,10 +183,12 @@ class SampledEngine(Closing):
         from buckets.abstraction.overlap import overlaps
         from solvers.sampled.inherit import inherit
 
+        begun = time.perf_counter()
         learnt = Numbers.zeros(self._cfr.batches, old.n_board_buckets, old.n_rows, short=short)
         read_buckets(opened, learnt)
         inherit(self._cfr.batches, learnt, self.numbers, overlaps(old, new))
-        self._cfr.iteration, self._inherited = mark.deals, mark.seconds
+        self._cfr.iteration = mark.deals
+        self._inherited = mark.seconds + time.perf_counter() - begun
 
     def copied(self, t: int, board_bucket: int) -> BucketNumbers:
         """Copy the regrets and sums of a board bucket of round t; the caller must hold the lock `changing`."""

@@ -73,6 +73,8 @@ class Status:
         at: time of writing in seconds since 1970.
         checking: number of flops that the running measurement has finished, and number of all its flops; None if no
             measurement runs.
+        stage: number of the running stage with fewer board buckets, from 1, and number of all stages; None in the last
+            stage, which has all board buckets, and in solves without stages.
         ended: reason why the last run ended, from the log; None during a run, or if the log has no reason.
     """
 
@@ -88,6 +90,7 @@ class Status:
     target: str | None
     at: float | None
     checking: tuple[int, int] | None = None
+    stage: tuple[int, int] | None = None
     ended: str | None = None
 
 
@@ -147,17 +150,18 @@ def read_status(folder: Path) -> Status | None:
         raise InputError(f"{subject}: expected a status of version {VERSION}, found {shown(content)}")
     try:
         judged = None if content["judged"] is None else Judged(**content["judged"])
-        visits, checking = content["visits"], content.get("checking")
+        visits, pairs = content["visits"], {name: content.get(name) for name in ("checking", "stage")}
         if visits is not None:
             visits = tuple((int(fewest), float(median)) for fewest, median in visits)
-        if checking is not None:
-            done, total = checking
-            checking = int(done), int(total)
+        for name, pair in pairs.items():
+            if pair is not None:
+                first, second = pair
+                pairs[name] = int(first), int(second)
     except (TypeError, ValueError):
         raise InputError(
             f"{subject}: expected a status of version {VERSION}, found {shown(content)}"
         ) from None
-    return Status(**{**content, "judged": judged, "visits": visits, "checking": checking, "ended": None})
+    return Status(**{**content, "judged": judged, "visits": visits, "ended": None, **pairs})
 
 
 def running(folder: Path) -> bool | None:

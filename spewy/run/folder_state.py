@@ -8,14 +8,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shutil import rmtree
+from typing import TYPE_CHECKING
 
 from lockers import Store, holds_store, open_store, remove_store
+from spewy.errors import path_text
 from spewy.job.job import Job
 from spewy.job.units import parse_target, unit_chips
 from spewy.records.progress import read_result, read_trace, saved_sweeps
 from spewy.records.status import forget_status
-from spewy.records.strategy_locker import FOLDER
+from spewy.records.strategy_locker import FOLDER, kept_arrays
 from spewy.run.result import SolveResult
+
+if TYPE_CHECKING:
+    from buckets.abstraction import Abstraction
+
+STAGES = "coarse"
+"""Name of the folder in which a solve keeps its stages with fewer board buckets."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +76,55 @@ def start_again(job: Job, folder: Path) -> None:
         InputError: the status file is no regular file.
     """
     look(job, folder)
+    remove_stages(folder)
     for store in (folder / FOLDER, folder):
         if holds_store(store):
             remove_store(store)
     forget_status(folder)
+
+
+def stage_folder(folder: Path, stage: int) -> Path:
+    """Return the folder of a stage with fewer board buckets, in the folder of its solve; ``stage`` counts from 1."""
+    return folder / STAGES / str(stage)
+
+
+def remove_stages(folder: Path, below: int | None = None) -> None:
+    """Remove the folders of stages with fewer board buckets from the folder of a solve.
+
+    Args:
+        folder: the folder of the solve, whose lock this process holds.
+        below: number of the first stage that stays; None: remove all stages.
+
+    Raises:
+        lockers.LockerError: another process has the lockers of a stage open.
+    """
+    stages = folder / STAGES
+    for path in sorted(stages.iterdir()) if stages.is_dir() else ():
+        if path.name.isdigit() and (below is None or int(path.name) < below):
+            for store in (path / FOLDER, path):
+                if holds_store(store):
+                    remove_store(store)
+            rmtree(path)
+    if below is None and stages.is_dir():
+        rmtree(stages)
+
+
+def kept_abstraction(job: Job, folder: Path | None) -> Abstraction | None:
+    """Read the board buckets and rows in the strategy locker of a folder; None if there is no strategy locker yet.
+
+    Raises:
+        InputError: the regrets and strategy sums were dropped, so that the solve cannot continue.
+    """
+    if folder is None or not job.sampled:
+        return None
+    from spewy.records.bucket_numbers import require_numbers
+    from spewy.records.bucket_policy import board_abstraction
+
+    if holds_store(folder):
+        with open_store(folder, job.manifest(), read_only=True) as store:
+            require_numbers(store, f"folder {path_text(folder)}")
+    kept = kept_arrays(folder / FOLDER, job.manifest())
+    return None if kept is None else board_abstraction(job.rules, kept)
 
 
 def finished(job: Job, stored: Stored) -> SolveResult | None:

@@ -117,15 +117,15 @@ class Loop:
     def _ended(self) -> str | None:
         """Return the reason to end the run, in words; None if the run continues.
 
-        This method measures the average strategies before the run ends. After an interruption it skips the measurement,
-        unless the engine needs one to save.
+        This method measures the average strategies before the run ends, unless the stopping rules say that the solve
+        measures nothing. After an interruption it skips the measurement, unless the engine needs one to save.
         """
         while True:
             check = self.current
             if self._stopping.is_reached(check):
                 return REACHED
             ended = self._stopping.exhausted(self._engine, self.seconds, self.check)
-            if ended is not None and check is not None:
+            if ended is not None and (check is not None or not self._stopping.measured):
                 return ended
             if self._stop.is_set():
                 if self._engine.saves != "checked" or check is not None or not self._engine.done:

@@ -12,6 +12,7 @@ import numpy as np
 
 from buckets.abstraction import AbstractionSpec
 from buckets.abstraction.board_features import start_kinds
+from buckets.abstraction.overlap import n_overlap_deals
 from buckets.cards import board_map, count_boards
 from buckets.cards.boards import MAX_NUMBERS
 from lockers import STORE_BYTES, DiskSize
@@ -35,6 +36,7 @@ JUDGING = (
     60  # bytes for each hand on each later board of a flop, while exploitability is measured on the flop
 )
 FOUND = 3  # copies of the results of a measurement: of single flops, and combined (measured)
+OVERLAP = 16  # bytes for each pair of overlapping rows: a number and an index, twice
 COPIES = 3 * BYTES_AT_ONCE  # bytes of arrays that are being saved: plain, encoded, and in the transaction
 SECONDS_PER_DEAL = 70e-6  # seconds to draw the cards of a deal
 SECONDS_PER_HAND = (37e-9, 30e-9, 3.6e-9)
@@ -98,11 +100,23 @@ def sampled_cost(
     batches = line_batches([one.forest for one in rounds])
     sizes = [[bucket_size(s, p, k) for p in (0, 1)] for s, k in zip(batches, rows, strict=True)]
     item = itemsize(job)
-    state = 2 * item * int(np.dot(board_buckets, [sum(pair) for pair in sizes]))
-    disk, play = DiskSize(), DiskSize()
-    for t, (n, pair, s, k) in enumerate(zip(board_buckets, sizes, batches, rows, strict=True)):
-        disk = with_bucket_numbers(disk, t, n, [item * size for size in pair])
-        play = with_class_bytes(play, t, n, s, k)
+
+    def stored(numbers: Sequence[int]) -> tuple[int, DiskSize, DiskSize]:
+        """Return the sizes of the state, its store and the strategy locker for some numbers of board buckets."""
+        disk, play = DiskSize(), DiskSize()
+        for t, (n, pair, s, k) in enumerate(zip(numbers, sizes, batches, rows, strict=True)):
+            disk = with_bucket_numbers(disk, t, n, [item * size for size in pair])
+            play = with_class_bytes(play, t, n, s, k)
+        return 2 * item * int(np.dot(numbers, [sum(pair) for pair in sizes])), disk, play
+
+    state, disk, play = stored(board_buckets)
+    coarse, coarse_disk = 0, 0  # the state of the last stage with fewer board buckets, and all stages on disk
+    for stage in () if job.dealing is None else job.dealing.stages():
+        numbers = [k or n for k, n in zip(stage.board_buckets, board_buckets, strict=True)]
+        coarse, *stores = stored(numbers)
+        coarse_disk += (
+            sum(one.total for one in stores) + _abstraction_bytes(spec, numbers, rows) + 2 * STORE_BYTES
+        )
     boards = _abstraction_bytes(spec, board_buckets, rows)
     play_bytes, (judged, found) = play.total + boards + STORE_BYTES, _judged_bytes(spec, rounds, job.solve)
     tables = boards + _buffer_bytes(rounds, batches, rows, spec, job.solve) + found
@@ -111,8 +125,10 @@ def sampled_cost(
     seconds = _seconds_per_deal(spec, batches) * (ANSWERING if job.solve.cfr_br > 0 else 1.0)
     memory = max(making, state * (SENT if job.solve.workers == "dask" else 1) + tables + COPIES)
     memory += 2 * state // PORTIONS  # a save writes one part of the state while it copies the next
+    if coarse:
+        memory = max(memory, state + coarse + tables + _overlap_bytes(spec, board_buckets, numbers, rows))
     clusters = not made and any(k not in ("all", "hands") for k in (*spec.board_buckets, *spec.rows))
-    rest = boards + STORE_BYTES + judged + STORE_BYTES
+    rest = boards + STORE_BYTES + judged + STORE_BYTES + coarse_disk
     return SampledCost(
         lines=tuple(len(one.lines) for one in rounds),
         board_buckets=tuple(board_buckets),
@@ -132,6 +148,19 @@ def sampled_cost(
         seconds_per_deal=seconds,
         making_seconds=MAKING_SECONDS * final,
     )
+
+
+def _overlap_bytes(spec: AbstractionSpec, new: Sequence[int], old: Sequence[int], rows: Sequence[int]) -> int:
+    """Bound the bytes of the matrices that say which rows of a stage each row of the next stage overlaps.
+
+    Args:
+        spec: the board buckets and rows that the job asks for.
+        new: number of board buckets of each round of the next stage.
+        old: number of board buckets of each round of the stage.
+        rows: number of rows of a board bucket of each round.
+    """
+    dealt = n_overlap_deals(new) * comb(len(spec.deck) - spec.n_board, spec.hole)
+    return OVERLAP * sum(min(dealt, a * b * k * k) for a, b, k in zip(new, old, rows, strict=True))
 
 
 def n_board_buckets(spec: AbstractionSpec) -> tuple[int, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spewy.chunks.abstractions import abstraction
@@ -14,7 +13,7 @@ from spewy.learn.sampled import SampledEngine
 from spewy.records import strategy_locker
 from spewy.run.engines import Note, connect
 from spewy.run.sampled_plan import SampledPlan
-from spewy.run.start_from import start_from
+from spewy.run.start_from import Start
 from spewy.run.stores import Stores
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ def sampled_engine(
     plan: SampledPlan,
     stores: Stores,
     kept: Abstraction | None,
-    start: Path | None,
+    start: Start | None,
     note: Note,
     progress: Callable[[int, int], object],
 ) -> Engine:
@@ -36,7 +35,7 @@ def sampled_engine(
         stores: stores of the solve, from which the engine continues.
         kept: board buckets and rows in the strategy locker; None: take them from the user's bucket locker, or compute
             them.
-        start: folder of another solve; a new solve begins with the regrets and averages in it. None: begin from zero.
+        start: regrets and averages with which a new solve begins; None: begin from zero.
         note: called with a text before long steps, and when a worker of a cluster connects or disconnects.
         progress: called with the number of finished boards and the number of all boards while board buckets are
             computed.
@@ -44,7 +43,7 @@ def sampled_engine(
     Raises:
         MissingError: the job is to be solved on a cluster, and Dask is not installed.
         InputError: no scheduler answers, or all workers have another version of spewy; or the new solve cannot begin
-            with the other solve's regrets.
+            with the given regrets.
         lockers.LockerError: the stores are damaged.
     """
     board_buckets = kept or abstraction(plan.spec, progress)
@@ -52,8 +51,8 @@ def sampled_engine(
         engine = _dealing_engine(plan, stores, board_buckets, note)
         opened.callback(engine.close)
         if start is not None and not engine.done:
-            mark = start_from(start, plan, engine, board_buckets)
-            note(f"{plan.job.name}: starting from {mark.deals:,} deals of {start}")
+            start.fill(engine, board_buckets)
+            note(f"{plan.job.name}: {start.text}")
         with stores.play_or_new() as store:
             strategy_locker.begin(store, engine.lines, board_buckets.n_board_buckets, board_buckets.arrays)
         engine.save_to(stores.use, stores.play)

@@ -22,7 +22,7 @@ from spewy.records.progress import first_dropped, require_whole, saved_sweeps, w
 from spewy.records.status import STOP
 from spewy.run.cost import Cost
 from spewy.run.engines import walked_engine
-from spewy.run.folder_state import finished, held, start_again
+from spewy.run.folder_state import finished, held, kept_abstraction, remove_stages, start_again
 from spewy.run.log import logged
 from spewy.run.loop import Log, Loop
 from spewy.run.memory import require_address_space
@@ -44,6 +44,8 @@ from spewy.system.textfile import as_path
 if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
     from spewy.records.policy import Policy
+    from spewy.run.coarse_stages import CoarseStages
+    from spewy.run.start_from import Start
 
 LONG = 10.0
 """Seconds for computing board buckets and rows above which a note announces the computation."""
@@ -91,7 +93,7 @@ class Session(Closing):
         with ExitStack() as opened:
             if folder is not None:
                 opened.enter_context(FolderLock(folder, "solve"))
-            self._made = None if again else _kept_abstraction(job, folder)
+            self._made = None if again else kept_abstraction(job, folder)
             self.plan = _plan(job, folder, cost, self._made)
             pace = self.plan.cost.seconds_per_sweep if isinstance(self.plan, WalkedPlan) else None
             self.stopping = Stopping.of(job, pace)
@@ -102,6 +104,9 @@ class Session(Closing):
             if again and folder is not None:
                 start_again(job, folder)
             self.stores = opened.enter_context(Stores(job, folder))
+            self._coarse = None if start_from is not None else self._stages()
+            if self._coarse is not None:
+                opened.enter_context(self._coarse)
             self._before = None if job.sampled else self._finished_before()
             if self._before is None and not job.sampled:
                 require_whole(self.store, job.rules.num_rounds, f"folder {folder}")
@@ -123,6 +128,12 @@ class Session(Closing):
         """Boards and betting of a job that walks through all boards."""
         assert isinstance(self.plan, WalkedPlan)
         return self.plan.layout
+
+    @property
+    def saved(self) -> int:
+        """Number of saved sweeps or deals; 0 during stages with fewer board buckets."""
+        with self.stores.read() as store:
+            return saved_sweeps(store)
 
     @property
     def cost(self) -> Cost:
@@ -154,13 +165,21 @@ class Session(Closing):
             "deals" if self.job.sampled else "spots", self.cost.memory_bytes, self.plan.threads
         )
         with _log_of(self.folder) as log:
-            done = self._done()
+            done = self.saved
             self._warm_up(report, done)
-            begun = time.perf_counter()
             report.begin(self.job, self.cost, done)
-            with closing(self._engine(report)) as engine:
+            coarse = None if done else self._coarse
+            if self.job.sampled and self.folder is not None and coarse is None:
+                remove_stages(self.folder)
+            if coarse is not None and coarse.run(report, log, stop) == INTERRUPTED:
+                return self._interrupted(coarse, report, log)
+            begun = time.perf_counter()
+            start = self._start(coarse, done)
+            if start is not None and coarse is None and self.job.dealing and self.job.dealing.coarse:
+                report.note(f"{self.job.name}: no stages with fewer board buckets, because of --start-from")
+            with closing(self._engine(report, start)) as engine:
                 building = self.build_seconds + time.perf_counter() - begun
-                log("start", self._start_text(engine, done))
+                log("start", self._start_text(engine, start))
                 with interruptible() if stop is None else nullcontext(stop) as stopping:
                     return self._run(engine, report, log, stopping, building)
 
@@ -186,7 +205,8 @@ class Session(Closing):
             job, self.stopping, engine, self.stores, saving, status, report, log, stop, together=together
         )
         ended = loop.run()
-        seconds, solving = loop.seconds, loop.solving
+        earlier = 0.0 if self._coarse is None else self._coarse.seconds
+        seconds, solving = loop.seconds, loop.solving + earlier
         interrupted, dropping = ended == INTERRUPTED, job.first_dropped
         if interrupted and engine.saves == "in background":  # large games take long to write
             report.note(f"{job.name}: saving; another interruption stops at once and loses the last work")
@@ -204,6 +224,8 @@ class Session(Closing):
             "best_response": loop.checking,
             "total": building + solving,
         }
+        if self._coarse is not None:
+            self._coarse.remove()
         result = SolveResult.of(job, engine.done, ended, check, net, times, tuple(loop.trace))
         if not interrupted:
             with self.stores.use() as store:
@@ -216,12 +238,42 @@ class Session(Closing):
         log(STOP, ended)
         return result.in_unit(job.amounts)
 
-    def _done(self) -> int:
-        """Read the number of saved sweeps or deals."""
-        with self.stores.read() as store:
-            return saved_sweeps(store)
+    def _stages(self) -> CoarseStages | None:
+        """Make the stages with fewer board buckets; None if the job has no such stages."""
+        if self.job.dealing is None or not self.job.dealing.coarse:
+            return None
+        from spewy.run.coarse_stages import CoarseStages
+        from spewy.run.sampled_plan import SampledPlan
 
-    def _engine(self, report: Reporter) -> Engine:
+        assert isinstance(self.plan, SampledPlan)
+        return CoarseStages(self.plan, self.stopping, self.folder, self.save_every)
+
+    def _interrupted(self, coarse: CoarseStages, report: Reporter, log: Log) -> SolveResult:
+        """Return the result of a run that was interrupted in a stage with fewer board buckets."""
+        report.end()
+        log(STOP, INTERRUPTED)
+        seconds = {"build": self.build_seconds, "solve": coarse.seconds, "best_response": 0.0}
+        seconds["total"] = self.build_seconds + coarse.seconds
+        return SolveResult.of(self.job, coarse.deals, INTERRUPTED, None, None, seconds, ())
+
+    def _start(self, coarse: CoarseStages | None, done: int) -> Start | None:
+        """Return the regrets and averages with which a new solve starts; None: it starts from zero, or continues.
+
+        Args:
+            coarse: the finished stages with fewer board buckets; None: the solve has no such stages.
+            done: number of saved sweeps or deals.
+        """
+        if coarse is not None:
+            return coarse.start()
+        if done or self.start_from is None:
+            return None
+        from spewy.run.sampled_plan import SampledPlan
+        from spewy.run.start_from import Start
+
+        assert isinstance(self.plan, SampledPlan)
+        return Start.of_folder(self.start_from, self.plan)
+
+    def _engine(self, report: Reporter, start: Start | None) -> Engine:
         """Make the engine that the plan has chosen; it continues from the stores."""
         plan = self.plan
         if isinstance(plan, WalkedPlan):
@@ -230,7 +282,7 @@ class Session(Closing):
         from spewy.run.sampled_plan import SampledPlan
 
         assert isinstance(plan, SampledPlan)
-        return sampled_engine(plan, self.stores, self._made, self.start_from, report.note, report.boards)
+        return sampled_engine(plan, self.stores, self._made, start, report.note, report.boards)
 
     def _warm_up(self, report: Reporter, done: int) -> None:
         """Compile kernels that are not cached, and tell the user about slow parts of the solve.
@@ -260,16 +312,12 @@ class Session(Closing):
         if plan.cost.program is not None and not done:
             report.note(f"{job.name}: one linear program, {plan.cost.program}; it has no steps to save")
 
-    def _start_text(self, engine: Engine, done: int) -> str:
-        """Return the text of the log's line for the start of a run; ``done`` counts the saved sweeps or deals."""
+    def _start_text(self, engine: Engine, start: Start | None) -> str:
+        """Return the text of the log's line for the start of a run; `_start` explains ``start``."""
         text = f"{engine.done} {engine.counted}, {engine.threads} threads"
         if self.job.dealing is not None:
             text = f"{text}, seed {self.job.dealing.seed}"
-        return (
-            text
-            if engine.done == done
-            else f"{text}, starting from {engine.done:,} deals of {self.start_from}"
-        )
+        return text if start is None else f"{text}, {start.text}"
 
     def _require_start(self, start: Path, *, again: bool) -> None:
         """Check that this solve, if it has not begun, can start from another solve's folder.
@@ -313,25 +361,6 @@ def _plan(job: Job, folder: Path | None, cost: WalkedCost | None, made: Abstract
 
     sizes = None if made is None else (made.n_board_buckets, made.n_rows)
     return SampledPlan.of(job, made=sizes, in_memory=folder is None)
-
-
-def _kept_abstraction(job: Job, folder: Path | None) -> Abstraction | None:
-    """Read the board buckets and rows in the strategy locker of a folder; None if there is no strategy locker yet.
-
-    Raises:
-        InputError: the regrets and strategy sums were dropped, so that the solve cannot continue.
-    """
-    if folder is None or not job.sampled:
-        return None
-    from spewy.records import strategy_locker
-    from spewy.records.bucket_numbers import require_numbers
-    from spewy.records.bucket_policy import board_abstraction
-
-    if holds_store(folder):
-        with open_store(folder, job.manifest(), read_only=True) as store:
-            require_numbers(store, f"folder {path_text(folder)}")
-    kept = strategy_locker.kept_arrays(folder / strategy_locker.FOLDER, job.manifest())
-    return None if kept is None else board_abstraction(job.rules, kept)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ A solve with few board buckets improves fast and then stalls; a solve with many 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,11 +14,11 @@ from lockers import Store, open_store
 from spewy.errors import InputError, path_text, size_text
 from spewy.job.job import Job
 from spewy.job.units import parse_memory
+from spewy.learn.background_saves import Opener
 from spewy.learn.sampled import SampledEngine
-from spewy.records import strategy_locker
 from spewy.records.bucket_numbers import Mark, read_mark, require_numbers
 from spewy.records.bucket_policy import board_abstraction
-from spewy.records.strategy_locker import StrategyLocker
+from spewy.records.strategy_locker import FOLDER, StrategyLocker
 from spewy.run.sampled_plan import SampledPlan
 
 if TYPE_CHECKING:
@@ -27,31 +28,50 @@ APART = ("name", "boards", "rows", "solve")
 """Keys and sections that may differ between a job and the solve from which it starts."""
 
 
-def start_from(folder: Path, plan: SampledPlan, engine: SampledEngine, board_buckets: Abstraction) -> Mark:
-    """Fill a new engine with the regrets and averages in another solve's folder.
+@dataclass(frozen=True)
+class Start:
+    """Saved regrets and averages with which a new solve of the same game and betting begins.
 
-    Args:
-        folder: folder of the other solve.
-        plan: plan of the new solve.
-        engine: engine of the new solve.
-        board_buckets: board buckets and rows of the new solve.
-
-    Returns:
-        The number of deals and the seconds of work that the other solve's last save includes.
-
-    Raises:
-        InputError: the other solve has another game or betting, or has saved no deals; or ``solve.memory`` is too
-            little for both solves together.
-        lockers.LockerError: the folder has no lockers, or damaged ones.
+    Attributes:
+        origin: name of the solve, or of its stage, for the user.
+        job: the job that made the regrets and averages.
+        mark: number of deals, and seconds of work, that they include.
+        opened: opens the store of regrets and averages for reading.
+        play: opens the strategy locker.
     """
-    old, mark = require_start(folder, plan)
-    with StrategyLocker.open(folder / strategy_locker.FOLDER) as play:
-        arrays = play.arrays()
-    opened = partial(open_store, folder, read_only=True)
-    engine.start_from(
-        opened, board_abstraction(old.rules, arrays), board_buckets, mark, short=old.solve.short
-    )
-    return mark
+
+    origin: str
+    job: Job
+    mark: Mark
+    opened: Opener
+    play: Opener
+
+    @classmethod
+    def of_folder(cls, folder: Path, plan: SampledPlan) -> Start:
+        """Open the folder of another solve; arguments and errors are those of `require_start`."""
+        job, mark = require_start(folder, plan)
+        opened, play = (partial(open_store, path, read_only=True) for path in (folder, folder / FOLDER))
+        return cls(str(folder), job, mark, opened, play)
+
+    @property
+    def text(self) -> str:
+        """Description for the user, such as "starting from 3,000 deals of results/coarse"."""
+        return f"starting from {self.mark.deals:,} deals of {self.origin}"
+
+    def fill(self, engine: SampledEngine, board_buckets: Abstraction) -> None:
+        """Fill a new engine with the regrets and averages.
+
+        Args:
+            engine: engine of the new solve.
+            board_buckets: board buckets and rows of the new solve.
+
+        Raises:
+            lockers.LockerError: the lockers are missing or damaged.
+        """
+        with self.play() as store:
+            arrays = StrategyLocker(store).arrays()
+        old = board_abstraction(self.job.rules, arrays)
+        engine.start_from(self.opened, old, board_buckets, self.mark, short=self.job.solve.short)
 
 
 def require_start(folder: Path, plan: SampledPlan) -> tuple[Job, Mark]:

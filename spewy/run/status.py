@@ -33,6 +33,7 @@ class StatusWriter:
         saving: the schedule of saves, which knows what is saved.
         folder: folder of the solve; None: no status file is written.
         report: reporter that receives the status.
+        stage: number of the stage with fewer board buckets, and number of all stages; None: all board buckets.
     """
 
     def __init__(
@@ -43,7 +44,9 @@ class StatusWriter:
         saving: Saving,
         folder: Path | None,
         report: Reporter,
+        stage: tuple[int, int] | None = None,
     ) -> None:
+        self._stage = stage
         self._job, self._stopping, self._engine, self._saving = job, stopping, engine, saving
         self._folder, self._report = folder, report
         self._told = self._written = -math.inf
@@ -128,6 +131,7 @@ class StatusWriter:
             judged=self._judged,
             target=self._job.solve.target,
             at=time.time(),
+            stage=self._stage,
         )
 
     def _left(self, seconds: float, pace: float | None) -> float | None:

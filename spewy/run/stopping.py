@@ -48,6 +48,7 @@ class Stopping:
         most_apart: largest number of sweeps between two checks if few checks are made, where the target is expected;
             None: ``every`` or ``every_seconds`` decides.
         most_seconds: largest number of seconds of work in all runs; None: no limit.
+        measured: whether the solve measures its exploitability; a stage with fewer board buckets does not.
     """
 
     target: float
@@ -58,6 +59,7 @@ class Stopping:
     every_seconds: float | None
     most_seconds: float | None
     most_apart: int | None = None
+    measured: bool = True
 
     @classmethod
     def of(cls, job: Job, seconds_per_sweep: float | None = None) -> Stopping:
@@ -131,6 +133,8 @@ class Stopping:
             seconds: seconds since the last check, or since the start of the run if it had no check.
             trace: (sweeps or deals, seconds, exploitability in chips) of each check.
         """
+        if not self.measured:
+            return False
         at = self.check_at(trace)
         if at is not None:
             return done >= at

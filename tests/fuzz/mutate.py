@@ -92,6 +92,7 @@ CATALOGUE: dict[str, tuple[Any, ...]] = {
     "solve.check_flops": (1, 3, 0, 2**70),
     "solve.max_time": TIMES,
     "solve.seed": (0, 7, 2**63 - 1, 2**63, -1),
+    "solve.coarse_to_fine": (True, False, 1),
     "solve.cfr_br": (0, 0.25, 1, 1.5, -0.1, "half"),
     "solve.iterations": (1, 3, 10_000, 10_001),
     "solve.tremble": (0.001, 0.5, 1e-300, 1, 0),

@@ -1,0 +1,164 @@
+"""Stages of a solve with fewer board buckets than its job, which come first if ``solve.coarse_to_fine`` is true.
+
+A solve with few board buckets improves fast and then stalls. Each stage starts from the regrets and averages of the
+stage before it, and the solve with all board buckets starts from the last stage. A stage has stores of its own, in the
+folder ``coarse`` of the solve's folder, until the next stage has saved.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing, nullcontext
+from dataclasses import replace
+from pathlib import Path
+
+from lockers import holds_store
+from spewy.job.dealing import Dealing
+from spewy.job.job import Job
+from spewy.learn.engine import Stop
+from spewy.records.bucket_numbers import Mark, read_mark
+from spewy.run.sampled_engines import sampled_engine
+from spewy.run.folder_state import kept_abstraction, remove_stages, stage_folder
+from spewy.run.loop import Log, Loop
+from spewy.run.reporter import Reporter
+from spewy.run.sampled_plan import SampledPlan, spec_of
+from spewy.run.saving import Saving
+from spewy.run.start_from import Start
+from spewy.run.status import StatusWriter
+from spewy.run.stopping import INTERRUPTED, Stopping
+from spewy.run.stores import Stores
+from spewy.system.closing import Closing
+from spewy.system.interrupts import interruptible
+
+
+class CoarseStages(Closing):
+    """The stages of a solve with fewer board buckets.
+
+    Args:
+        plan: plan of the job, which has at least one such stage.
+        stopping: the target and the limits of the job.
+        folder: folder of the solve; None: the stores are in memory.
+        save_every: seconds between two saves; None: the default schedule.
+
+    Attributes:
+        seconds: seconds of work in this run.
+    """
+
+    def __init__(
+        self, plan: SampledPlan, stopping: Stopping, folder: Path | None, save_every: float | None
+    ) -> None:
+        self._plans = [_plan_of(plan, stage) for stage in plan.dealing.stages()]
+        self._stopping, self._folder, self._save_every = stopping, folder, save_every
+        self._stores: list[Stores | None] = [None] * len(self._plans)
+        self.seconds = 0.0
+
+    @property
+    def deals(self) -> int:
+        """Number of saved deals of the latest stage; 0 before the first save."""
+        return self._mark(self._latest()).deals
+
+    def run(self, report: Reporter, log: Log, stop: Stop | None) -> str | None:
+        """Work on the stages that are not finished, until each has made its deals or the time of the job is up.
+
+        Args:
+            report: listener to the progress.
+            log: writes a line to the log of the solve.
+            stop: event that makes the run save and end once it is set; None: signals do so.
+
+        Returns:
+            `INTERRUPTED` if the run was interrupted; None if the solve can go on with more board buckets.
+
+        Raises:
+            lockers.LockerError: the lockers of a stage are damaged, or cannot be written.
+        """
+        for k in range(self._latest(), len(self._plans)):
+            last = self._plans[k].dealing.last_deal
+            assert last is not None
+            ended = None if self._mark(k).deals >= last else self._solve(k, report, log, stop)
+            self._remove(k)
+            if ended == INTERRUPTED:
+                return ended
+        return None
+
+    def start(self) -> Start:
+        """Return the regrets and averages of the last stage, with which the solve with all board buckets starts."""
+        return self._start(len(self._plans) - 1)
+
+    def remove(self) -> None:
+        """Remove the stores of all stages, once the solve has saved deals with all board buckets."""
+        self._remove(len(self._plans))
+
+    def close(self) -> None:
+        """Close the stores of all stages."""
+        for stores in filter(None, self._stores):
+            stores.close()
+
+    def _latest(self) -> int:
+        """Return the index of the latest stage with saved deals; 0 if there is none."""
+        return max((k for k in range(len(self._plans)) if self._mark(k).deals), default=0)
+
+    def _mark(self, k: int) -> Mark:
+        """Read the number of deals and the seconds of work that stage k has saved."""
+        folder = self._folder_of(k)
+        if self._stores[k] is None and (folder is None or not holds_store(folder)):
+            return Mark()
+        with self._open(k).read() as store:
+            return read_mark(store)
+
+    def _open(self, k: int) -> Stores:
+        """Return the stores of stage k, which are made if they are missing."""
+        stores = self._stores[k]
+        if stores is None:
+            stores = self._stores[k] = Stores(self._plans[k].job, self._folder_of(k))
+        return stores
+
+    def _folder_of(self, k: int) -> Path | None:
+        return None if self._folder is None else stage_folder(self._folder, k + 1)
+
+    def _start(self, k: int) -> Start:
+        stores = self._open(k)
+        return Start(f"stage {k + 1}", self._plans[k].job, self._mark(k), stores.read, stores.play)
+
+    def _solve(self, k: int, report: Reporter, log: Log, stop: Stop | None) -> str:
+        """Work on stage k, and return the reason of its end in words; `run` has the other arguments."""
+        plan, stores, mark = self._plans[k], self._open(k), self._mark(k)
+        n, job = len(self._plans) + 1, plan.job
+        stopping = replace(self._stopping, last=plan.dealing.last_deal, measured=False)
+        board_buckets = ", ".join(str(number or "all") for number in plan.dealing.board_buckets[1:])
+        text = f"stage {k + 1} of {n}, {board_buckets} board buckets, to deal {stopping.last:,}"
+        report.note(f"{job.name}: {text}")
+        start = self._start(k - 1) if k and not mark.deals else None
+        made = kept_abstraction(job, self._folder_of(k))
+        with closing(sampled_engine(plan, stores, made, start, report.note, report.boards)) as engine:
+            log("start", f"{engine.done} deals, {text}")
+            with interruptible() if stop is None else nullcontext(stop) as stopped:
+                saving = Saving(engine, self._save_every, plan.cost.disk_bytes)
+                status = StatusWriter(job, stopping, engine, saving, self._folder, report, (k + 1, n))
+                loop = Loop(
+                    job, stopping, engine, stores, saving, status, report, log, stopped, together=False
+                )
+                ended = loop.run()
+                seconds = loop.seconds
+                loop.finish(seconds, None)
+            status.end(seconds)
+            self.seconds += loop.solving
+            log("save", f"{engine.done} deals, {seconds:.1f} s of work")
+        return ended
+
+    def _remove(self, below: int) -> None:
+        """Remove the stores of the stages before stage ``below``."""
+        for k, stores in enumerate(self._stores[:below]):
+            if stores is not None:
+                stores.close()
+                self._stores[k] = None
+        if self._folder is not None:
+            remove_stages(self._folder, None if below == len(self._plans) else below + 1)
+
+
+def _plan_of(plan: SampledPlan, stage: Dealing) -> SampledPlan:
+    """Return the plan of a stage; its cost is that of the whole solve."""
+    assert plan.job.boards is not None
+    data = plan.job.model_dump(by_alias=True, exclude_unset=True)
+    names = plan.job.rules.round_names
+    numbers = {name: k for name, k in zip(names, stage.board_buckets, strict=True) if k is not None}
+    job = Job.stored(data | {"boards": data["boards"] | numbers}, plan.job.name)
+    return replace(plan, job=job, dealing=stage, spec=spec_of(job.rules, stage))
