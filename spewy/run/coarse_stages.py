@@ -16,10 +16,10 @@ from spewy.job.dealing import Dealing
 from spewy.job.job import Job
 from spewy.learn.engine import Stop
 from spewy.records.bucket_numbers import Mark, read_mark
-from spewy.run.sampled_engines import sampled_engine
 from spewy.run.folder_state import kept_abstraction, remove_stages, stage_folder
 from spewy.run.loop import Log, Loop
 from spewy.run.reporter import Reporter
+from spewy.run.sampled_engines import sampled_engine
 from spewy.run.sampled_plan import SampledPlan, spec_of
 from spewy.run.saving import Saving
 from spewy.run.start_from import Start
