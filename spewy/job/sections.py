@@ -266,11 +266,7 @@ class SolveSection(Section):
     max_sweeps: int | None = Field(None, gt=0)
     """Largest number of sweeps, by default 1000; with [boards], largest number of deals, by default unlimited."""
     max_time: str | None = None
-    """Time limit of all runs together, such as "8 h", with [boards].
-
-    The limit includes the last check of exploitability, for which the solve reserves as much time as the check before
-    it took.
-    """
+    """Time limit of all runs together, such as "8 h", with [boards]; it includes the last check of exploitability."""
     check_every: int | str | None = None
     """Sweeps between two checks of exploitability, 10 by default; with [boards] a time, "30 min" by default."""
     check_flops: int = Field(5, gt=0)
@@ -365,11 +361,7 @@ class WalkedSolve(SolveSection):
     """Number of sweeps between two checks of exploitability; default: 10, or fewer checks in larger exact solves."""
 
     without_effect: ClassVar[tuple[str, ...]] = (
-        "max_time",
-        "check_flops",
-        "seed",
-        "cfr_br",
-        "coarse_to_fine",
+        *("max_time", "check_flops", "seed", "cfr_br", "coarse_to_fine"),
     )
     _unused = no_effect(SolveSection, without_effect, "without [boards]")
 
