@@ -1,6 +1,7 @@
 """Compares ways of re-solving in two small no-limit games, by exact best responses in the whole game.
 
-    python -m benchmarks.studies.no_limit_gadgets [--games flop,turn] [--seeds 2] [--iterations 150] [--quick]
+    python -m benchmarks.studies.no_limit_gadgets [--games flop,turn] [--seeds 2] [--first-seed 0]
+                                                  [--iterations 150] [--quick]
 
 *flop* is a no-limit hold'em that ends with the betting on the flop; *turn* has one more card and one more round. Decks
 are small, and stacks are a few big blinds. Each game is solved with few buckets and few deals (*coarse*), and with many
@@ -83,6 +84,7 @@ def main() -> None:
         default=2,
         help="number of stored strategies of each game and detail, each solved with other random deals",
     )
+    parser.add_argument("--first-seed", type=int, default=0, help="seed of the first stored strategy")
     parser.add_argument("--iterations", type=int, default=150, help="number of iterations of each re-solve")
     parser.add_argument(
         "--quick", action="store_true", help="run a short test: only the game flop, with one seed"
@@ -94,7 +96,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="spewy-") as temporary:
         for game in games:
             for detail in DETAILS:
-                for seed in range(seeds):
+                for seed in range(args.first_seed, args.first_seed + seeds):
                     folder = stored(Path(temporary), game, detail, seed)
                     cells = [cell(folder, how) for how in ways(args.iterations)]
                     print(f"| {game} | {detail} | {seed} | {' | '.join(cells)} |", flush=True)
