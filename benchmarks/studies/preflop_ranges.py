@@ -4,8 +4,8 @@
     python -m benchmarks.studies.preflop_ranges write FOLDER [--flops 6] [--seed 1]
 
 "solve" solves a whole game for each depth (the stack of both players in big blinds) in a folder of its own; after an
-interruption the same command continues. The betting trees are those of `examples/nolimit-200bb.toml`, with the raises
-of `RAISES` before the flop.
+interruption the same command continues. The betting trees have bets of the pot and all-in; on turn and river
+all-in is the only raise, before the flop the raises are those of `RAISES`.
 
 "write" measures the exploitability of the solves, and writes their ranges and presets into `spewy/presets/preflop` and
 their figures into `docs/how-to/preflop-ranges.md`. A range has the weight with which each of the 169 starting hands

@@ -12,9 +12,9 @@ from spewy.job.units import parse_memory
 LINES = {
     "limit-holdem": (1, 7, 63, 567),
     "flop-holdem": (1, 7),
-    "nolimit-200bb": (1, 19, 101, 283),
-    "nolimit-100bb": (1, 15, 65, 167),
-    "doyle-2007": (1, 23, 145, 431),
+    "nolimit-200bb": (1, 19, 101, 359),
+    "nolimit-100bb": (1, 15, 65, 191),
+    "doyle-2007": (1, 23, 145, 607),
 }
 
 
@@ -42,9 +42,9 @@ def test_a_player_has_sizes_at_every_depth():
         "r300c/": ["Check", "Bet(600)", "AllIn(19700)"],
         "r300c/r900": ["Fold", "Call", "Raise(2400)", "AllIn(19700)"],
         "r300c/cc/": ["Check", "Bet(600)", "AllIn(19700)"],
-        "r300c/cc/r900": ["Fold", "Call", "AllIn(19700)"],
+        "r300c/cc/r900": ["Fold", "Call", "Raise(2400)", "AllIn(19700)"],
         "r300c/cc/cc/": ["Check", "Bet(600)", "AllIn(19700)"],
-        "r300c/cc/cc/r900": ["Fold", "Call", "AllIn(19700)"],
+        "r300c/cc/cc/r900": ["Fold", "Call", "Raise(2400)", "AllIn(19700)"],
     }.items():
         assert [action.label for action in tree.alone(line).actions] == actions
 
