@@ -329,10 +329,11 @@ def ask(connection: http.client.HTTPConnection, question: str) -> tuple[int, byt
 
 
 def memory(process: int) -> None:
-    """Print the memory of the server process: now, and the peak so far."""
+    """Print the memory of the server process: now, without pages of files (which the system can free), and the peak."""
     text = Path(f"/proc/{process}/status").read_text()
-    now, peak = (int(text.split(f"{key}:")[1].split()[0]) / 1024 for key in ("VmRSS", "VmHWM"))
-    print(f"\nmemory of the server: {now:.0f} MiB, at its peak {_starred(peak, MOST_MIB)} (limit {MOST_MIB})")
+    now, own, peak = (int(text.split(f"{k}:")[1].split()[0]) / 1024 for k in ("VmRSS", "RssAnon", "VmHWM"))
+    most = f"at its peak {_starred(peak, MOST_MIB)} (limit {MOST_MIB})"
+    print(f"\nmemory of the server: {now:.0f} MiB, without pages of files {own:.0f} MiB; {most}")
 
 
 def row(what: str, name: str, times: Sequence[float], limit: float | None) -> None:
