@@ -115,7 +115,7 @@ class Dealing:
 def _coarser(board_buckets: Sequence[int | None]) -> tuple[tuple[int | None, ...], ...]:
     """Return the numbers of board buckets ``[stage][round of the game]`` of all stages before the job's own numbers."""
     return tuple(
-        tuple(None if k is None else max(k // factor, min(k, FEWEST)) for k in board_buckets)
+        tuple(None if k is None else max(k // factor, 1) for k in board_buckets)
         for factor in COARSER
         if _last(board_buckets) // factor >= FEWEST
     )

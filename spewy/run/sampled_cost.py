@@ -12,7 +12,7 @@ import numpy as np
 
 from buckets.abstraction import AbstractionSpec
 from buckets.abstraction.board_features import start_kinds
-from buckets.abstraction.overlap import n_overlap_deals
+from buckets.abstraction.overlap import DEALS
 from buckets.cards import board_map, count_boards
 from buckets.cards.boards import MAX_NUMBERS
 from lockers import STORE_BYTES, DiskSize
@@ -159,7 +159,7 @@ def _overlap_bytes(spec: AbstractionSpec, new: Sequence[int], old: Sequence[int]
         old: number of board buckets of each round of the stage.
         rows: number of rows of a board bucket of each round.
     """
-    dealt = n_overlap_deals(new) * comb(len(spec.deck) - spec.n_board, spec.hole)
+    dealt = DEALS * comb(len(spec.deck) - spec.n_board, spec.hole)
     return OVERLAP * sum(min(dealt, a * b * k * k) for a, b, k in zip(new, old, rows, strict=True))
 
 

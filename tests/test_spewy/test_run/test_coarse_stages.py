@@ -73,7 +73,7 @@ def test_stages_have_fewer_board_buckets_and_end_by_deals():
 def test_real_numbers_of_board_buckets(monkeypatch):
     monkeypatch.undo()
     limit = Job.load("examples/limit-holdem.toml", ["solve.coarse_to_fine=true"])
-    assert limit.dealing.coarse == ((None, 10, 12, 25), (None, 25, 50, 100))
+    assert limit.dealing.coarse == ((None, 6, 12, 25), (None, 25, 50, 100))
     few = Job.load("examples/limit-holdem.toml", ["solve.coarse_to_fine=true", "boards.river=60"])
     assert few.dealing.coarse == ((None, 25, 50, 15),)
 
