@@ -67,7 +67,7 @@ class FinalPairs:
         """
         side = self._sides[p]
         by_card = _running(ranges[side.holders])
-        same = np.concatenate([ranges, np.zeros_like(ranges[:1])])[side.same]
+        same = np.concatenate([ranges, np.zeros((1, *ranges.shape[1:]))])[side.same]
         total: Floats = ranges.sum(axis=0) - (by_card[side.end] - by_card[side.first]).sum(axis=1) + same
         return total
 

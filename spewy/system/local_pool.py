@@ -20,6 +20,7 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import threading
 import time
 import warnings
 from collections import deque
@@ -45,6 +46,9 @@ MOST_BARREN = 10
 """The pool gives up when its workers have died this number of times in a row before any task began."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
 """Environment variables that limit the threads of linear algebra, and the cores that `joblib.cpu_count` finds."""
+
+_IMPORTING = threading.Lock()
+"""Python can fail if several threads import joblib for the first time at once."""
 
 
 @dataclass
@@ -310,7 +314,8 @@ class LocalPool(WorkerPool):
     def _started(self) -> Any:
         """Return loky's executor, which is started if necessary."""
         if self._executor is None:
-            from joblib.externals.loky import ProcessPoolExecutor
+            with _IMPORTING:
+                from joblib.externals.loky import ProcessPoolExecutor
 
             # loky replaces a worker that uses much memory; the user need not know.
             warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)

@@ -198,6 +198,9 @@ def test_ctrl_c_ends_the_program(tmp_path):
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as running:
         assert any("information sets" in line for line in running.stderr)
+        children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
+        while not children.read_text():  # HiGHS's process starts once everything is imported
+            time.sleep(0.1)
         time.sleep(2)  # long enough for its process to be at work
         os.killpg(running.pid, signal.SIGINT)  # what a terminal does: helpers get it too
         out, err = running.communicate(timeout=120)
