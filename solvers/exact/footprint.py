@@ -11,6 +11,7 @@ from compiled.records import Records
 from compiled.vector import WIDTH
 from solvers.exact.context import COMMON, n_tasks, workspace
 from solvers.exact.program import Program, padded, program
+from solvers.exact.tables import distinct
 from solvers.game import Deal, LiveGame, Round
 
 SINGLE = 4  # bytes of a float32, and of a row number
@@ -73,9 +74,11 @@ def _state(r: Round, p: int, n_rows: int, short: bool) -> int:
 
 def _classes(r: Round) -> int:
     """Number of different strengths on each board, summed over all boards."""
-    # Not np.union1d: it loads numpy.ma, which takes longer than the rest of a small job's plan.
-    strengths = ([rows.strength[b, : rows.n_hands[b]] for rows in r.hands] for b in range(r.n_boards))
-    return sum(len(set(np.concatenate(both).tolist())) for both in strengths)
+    first, second = r.hands
+    return sum(
+        len(distinct(first.strength[b, : first.n_hands[b]], second.strength[b, : second.n_hands[b]]))
+        for b in range(r.n_boards)
+    )
 
 
 def _deal(deal: Deal, below: np.ndarray, p: int) -> int:
