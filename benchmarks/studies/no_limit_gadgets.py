@@ -1,7 +1,8 @@
 """Compares ways of re-solving in two small no-limit games, by exact best responses in the whole game.
 
     python -m benchmarks.studies.no_limit_gadgets [--games flop,turn] [--seeds 2] [--first-seed 0]
-                                                  [--iterations 150] [--quick]
+                                                  [--iterations 150] [--ways unsafe,cfr-d]
+                                                  [--bets 0.5,2] [--stack 1000] [--quick]
 
 *flop* is a no-limit hold'em that ends with the betting on the flop; *turn* has one more card and one more round. Decks
 are small, and stacks are a few big blinds. Each game is solved with few buckets and few deals (*coarse*), and with many
@@ -10,13 +11,13 @@ the last round in each of the ways, with the bet sizes of the tree and all bets 
 exploitability of the bot's whole strategy in mbb per hand, on all boards and with exact card removal: half the sum of
 what best responses win in both seats. They know the bot's strategy. The first number of a cell is for opponents who bet
 as the bot's tree bets. Opponents of the second number can also make one bet in each hand that the tree lacks
-(`OFFERED`), only in the last round.
+(``--bets``), only in the last round. Without a way (``--ways ""``) the table shows only the stored strategy.
 """
 
 import argparse
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ GAME = """GAMEDEF
 nolimit
 numPlayers = 2
 numRounds = {rounds}
-stack = {stack} {stack}
+stack = {{stack}} {{stack}}
 blind = 100 50
 firstPlayer = {first}
 numSuits = {suits}
@@ -40,8 +41,8 @@ numBoardCards = {cards}
 END GAMEDEF
 """
 GAMES = {
-    "flop": GAME.format(rounds=2, stack=1000, suits=3, ranks=4, cards="0 3", first="2 1"),
-    "turn": GAME.format(rounds=3, stack=1000, suits=3, ranks=3, cards="0 3 1", first="2 1 1"),
+    "flop": GAME.format(rounds=2, suits=3, ranks=4, cards="0 3", first="2 1"),
+    "turn": GAME.format(rounds=3, suits=3, ranks=3, cards="0 3 1", first="2 1 1"),
 }
 BETS = {"bet": "100%, a", "raise": "a"}
 JOB: dict[str, Any] = {
@@ -55,19 +56,17 @@ DETAILS: dict[str, dict[str, Any]] = {
         "deals": 2_000,
     },
     "fine": {
-        "boards": {"flop": {"flop": 30}, "turn": {"flop": 20, "turn": 40}},
+        "boards": {"flop": {"flop": 30}, "turn": {"flop": 20, "turn": 27}},
         "rows": {"preflop": 30, "flop": 40, "turn": 40},
         "deals": 40_000,
     },
 }
-OFFERED = (0.5, 2.0)
-"""Bets that opponents can make although the bot's tree lacks them, as shares of the pot after a call."""
 WAYS: dict[str, Gadget | None] = {
     "unsafe": None,
-    "`blended`": "blended",
-    "`cfr-d`": "cfr-d",
-    "`estimate`": "estimate",
-    "`mixed`": "mixed",
+    "blended": "blended",
+    "cfr-d": "cfr-d",
+    "estimate": "estimate",
+    "mixed": "mixed",
 }
 
 
@@ -87,32 +86,43 @@ def main() -> None:
     parser.add_argument("--first-seed", type=int, default=0, help="seed of the first stored strategy")
     parser.add_argument("--iterations", type=int, default=150, help="number of iterations of each re-solve")
     parser.add_argument(
+        "--ways", default=",".join(WAYS), help="ways of re-solving to compare, with commas between them"
+    )
+    parser.add_argument(
+        "--bets",
+        default="0.5,2",
+        help="bets that the opponent can make although the bot's tree lacks them, as shares of the pot after a call",
+    )
+    parser.add_argument("--stack", type=int, default=1000, help="chips of each player; the big blind is 100")
+    parser.add_argument(
         "--quick", action="store_true", help="run a short test: only the game flop, with one seed"
     )
     args = parser.parse_args()
     games, seeds = (["flop"], 1) if args.quick else (args.games.split(","), args.seeds)
-    print("| game | stored strategy | seed | stored | " + " | ".join(WAYS) + " |")
-    print("|---|---|---|---|" + "---|" * len(WAYS))
+    names = [name for name in args.ways.split(",") if name]
+    shares = [float(share) for share in args.bets.split(",")]
+    print("| " + " | ".join(["game", "stored strategy", "seed", "stored", *names]) + " |")
+    print("|---|---|---|---|" + "---|" * len(names))
     with tempfile.TemporaryDirectory(prefix="spewy-") as temporary:
         for game in games:
             for detail in DETAILS:
                 for seed in range(args.first_seed, args.first_seed + seeds):
-                    folder = stored(Path(temporary), game, detail, seed)
-                    cells = [cell(folder, how) for how in ways(args.iterations)]
+                    folder = stored(Path(temporary), game, detail, seed, args.stack)
+                    cells = [cell(folder, how, shares) for how in ways(names, args.iterations)]
                     print(f"| {game} | {detail} | {seed} | {' | '.join(cells)} |", flush=True)
 
 
-def ways(iterations: int) -> Iterator[Options]:
-    """Yield the bot's options for each column of the table: no re-solving, then each way of re-solving."""
+def ways(names: Sequence[str], iterations: int) -> Iterator[Options]:
+    """Yield the bot's options for each column of the table: no re-solving, then each named way of re-solving."""
     yield Options("never", seconds=None, strict=True)
-    for gadget in WAYS.values():
-        yield Options("always", 1, gadget, iterations, None, strict=True, menu="job")
+    for name in names:
+        yield Options("always", 1, WAYS[name], iterations, None, strict=True, menu="job")
 
 
-def stored(temporary: Path, game: str, detail: str, seed: int) -> Path:
+def stored(temporary: Path, game: str, detail: str, seed: int, stack: int) -> Path:
     """Solve a small game with coarse or fine detail; return the folder of the solve."""
     file, folder = temporary / f"{game}.game", temporary / f"{game}-{detail}-{seed}"
-    file.write_text(GAMES[game])
+    file.write_text(GAMES[game].format(stack=stack))
     rounds = ("preflop", "flop", "turn")[: 2 + (game == "turn")]
     sizes = DETAILS[detail]
     job = Job.of(
@@ -129,10 +139,10 @@ def stored(temporary: Path, game: str, detail: str, seed: int) -> Path:
     return folder
 
 
-def cell(folder: Path, options: Options) -> str:
+def cell(folder: Path, options: Options, shares: Sequence[float]) -> str:
     """Return a table cell: the bot's exploitability in mbb per hand without and with bets that its tree lacks."""
     with open_judge(folder, options, symmetric=True) as judge:
-        found = [exploitability(judge, offers) for offers in (None, offered(judge))]
+        found = [exploitability(judge, offers) for offers in (None, offered(judge, shares))]
     return ", ".join(f"{mbb:.0f}" for mbb in found)
 
 
@@ -151,8 +161,8 @@ def exploitability(judge: BotJudge, offers: Offers | None = None) -> float:
     return 1000 * chips / 2 / pairs / judge.game.big_blind
 
 
-def offered(judge: BotJudge) -> Offers:
-    """Return a function that lists the bets of `OFFERED` at a state of the last round, and none earlier."""
+def offered(judge: BotJudge, shares: Sequence[float]) -> Offers:
+    """Return a function that lists bets of some shares of the pot at a state of the last round, and none earlier."""
     last = judge.game.num_rounds - 1
 
     def bets(state: Hand) -> list[str]:
@@ -160,7 +170,7 @@ def offered(judge: BotJudge) -> Offers:
         if bounds is None:
             return []
         highest = max(state.betting.spent)
-        totals = [highest + round(share * 2 * highest) for share in OFFERED]
+        totals = [highest + round(share * 2 * highest) for share in shares]
         return [f"r{total}" for total in totals if bounds[0] <= total < bounds[1]]
 
     return bets

@@ -6,8 +6,8 @@ the frequency of the action.
 
 The strategy at a public state comes from the re-solved subgame that contains the state. Without such a subgame it comes
 from the blueprint, and where the blueprint has no strategy either, from pot odds (`spewy.bot.fallback`). A bet that the
-blueprint's tree lacks is translated into a bet of the tree (`spewy.bot.bet_translation`); the blueprint's line
-continues with the translated bet.
+blueprint's tree lacks is translated into bets of the tree, and the hand continues at their lines
+(`spewy.bot.stored_play`).
 
 **Subgames begin with a round.** If a player makes a bet that the round's subgame lacks, the round is solved again from
 its beginning, in a tree with all bets that were really made in the round. Both ranges at the root are those with which
@@ -38,21 +38,19 @@ import numpy as np
 
 from buckets.cards import blocked
 from solvers.tree import Floats
-from spewy.bot.bet_translation import legal_actions, translate_action
+from spewy.bot.bet_translation import translations
 from spewy.bot.blueprint import Blueprint
-from spewy.bot.fallback import passive_actions, pot_odds
 from spewy.bot.options import Options, Resolve
-from spewy.bot.public_state import Answer, PublicState, merged_answer, range_after_action
+from spewy.bot.public_state import Answer, PublicState, StoredLine, range_after_action
 from spewy.bot.resolving.budget import Budget
 from spewy.bot.resolving.builder import Root, SubgameBuilder, add_chips
 from spewy.bot.resolving.hand_context import HandContext
 from spewy.bot.resolving.sampled_subgame import SampledSubgame
 from spewy.bot.resolving.subgame import BEFORE, Subgame
-from spewy.bot.tally import Source, Tally
+from spewy.bot.stored_play import StoredPlay
+from spewy.bot.tally import Tally
 from spewy.errors import InputError
-from spewy.game.betting import Betting
 from spewy.game.hand import Hand
-from spewy.game.nodes import Node
 from spewy.game.raises import may_donk
 
 LOG = logging.getLogger(__name__)
@@ -75,6 +73,7 @@ class Beliefs:
         self._blueprint, self._builder, self._options, self._seed = blueprint, builder, options, seed
         self._game, self._tally, self._budget = blueprint.game, tally, Budget(options.seconds)
         self._context = HandContext(blueprint, builder, options, tally, self._budget, seed)
+        self._play = StoredPlay(blueprint, options.translation, seed)
         self._states: dict[tuple[str, tuple[int, ...]], PublicState] = {}
 
     @property
@@ -113,8 +112,7 @@ class Beliefs:
         """
         if state.subgame is not None:
             return state.subgame.actions(state.betting)
-        node = self._node(state)
-        return passive_actions(state.hand) if node is None else legal_actions(node, state.betting)
+        return self._play.actions(state)
 
     def best_values(self, state: PublicState, player: int) -> Floats:
         """Return a player's best-response value of each hand in the re-solved subgame that begins at a state.
@@ -183,10 +181,11 @@ class Beliefs:
             if subgame.line(above.betting) not in subgame.kept:
                 answer = self._resolved(subgame, above)
         answer = answer or self.answer(above)
-        number = translate_action(
-            action, answer.actions, above.betting, self._seed, self._options.translation
-        )
-        return np.ones(len(self._blueprint.hands)) if number is None else answer.frequencies[number]
+        found = translations(action, answer.actions, above.betting, self._options.translation)
+        if not found:
+            return np.ones(len(self._blueprint.hands))
+        frequencies: Floats = sum(often * answer.frequencies[i] for i, often in found)
+        return frequencies
 
     def _kept(self, subgame: Subgame) -> dict[str, Floats]:
         """Return the frequencies of a subgame's decisions that are locked to what was played (`Subgame.kept`), by line.
@@ -215,8 +214,7 @@ class Beliefs:
         if state.subgame is not None:
             if action in state.subgame.actions(state.betting):
                 return True
-            node = self._node(state)
-            if node is None or action not in legal_actions(node, state.betting):
+            if action not in self._play.actions(state):
                 return False
         return action in self.answer(state).actions
 
@@ -229,16 +227,7 @@ class Beliefs:
             if answer is not None:
                 return answer
             subgame = subgame.outer
-        node, stored = self._node(state), self._stored(state)
-        if node is not None and stored is not None:
-            source: Source = "stored" if state.exact else "translated"
-            return merged_answer(legal_actions(node, state.betting), stored, source)
-        player = state.hand.to_act
-        assert player is not None
-        opponent_range = self.range(state, 1 - player)
-        return Answer(
-            passive_actions(state.hand), pot_odds(state.hand, opponent_range, self._seed), "fallback"
-        )
+        return self._play.answer(state, lambda player: self.range(state, player))
 
     def _resolved(self, subgame: Subgame, state: PublicState) -> Answer | None:
         """Return the strategy of a re-solved subgame at a state.
@@ -276,15 +265,6 @@ class Beliefs:
         """Return the public state at which a subgame begins."""
         return self._states[subgame.betting.line, subgame.board]
 
-    def _node(self, state: PublicState) -> Node | None:
-        """Return the blueprint's decision at a public state; None if the blueprint's tree has no such decision."""
-        if state.blueprint_line is None or state.hand.to_act is None:
-            return None
-        return self._blueprint.node(state.blueprint_line)
-
-    def _stored(self, state: PublicState) -> Floats | None:
-        return self._blueprint.strategy_if_readable(state.blueprint_line, state.hand.board)
-
     # Public states
 
     def _known(self, hand: Hand, above: PublicState | None = None, action: str | None = None) -> PublicState:
@@ -295,9 +275,9 @@ class Beliefs:
 
     def _reached(self, hand: Hand, above: PublicState | None, action: str | None) -> PublicState:
         if above is None:
-            state = PublicState(hand, "", self._blueprint.config.antes)
+            state = PublicState(hand, (StoredLine(""),), self._blueprint.config.antes)
         elif action is None:
-            state = replace(above, hand=hand, above=above, action=None, ranges={}, answer=None)
+            state = replace(above, hand=hand, above=above, action=None, ranges={}, answer=None, stored=None)
             if state.subgame is not None and state.subgame.ends_with_round:
                 state.subgame = None
         else:
@@ -309,10 +289,8 @@ class Beliefs:
     def _after(self, hand: Hand, above: PublicState, action: str) -> PublicState:
         """Return the public state of ``hand``, to which ``action`` has led from the state ``above``."""
         before, betting = above.betting, hand.betting
-        line, exact = self._blueprint_line(above, betting, action)
-        state = PublicState(
-            hand, line, above.put_in_before, above.exact and exact, above.donk, above, action, above.subgame
-        )
+        lines = self._play.after(above, betting, action)
+        state = PublicState(hand, lines, above.put_in_before, above.donk, above, action, above.subgame)
         if betting.round > before.round:
             state.put_in_before, state.donk = max(betting.spent), may_donk(before, betting)
         lacked = action[0] == "r" and action not in self.actions(above)
@@ -321,31 +299,6 @@ class Beliefs:
         if state.subgame is not None and betting.to_act is not None and not state.subgame.covers(betting):
             state.subgame = None
         return state
-
-    def _blueprint_line(self, above: PublicState, betting: Betting, action: str) -> tuple[str | None, bool]:
-        """Follow an action in the blueprint's tree.
-
-        Args:
-            above: the state before the action.
-            betting: the actual betting after the action.
-            action: the action.
-
-        Returns:
-            The line after the action, and whether the tree has exactly this action. The line is None if the tree has no
-            similar action, or if the tree continues with another player or round than the actual betting.
-        """
-        node, before = self._node(above), above.betting
-        if node is None or betting.to_act is None:
-            return None, False
-        actions = legal_actions(node, before)
-        number = translate_action(action, actions, before, self._seed, self._options.translation)
-        if number is None:
-            return None, False
-        child = node.children[number]
-        following = child.children[0] if child.kind == "chance" else child
-        together = (following.round, following.player) == (betting.round, betting.to_act)
-        line = following.line if following.kind == "decision" and together else None
-        return line, actions[number] == action
 
     def _begins_subgame(self, state: PublicState) -> bool:
         """Whether the bot should re-solve a subgame that begins at a state.
@@ -360,8 +313,8 @@ class Beliefs:
             return False
         if when == "always" and not betting.rounds[-1]:
             return True
-        node = self._node(state)
-        return node is None or node.put_in != betting.spent or self._stored(state) is None
+        node = self._play.node(state)
+        return node is None or node.put_in != betting.spent or not self._play.is_readable(state)
 
     def _when(self, t: int) -> Resolve:
         """Return when to re-solve subgames that begin in round ``t``: "never", "off-tree" or "always"."""

@@ -6,8 +6,12 @@ is a with probability
 
 ``f(x) = (b - x) (1 + a) / ((b - a) (1 + x))``
 
-and b otherwise. The size of a bet is its share of the pot; the size of a raise is the share of the pot after a call.
-The deterministic variant takes the likelier of the two bets.
+and b otherwise. The size of a bet is its share of the pot; the size of a raise is the share of the pot after a call. A
+check or call is a bet of size 0, so a bet that is smaller than all bets of the tree is translated into the smallest bet
+or into a check. The deterministic variant takes the likelier of the two.
+
+If the tree's bets leave the opponent indifferent between a bluff and a fold, which is the case if the answer to a bet
+of size s does not fold with frequency 1 / (1 + s), then so do the answers to translated bets (with s = 0: no fold).
 """
 
 from __future__ import annotations
@@ -71,33 +75,48 @@ def raise_total(action: str, betting: Betting) -> int:
     return bounds[0]
 
 
-def translate_action(
-    action: str, actions: Sequence[str], betting: Betting, seed: int, how: Translation
-) -> int | None:
-    """Translate a legal action into one of several other actions, and return its index.
-
-    A random choice depends only on the seed and the betting line.
+def translations(
+    action: str, actions: Sequence[str], betting: Betting, how: Translation
+) -> list[tuple[int, float]]:
+    """Translate a legal action into other actions.
 
     Args:
         action: a legal ACPC action.
         actions: the ACPC actions to choose from.
         betting: the betting before the action.
-        seed: seed of a random choice.
-        how: the choice between two neighbouring bets: "random" draws one of them, "likelier" takes the more probable.
+        how: "random" translates a bet into both neighbouring bets, each with its probability; "likelier" takes only the
+            more probable one.
 
     Returns:
-        The index in ``actions``; None if ``actions`` has no fold, call or raise to match the action.
+        Indices in ``actions`` with positive probabilities, which add up to 1; empty if ``actions`` has no fold, call or
+        raise to match the action.
     """
     if action in actions:
-        return actions.index(action)
-    if action[0] != "r":
-        return None
-    raises = sorted((raise_total(text, betting), i) for i, text in enumerate(actions) if text[0] == "r")
-    if not raises:
-        return None
-    sizes = [pot_share(total, betting.spent) for total, _ in raises]
-    draw = uniform_draw(seed, betting.line + action) if how == "random" else 0.5
-    return raises[nearest_size(pot_share(raise_total(action, betting), betting.spent), sizes, draw)][1]
+        return [(actions.index(action), 1.0)]
+    menu = sorted((_share(text, betting), i) for i, text in enumerate(actions) if text != "f")
+    if action[0] != "r" or not any(text[0] == "r" for text in actions):
+        return []
+    sizes, numbers = zip(*menu, strict=True)
+    share = _share(action, betting)
+    if how == "likelier":
+        return [(numbers[nearest_size(share, sizes)], 1.0)]
+    smaller, larger = nearest_size(share, sizes, 0.0), nearest_size(share, sizes, 1.0)
+    if smaller == larger:
+        return [(numbers[smaller], 1.0)]
+    often = probability_of_smaller(share, sizes[smaller], sizes[larger])
+    both = (numbers[smaller], often), (numbers[larger], 1.0 - often)
+    return [(number, probability) for number, probability in both if probability > 0]
+
+
+def translate_action(action: str, actions: Sequence[str], betting: Betting) -> int | None:
+    """Return the index of the action that a legal action most probably means (`translations`); None if none matches."""
+    found = translations(action, actions, betting, "likelier")
+    return found[0][0] if found else None
+
+
+def _share(action: str, betting: Betting) -> float:
+    """Return the size of a check, call, bet or raise as a share of the pot after a call; 0 for a check or call."""
+    return 0.0 if action == "c" else pot_share(raise_total(action, betting), betting.spent)
 
 
 def legal_actions(node: Node, betting: Betting) -> list[str]:

@@ -36,17 +36,28 @@ def pot_odds(hand: Hand, opponent_range: Floats, seed: int) -> Floats:
     Returns:
         Frequencies ``[action, hand of the deck]`` of the actions that `passive_actions` returns.
     """
-    game = hand.game
-    deck = hands(game.deck, game.num_hole_cards)
     if not hand.betting.can_fold:
-        return np.ones((1, len(deck)))
+        return np.ones((1, len(opponent_range)))
     player = hand.to_act
     assert player is not None
     spent = hand.betting.spent
     highest = min(max(spent), hand.betting.stack(player))
     needed = (highest - spent[player]) / (2 * highest)
-    n_board = game.board_sizes[-1]
-    samples = BOARDS if n_board - len(hand.board) > 1 else None
-    equity = equities(hand.board, deck, opponent_range, game.deck, n_board, samples=samples, seed=abs(seed))
-    calls = np.nan_to_num(equity, nan=0.5) >= needed
+    calls = equities_of_all(hand, opponent_range, seed) >= needed
     return np.stack([~calls, calls]).astype(np.float64)
+
+
+def equities_of_all(hand: Hand, opponent_range: Floats, seed: int) -> Floats:
+    """Return the equity of each hand of the deck against a range; 0.5 for hands that meet no hand of the range.
+
+    Args:
+        hand: the hand, with its public cards.
+        opponent_range: the opponent's range, ``[hand of the deck]``.
+        seed: seed of the sampled final boards.
+    """
+    game = hand.game
+    deck, n_board = hands(game.deck, game.num_hole_cards), game.board_sizes[-1]
+    samples = BOARDS if n_board - len(hand.board) > 1 else None
+    found = equities(hand.board, deck, opponent_range, game.deck, n_board, samples=samples, seed=abs(seed))
+    out: Floats = np.nan_to_num(found, nan=0.5)
+    return out

@@ -31,8 +31,8 @@ class Options:
             exactly; those of sampled solves only with one thread.
         seconds: time budget of one decision; None: no limit. The bot skips stages of a solve, or the whole solve, if it
             does not expect them to fit. A stage that takes longer than predicted can exceed the budget.
-        translation: how to translate a bet that the tree lacks: "random" draws one of the tree's two neighbouring bets,
-            "likelier" takes the more probable bet of the two.
+        translation: how to translate a bet that the tree lacks: with "random" each hand draws one of the tree's two
+            neighbouring bets, in secret (`spewy.bot.stored_play`); "likelier" takes the more probable bet of the two.
         threads: number of threads of a solve.
         warm: whether a solve starts from the strategy that the bot would play without the solve, if that is known.
         strict: whether to raise errors that only a bug can cause, such as a TypeError. Otherwise the bot counts the

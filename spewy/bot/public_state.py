@@ -48,12 +48,49 @@ class Answer:
         out = np.zeros((len(actions), self.frequencies.shape[1]))
         for action, frequencies in zip(self.actions, self.frequencies, strict=True):
             if action not in actions:
-                number = translate_action(action, others, betting, 0, "likelier")
+                number = translate_action(action, others, betting)
                 action = "c" if number is None else others[number]
             out[actions.index(action)] += frequencies
         total = out.sum(axis=0)
         shares: Floats = np.divide(out, total, out=np.full_like(out, np.nan), where=total > 0)
         return shares
+
+
+@dataclass(frozen=True)
+class Step:
+    """One way in which the betting before an action leads to a line of the blueprint's tree.
+
+    Attributes:
+        above: index of the line before the action, in the `PublicState.lines` of the state before the action.
+        action: index of the translated action at the decision of that line; None: the line has no decision.
+        probability: probability of the translation.
+        made: whether the line's decision has exactly the action that was made.
+    """
+
+    above: int
+    action: int | None
+    probability: float
+    made: bool = False
+
+
+@dataclass(frozen=True)
+class StoredLine:
+    """A line of the blueprint's tree that stands for the betting of a hand.
+
+    Attributes:
+        line: the line; None if the blueprint's tree has no decision here.
+        exact: whether the line is the actual betting, without translated bets.
+        probability: probability that all translations of the hand lead to this line.
+        calls: whether the last bet was translated into a check or call that ends the round. Then the player to act
+            calls, and ``line`` begins the next round.
+        steps: the lines before the last action from which the action leads here.
+    """
+
+    line: str | None
+    exact: bool = True
+    probability: float = 1.0
+    calls: bool = False
+    steps: tuple[Step, ...] = ()
 
 
 @dataclass(eq=False)
@@ -62,10 +99,9 @@ class PublicState:
 
     Attributes:
         hand: betting and board.
-        blueprint_line: line of this state in the betting tree of the blueprint (the stored strategy); None if the tree
-            has no line for the betting.
+        lines: the lines of this state in the betting tree of the blueprint (the stored strategy), the most probable
+            first; several if a bet was translated into two bets.
         put_in_before: chips that each player had put in before the round.
-        exact: whether the blueprint's line is the actual betting, without translated bets.
         donk: whether the player who starts the round called the last bet of the previous round, so that a bet would be
             a donk bet.
         above: the previous public state; None at the start of the hand.
@@ -73,18 +109,27 @@ class PublicState:
         subgame: the subgame that contains this state; None if no subgame does.
         ranges: cached range of each player, by player; a range is computed when it is needed.
         answer: cached strategy of the player to act; None before it is needed.
+        stored: cached stored strategy of the player to act at each of the lines; None: not read yet.
+        weights: cached weights of the lines, by player (`Beliefs.weights`).
     """
 
     hand: Hand
-    blueprint_line: str | None
+    lines: tuple[StoredLine, ...]
     put_in_before: int
-    exact: bool = True
     donk: bool = False
     above: PublicState | None = None
     action: str | None = None
     subgame: Subgame | None = None
     ranges: dict[int, Floats] = field(default_factory=dict)
     answer: Answer | None = None
+    stored: tuple[Floats | None, ...] | None = None
+    weights: dict[int, Floats] = field(default_factory=dict)
+
+    @property
+    def blueprint_line(self) -> str | None:
+        """The most probable line of this state in the blueprint's tree; None if that line has no decision here."""
+        main = self.lines[0]
+        return None if main.calls else main.line
 
     @property
     def betting(self) -> Betting:
@@ -130,6 +175,19 @@ def range_after_action(reach: Floats, frequencies: Floats, deck: Ints, board: Se
     out: Floats = reach * frequencies
     live = ~blocked(deck, board)
     return out if out[live].max(initial=0.0) > 0 else reach
+
+
+def mixed_answer(answers: Sequence[Answer], weights: Sequence[Floats], source: Source) -> Answer:
+    """Mix strategies of the same decision, hand by hand.
+
+    Args:
+        answers: the strategies; their actions may differ.
+        weights: the weight of each strategy, ``[hand of the deck]``; a hand's weights add up to 1.
+        source: source of the mixed strategy.
+    """
+    actions = [action for answer in answers for action in answer.actions]
+    parts = [answer.frequencies * weight for answer, weight in zip(answers, weights, strict=True)]
+    return merged_answer(actions, np.concatenate(parts), source)
 
 
 def merged_answer(actions: Sequence[str], frequencies: Floats, source: Source) -> Answer:

@@ -12,6 +12,7 @@ from spewy.bot.bet_translation import (
     nearest_size,
     probability_of_smaller,
     translate_action,
+    translations,
     uniform_draw,
 )
 from spewy.game.betting import Betting, parse_line
@@ -42,14 +43,21 @@ def test_a_bet_is_taken_for_a_neighbour(sizes, x, draw):
     assert all(not min(x, taken) < size < max(x, taken) for size in sizes)
 
 
-def test_bets_are_drawn_as_often_as_the_mapping_says():
+def test_a_bet_is_both_neighbours_as_often_as_the_mapping_says():
     betting = Betting.start(NO_LIMIT)
-    menu = ["f", "c", "r300", "r500"]  # a raise by half of the pot after a call, and by one pot
-    found = [translate_action("r400", menu, betting, seed, "random") for seed in range(4000)]
-    assert set(found) == {2, 3}
-    expected = probability_of_smaller(1.0, 0.5, 1.5)
-    assert found.count(2) / 4000 == pytest.approx(expected, abs=0.03)
-    assert translate_action("r400", menu, betting, 0, "likelier") == (2 if expected > 0.5 else 3)
+    menu = ["f", "c", "r300", "r500"]  # a raise by the pot after a call, and by two pots
+    expected = probability_of_smaller(1.5, 1.0, 2.0)
+    found = translations("r400", menu, betting, "random")
+    assert found == [(2, pytest.approx(expected)), (3, pytest.approx(1 - expected))]
+    assert translations("r400", menu, betting, "likelier") == [(2 if expected > 0.5 else 3, 1.0)]
+    assert translate_action("r400", menu, betting) == (2 if expected > 0.5 else 3)
+    assert translations("r900", menu, betting, "random") == [(3, 1.0)]
+
+
+def test_a_bet_below_all_others_is_partly_no_bet():
+    menu = ["f", "c", "r400"]  # a raise by one and a half pots
+    found = translations("r250", menu, Betting.start(NO_LIMIT), "random")
+    assert found == [(1, pytest.approx(2 / 7)), (2, pytest.approx(5 / 7))]
 
 
 def test_what_is_drawn_is_drawn_by_seed_and_line():
@@ -60,8 +68,9 @@ def test_what_is_drawn_is_drawn_by_seed_and_line():
 def test_actions_of_the_tree_are_taken_for_themselves():
     betting = Betting.start(NO_LIMIT)
     for i, action in enumerate(menu := ["f", "c", "r300"]):
-        assert translate_action(action, menu, betting, 0, "random") == i
-    assert translate_action("r300", ["f", "c"], betting, 0, "random") is None
+        assert translations(action, menu, betting, "random") == [(i, 1.0)]
+    assert translations("r300", ["f", "c"], betting, "random") == []
+    assert translate_action("r300", ["f", "c"], betting) is None
 
 
 def test_a_tree_of_the_same_amounts_says_what_it_says():
