@@ -3,9 +3,10 @@
     python -m benchmarks.studies.flop_subsets --json docs/data/flop-subsets.json    figures of docs/how-to/reports.md
     python -m benchmarks.studies.flop_subsets --make buckets/data/flops.npy    features from which subsets are chosen
 
-Two errors are measured for sixteen pairs of realistic ranges, which differ from the ranges behind the features. The
-error of equity is the difference between one range's average equity over the subset and over all flops, in percentage
-points. The error of the distribution says how far the equities of the range's hands are misplaced on average: the mean
+Two errors are measured for eight pairs of realistic ranges, from both players' sides. These ranges differ from the
+ranges behind the features. The error of equity is the difference between one range's average equity over the subset and
+over all flops, in percentage points. The error of the distribution says how far the equities of the range's hands are
+misplaced on average: the mean
 difference of both cumulative distributions at fifty equities. Both are means over the pairs, with standard deviations.
 The figures of random flops are means over 200 draws, with the standard deviation over the draws; a flop is drawn with
 the probability that it has in the game. ``--totals FILE`` stores intermediate results, which take two minutes of a

@@ -254,8 +254,13 @@ def _forecast(past: list[Measured], measured: Measured, label: str) -> float:
 def _sparsity_table(chunks: list[tuple[str, OneChunk]], args: argparse.Namespace) -> list[str]:
     """Return a table of times of a simplex algorithm that skips zeros (HiGHS) and one that does not."""
     lines = [
-        "| rows | variables × constraints | nonzeros | HiGHS simplex, sparse | HiGHS simplex, dense arrays "
-        "| dense tableau simplex | dense tableau / sparse |",
+        "Times of three simplex programs that solve the same LP exactly: HiGHS with sparse arrays as input, HiGHS with "
+        "dense arrays as input, and a compiled simplex method that computes with a full table, zeros included "
+        "(`benchmarks/studies/dense_simplex.py`). *Nonzeros* is the number and share of the LP's coefficients that are "
+        "not 0. The last column divides the time of the full table by the time of HiGHS with sparse arrays.",
+        "",
+        "| rows | variables × constraints | nonzeros | HiGHS simplex, sparse arrays | HiGHS simplex, dense arrays "
+        "| simplex with a full table | full table / sparse arrays |",
         "|---|---|---|---|---|---|---|",
     ]
     past: list[tuple[int, float]] = []
@@ -336,9 +341,10 @@ def _program(form: SequenceForm) -> tuple[Floats, sparse.csr_matrix, sparse.csr_
 def _machine(args: argparse.Namespace) -> str:
     return (
         f"The tables have processor times of one core of a {os.cpu_count()}-core {platform.machine()} machine, "
-        f"medians of {args.repeats} runs. The versions: "
-        f"Python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__} (its HiGHS), "
-        f"numba {numba.__version__}. – means that the accuracy was not reached within {args.limit:,} iterations, "
+        f"medians of {args.repeats} runs. The chunks were solved with "
+        f"Python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__} (whose solver HiGHS "
+        f"solves the LPs), and numba {numba.__version__}. The sign – means that the accuracy was not reached within "
+        f"{args.limit:,} iterations, "
         f"or that the solve would have taken more than {args.budget:g} s and was not started.\n"
     )
 

@@ -73,11 +73,15 @@ def main_table(measured: Measured) -> list[str]:
     chunk = measured.chunk
     rows = " and ".join(str(n) for n in dict.fromkeys(chunk.chunk.n_rows))
     lines = [
-        f"{rows} rows, of which oop holds {measured.held[0]} and ip {measured.held[1]}; pot {chunk.pot:g}, "
-        f"{len(chunk.decisions)} decisions, {len(chunk.leaves)} leaves. "
-        "Time (iterations) to a local exploitability of",
+        f"The chunk has {rows} rows, of which oop's range holds {measured.held[0]} and ip's range {measured.held[1]}; "
+        f"its pot is {chunk.pot:g} chips, and its betting has {len(chunk.decisions)} decisions and "
+        f"{len(chunk.leaves)} leaves. The table has the time (and in brackets the number of iterations) in which each "
+        "method reaches a local exploitability, the exploitability inside the chunk, in % of the pot. An LP has its "
+        'result only at the end, so its time is the same for all accuracies (").',
         "",
-        "| method | per iteration | " + " | ".join(f"{goal:g} %" for goal in TARGETS) + " | best reached |",
+        "| method | time per iteration | "
+        + " | ".join(f"to {goal:g} %" for goal in TARGETS)
+        + " | lowest exploitability reached |",
         "|---" * (len(TARGETS) + 3) + "|",
     ]
     for name, run in measured.cfr.items():
@@ -96,9 +100,15 @@ def main_table(measured: Measured) -> list[str]:
 def scaling_table(found: dict[str, Measured]) -> list[str]:
     goals = TARGETS[:3]
     lines = [
-        "| rows (held by oop × ip) | "
+        "Times of `dcfr`, `cfr+` and the LP methods (with sparse arrays) to a local exploitability in % of the pot, by "
+        "the number of rows. The last three columns divide the time of the faster LP method by the time of `dcfr` "
+        "(21 means that `dcfr` is 21 times as fast).",
+        "",
+        "| rows (in the range of oop × ip) | "
         + " | ".join(f"dcfr to {goal:g} %" for goal in goals)
-        + " | cfr+ to 0.1 % | LP simplex | LP interior point | LP / dcfr at 1 % | 0.1 % | 0.01 % |",
+        + " | cfr+ to 0.1 % | LP simplex | LP interior point | "
+        + " | ".join(f"LP / dcfr to {goal:g} %" for goal in goals)
+        + " |",
         "|---" * (len(goals) + 7) + "|",
     ]
     for rows, measured in found.items():

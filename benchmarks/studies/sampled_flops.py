@@ -85,7 +85,7 @@ def main() -> None:
     parser.add_argument(
         "--menu",
         default="job",
-        help="bet sizes of re-solves and best responses: lean or job, as in `spewy match --menu`",
+        help="bet sizes of re-solves and best responses: all-in, lean or job (`spewy.bot.resolving.menus`)",
     )
     parser.add_argument("--threads", type=int, default=1, help="number of threads of the exact solves")
     args = parser.parse_args()

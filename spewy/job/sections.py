@@ -284,7 +284,7 @@ class SolveSection(Section):
     estimate: Literal["no-betting", "closest", "regression"] = "no-betting"
     """Estimate of the payoffs of unvisited chunks in the first top-down sweep; "no-betting" is all-in equity."""
     tremble: float = Field(1e-3, gt=0, lt=1)
-    """Share of uniformly random play in strategies, so that every row is reached, with integrate = "average"."""
+    """Fraction of the initial range added to each range, so that every row is reached; for integrate = "average"."""
     symmetry: bool = True
     """Whether boards that differ only in the names of suits are solved once, together."""
     precision: Literal["auto", "16-bit", "single", "double"] = "auto"

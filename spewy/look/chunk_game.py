@@ -100,7 +100,7 @@ def stored_chunk(
     node = _entered(job, read_line(job.betting_tree, line))
     cards = board_cards(problem, node.round, job.board if board is None else board)
     history, perm = solved_board(problem, node.round, cards)
-    reads.require(node.line, cards)
+    reads.require(node.line, cards, below=True)
     subgame, ranges = reads.subgame(node.line, node.round, history)
     play_down = PlayDown(subgame, Chunks(subgame, reads.store).get, ranges)
     if payoffs == "average":

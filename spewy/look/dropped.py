@@ -1,14 +1,17 @@
-"""Re-solve the dropped rounds of a solve when a decision in them is requested, without writing to the store.
+"""Re-solve the dropped rounds of a solve when a decision in them is requested.
 
 The subgame from a chunk of the first dropped round on is a game of its own, with the ranges, pot, stacks and betting of
-the solve. It is solved with a row for each hand until its own exploitability reaches a target, and kept in memory. Its
-value equals the value of the dropped strategies up to the targets of both solves. Its strategies can differ from the
-dropped ones, because a game can have many equilibria. They differ most after lines that are hardly ever reached.
+the solve. It is solved with a row for each hand until its own exploitability reaches a target, and kept in memory. The
+chunk at its root is also kept in the folder of the solve (`spewy.records.solved_again`). The subgame's value equals the
+value of the dropped strategies up to the targets of both solves. Its strategies can differ from the dropped ones,
+because a game can have many equilibria. They differ most after lines that are hardly ever reached.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
 
 import numpy as np
 
@@ -28,6 +31,7 @@ from spewy.records.leaves import Pair
 from spewy.records.patched_reads import PatchedReads
 from spewy.records.policy import ChunkPlay
 from spewy.records.progress import last_target
+from spewy.records.solved_again import SolvedAgain, name_of
 
 Note = Callable[[str], None]
 
@@ -41,6 +45,7 @@ class StoreReads(ChunkReads):
         target: accuracy to which dropped chunks are re-solved, as in a job file; % are of the pot where the chunk
             begins. None for the target of the last run.
         note: called with a line of text before and after each re-solve.
+        folder: folder of the solve, which keeps re-solved chunks; None for a solve in memory.
 
     Attributes:
         store: reads the lockers and the re-solved chunks in memory.
@@ -49,7 +54,15 @@ class StoreReads(ChunkReads):
         InputError: the target is invalid, or has a unit that the job cannot use.
     """
 
-    def __init__(self, job: Job, store: Store, target: str | None = None, note: Note | None = None) -> None:
+    def __init__(
+        self,
+        job: Job,
+        store: Store,
+        target: str | None = None,
+        note: Note | None = None,
+        folder: Path | None = None,
+    ) -> None:
+        self._lockers, self._folder = store, folder
         self.store = PatchedReads(store)
         self._problem = by_hand(job.problem, self.store.first)
         super().__init__(ChunkPolicy(self._problem, store, self.store), most_boards=None)
@@ -62,18 +75,20 @@ class StoreReads(ChunkReads):
         if unit != "%":
             unit_chips(job.rules, job.pot, unit)
         self._solved: set[tuple[Cards, str]] = set()
+        self._read: set[tuple[Cards, str]] = set()
 
     @property
     def n_solved(self) -> int:
         """Number of subgames that were re-solved."""
         return len(self._solved)
 
-    def require(self, line: str, cards: Cards) -> None:
+    def require(self, line: str, cards: Cards, *, below: bool = False) -> None:
         """Re-solve the subgame in which a dropped chunk lies, unless it was re-solved before.
 
         Args:
             line: line that enters the chunk, ``""`` or ending in ``/``.
             cards: public cards, the root's first.
+            below: whether the chunks that follow are needed, too.
 
         Raises:
             InputError: the re-solve needs more memory than ``solve.memory`` allows.
@@ -81,16 +96,27 @@ class StoreReads(ChunkReads):
         first, root = self.store.first, self._problem.first_round
         if first is None or root + line.count("/") < first:
             return
+        entered = line
         line = "".join(f"{betting}/" for betting in line.split("/")[: first - root])
         n_cards = sum(self._job.rules.num_board_cards[: first + 1])
         history = solved_board(self._problem, first, cards[:n_cards])[0]
-        solved = tuple(card for group in history for card in group)
-        if (solved, line) not in self._solved:
+        place = tuple(card for group in history for card in group), line
+        alone = entered == line and not below
+        if place in self._solved or (alone and place in self._read):
+            return
+        subgame, ranges = self.subgame(line, first, history)
+        with ExitStack() as stack:
+            kept = self._folder and stack.enter_context(SolvedAgain.of(self._folder, self._lockers))
+            name = name_of(line, place[0], self._target, ranges)
+            if kept and alone and kept.read(name, subgame, self.store):
+                self._read.add(place)
+                return
             from spewy.look.resolve import Resolve  # imported here, since it loads kernels
 
-            subgame, ranges = self.subgame(line, first, history)
             Resolve(self._job, self._target, self._note, subgame).run(ranges, self.store)
-            self._solved.add((solved, line))
+            self._solved.add(place)
+            if kept:
+                kept.keep(name, subgame, self.store)
 
     def subgame(self, line: str, number: int, history: History) -> tuple[Layout, tuple[Floats, Floats]]:
         """Return the subgame that begins with the chunk that a line enters on a board.

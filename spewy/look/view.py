@@ -59,7 +59,9 @@ class SolveView(Closing):
     ) -> None:
         self.job, self.store, self.folder = job, store, folder
         self.reads: ChunkReads = (
-            ChunkReads(stored_policy(job, store)) if job.sampled else StoreReads(job, store, target, note)
+            ChunkReads(stored_policy(job, store))
+            if job.sampled
+            else StoreReads(job, store, target, note, folder)
         )
         self.problem = self.reads.policy.problem
         self.sweeps = self.reads.policy.saved

@@ -67,6 +67,14 @@ class PatchedReads:
         for r in range(len(layout.betting[t].chunks)):
             self._values[layout.key(t, b, r)] = join(layout.take(sums, t, b, r))
 
+    def chunk(self, key: bytes) -> tuple[Array | None, Pair | None]:
+        """Return the strategy sums of a re-solved chunk and its values at chance leaves; None for what it lacks."""
+        return self._values.get(key), self._leaves.get(key)
+
+    def put_chunk(self, key: bytes, sums: Array, leaves: Pair) -> None:
+        """Keep what `chunk` returned in memory."""
+        self._values[key], self._leaves[key] = sums, leaves
+
     def get(self, locker: str, key: bytes) -> Array | None:
         """Return the array under a key, from memory if the key is that of a re-solved chunk; None if there is none."""
         return self.get_many(locker, [key])[0]

@@ -1,6 +1,7 @@
 """Dropped rounds: less on disk, EVs above as they were, chunks solved again where somebody looks."""
 
 import json
+import os
 import shutil
 import threading
 
@@ -62,6 +63,12 @@ def turn(tmp_path_factory):
     base = tmp_path_factory.mktemp("drop")
     whole = solve(base, TURN, f"solve.target={FINE}")
     return whole, dropped(whole, base / "dropped")
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_kept(turn):
+    """Each test solves dropped chunks itself."""
+    shutil.rmtree(turn[1] / "solved_again", ignore_errors=True)
 
 
 def close(a, b, tolerance):
@@ -230,6 +237,48 @@ def test_a_batch_begins_again(tmp_path):
     assert [row["exploitability"] for row in after] == [row["exploitability"] for row in before]
 
 
+def told(folder, *args):
+    """What a command prints, and the boards that it solves again."""
+    result = spewy("report", folder, *args, "--json")
+    assert result.exit_code == 0
+    lines = result.stderr.splitlines()
+    return json.loads(result.stdout), [
+        line.partition(" after ")[0] for line in lines if "was dropped" in line
+    ]
+
+
+def test_what_a_report_solved_is_kept(tmp_path):
+    """Each turn is solved once; rivers behind a kept turn are solved when somebody looks at them."""
+    small = dropped(solve(tmp_path, FLOP), tmp_path / "small", "turn")
+    turn = ("--line", "cc/", "--board", "Qs 7h 2d 3c", "--json")
+    first, solved = told(small, "--line", "cc")
+    again, nothing = told(small, "--line", "cc")
+    assert first == again
+    assert len(solved) > 20
+    assert nothing == []
+    result = spewy("show", small, *turn)
+    assert "was dropped" not in result.stderr
+    river = spewy("show", small, "--line", "cc/cc/", "--board", "Qs 7h 2d 3c 5h", "--json")
+    assert "turn Qs7h2d3c after cc/ was dropped" in river.stderr
+    assert sum(json.loads(river.stdout)["hands"]["AhAd"]["strategy"]) == pytest.approx(1)
+    other = spewy("show", small, *turn, "--target", "1%")
+    assert "solving it from the played-down ranges to 1%" in other.stderr
+    shutil.rmtree(small / "solved_again")
+    assert told(small, "--line", "cc") == (first, solved)
+
+
+def test_a_folder_that_cannot_be_written_keeps_nothing(turn, tmp_path, monkeypatch):
+    shutil.copytree(turn[1], tmp_path / "f", ignore=shutil.ignore_patterns("solved_again"))
+    allowed = os.access
+    monkeypatch.setattr(
+        os, "access", lambda path, mode, **how: mode != os.W_OK and allowed(path, mode, **how)
+    )
+    for _ in range(2):
+        result = spewy("show", tmp_path / "f", "--line", "cc/", "--board", RIVER)
+        assert "was dropped" in result.stderr
+    assert not (tmp_path / "f/solved_again").exists()
+
+
 @pytest.mark.slow
 def test_two_rounds(tmp_path):
     """The river, then the turn too: what one look at a river solves is the whole chunk of the turn above it."""
@@ -330,6 +379,7 @@ def test_killed_between_the_mark_and_the_deletions(turn, tmp_path, monkeypatch):
 def test_a_chunk_that_single_precision_leaves_without_finite_numbers_is_solved_in_double(turn, monkeypatch):
     command = ("show", turn[1], "--line", "cc/", "--board", RIVER)
     expected = good(*command)
+    shutil.rmtree(turn[1] / "solved_again")
     monkeypatch.setattr(ExactCfr, "finite", lambda self: False)
     found = spewy(*command)
     assert found.exit_code == 0
