@@ -269,9 +269,9 @@ def test_what_a_report_solved_is_kept(tmp_path):
 
 def test_a_folder_that_cannot_be_written_keeps_nothing(turn, tmp_path, monkeypatch):
     shutil.copytree(turn[1], tmp_path / "f", ignore=shutil.ignore_patterns("solved_again"))
-    allowed = os.access
+    folder, allowed = tmp_path / "f", os.access
     monkeypatch.setattr(
-        os, "access", lambda path, mode, **how: mode != os.W_OK and allowed(path, mode, **how)
+        os, "access", lambda path, *how, **more: path != folder and allowed(path, *how, **more)
     )
     for _ in range(2):
         result = spewy("show", tmp_path / "f", "--line", "cc/", "--board", RIVER)
@@ -386,6 +386,7 @@ def test_a_chunk_that_single_precision_leaves_without_finite_numbers_is_solved_i
     assert "numbers overflowed in single precision; solving in double precision" in found.stderr
     assert found.stdout.splitlines()[:4] == expected.splitlines()[:4]
     monkeypatch.setattr(Cfr, "finite", lambda self: False)
+    shutil.rmtree(turn[1] / "solved_again")
     failed = spewy(*command)
     assert failed.exit_code == 1
     assert failed.stderr.endswith(
