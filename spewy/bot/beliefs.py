@@ -70,7 +70,7 @@ class Beliefs:
     def __init__(
         self, blueprint: Blueprint, builder: SubgameBuilder, options: Options, seed: int, tally: Tally
     ) -> None:
-        self._blueprint, self._builder, self._options, self._seed = blueprint, builder, options, seed
+        self._blueprint, self._builder, self._options = blueprint, builder, options
         self._game, self._tally, self._budget = blueprint.game, tally, Budget(options.seconds)
         self._context = HandContext(blueprint, builder, options, tally, self._budget, seed)
         self._play = StoredPlay(blueprint, options.translation, seed)

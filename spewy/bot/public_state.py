@@ -58,7 +58,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Step:
-    """One way in which the betting before an action leads to a line of the blueprint's tree.
+    """A step in the blueprint's tree: from a line before an action at the table to a line after the action.
 
     Attributes:
         above: index of the line before the action, in the `PublicState.lines` of the state before the action.
@@ -110,7 +110,7 @@ class PublicState:
         ranges: cached range of each player, by player; a range is computed when it is needed.
         answer: cached strategy of the player to act; None before it is needed.
         stored: cached stored strategy of the player to act at each of the lines; None: not read yet.
-        weights: cached weights of the lines, by player (`Beliefs.weights`).
+        weights: cached weights of the lines, by player (`spewy.bot.stored_play.StoredPlay.weights`).
     """
 
     hand: Hand

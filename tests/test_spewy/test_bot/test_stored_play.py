@@ -139,7 +139,7 @@ def test_a_small_bet_is_sometimes_no_bet(book):
 
 
 def test_an_opponent_does_not_see_the_draw(folder):
-    """Whatever the seed of the hand, the strategy is the same."""
+    """The strategy after a translated bet is the same for every seed of the hand."""
     found = []
     for seed in range(6):
         with open_bot(folder, resolve="never") as bot:

@@ -238,7 +238,7 @@ def test_a_batch_begins_again(tmp_path):
 
 
 def told(folder, *args):
-    """What a command prints, and the boards that it solves again."""
+    """Return the JSON that `spewy report` prints for a folder, and the names of the boards that it solves again."""
     result = spewy("report", folder, *args, "--json")
     assert result.exit_code == 0
     lines = result.stderr.splitlines()
