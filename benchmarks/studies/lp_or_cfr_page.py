@@ -100,9 +100,9 @@ def main_table(measured: Measured) -> list[str]:
 def scaling_table(found: dict[str, Measured]) -> list[str]:
     goals = TARGETS[:3]
     lines = [
-        "Times of `dcfr`, `cfr+` and the LP methods (with sparse arrays) to a local exploitability (the exploitability "
-        "inside the chunk) in % of the pot, by the number of rows. The last three columns divide the time of the "
-        "faster LP method by the time of `dcfr` (21 means that `dcfr` is 21 times as fast).",
+        "The table has the times of `dcfr`, `cfr+` and the LP methods (with sparse arrays) to a local exploitability "
+        "(the exploitability inside the chunk) in % of the pot, by the number of rows. The last three columns divide "
+        "the time of the faster LP method by the time of `dcfr` (21 means that `dcfr` is 21 times as fast).",
         "",
         "| rows (in the range of oop × ip) | "
         + " | ".join(f"dcfr to {goal:g} %" for goal in goals)

@@ -102,29 +102,30 @@ def fill_order(strength: Array, order: Array) -> int:
 
 
 @kernel
-def fill_wins(order: Array, blocked: int, wins: Array) -> None:
-    """Count the boards on which each hand beats each other hand: ``wins[hand, other hand]``.
+def fill_wins(order: Array, blocked: int, first: int, wins: Array) -> None:
+    """Count the boards on which some hands beat each other hand: ``wins[hand - first, other hand]``.
 
     Args:
         order: ``[board, hand]``, integers of 8 or 16 bits without sign, larger for stronger hands.
         blocked: number in ``order`` of hands that the board blocks, larger than all others; the board does not count
             for these hands.
-        wins: 32-bit integers, overwritten.
+        first: number of the first hand to count for.
+        wins: 32-bit integers, a row for each hand to count for, overwritten.
     """
     n_boards, n_hands = order.shape
     few = np.empty(n_hands, dtype=np.uint8)
-    for h in range(n_hands):
-        wins[h] = 0
+    for row in range(len(wins)):
+        wins[row] = 0
         for start in range(0, n_boards, _FEW):
             few[:] = 0
             for b in range(start, min(start + _FEW, n_boards)):
-                own, others = order[b, h], order[b]
+                own, others = order[b, first + row], order[b]
                 if own == blocked:
                     continue
                 for other in range(n_hands):
                     few[other] += np.uint8(others[other] < own)
             for other in range(n_hands):
-                wins[h, other] += few[other]
+                wins[row, other] += few[other]
 
 
 @kernel

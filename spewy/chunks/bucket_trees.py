@@ -274,7 +274,7 @@ def _trees(parent: Parent, boards: Sequence[tuple[int, ...]]) -> tuple[list[Boar
 def _key(board: Sequence[int], deck: Deck, hole: int, n_board: int) -> bytes:
     """Return the key of a board's merge tree.
 
-    An example is ``7d2cKs|13x4.2.5``: the canonical board, ranks and suits of the deck, and the numbers of hole cards
+    An example is ``2c7dKh|13x4.2.5``: the canonical board, ranks and suits of the deck, and the numbers of hole cards
     and of public cards.
     """
     return f"{cards_name(board)}|{deck.num_ranks}x{deck.num_suits}.{hole}.{n_board}".encode()

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from buckets.cards import History, canonical, cards_name, parse_cards
+from buckets.cards import History, canonical, cards_name, parse_cards, permute_cards
 from buckets.errors import BoardError, CardError
 from buckets.types import Ints
+from spewy.chunks.boards import following_deals
 from spewy.chunks.layout import Layout
 from spewy.chunks.problem import Problem
 from spewy.errors import InputError, shown
@@ -117,6 +118,33 @@ def solved_board(problem: Problem, t: int, cards: Sequence[int]) -> tuple[Histor
     except BoardError:
         raise dealt_error(cards) from None
     return solved, perm.astype(np.int64)
+
+
+def possible_deals(problem: Problem, t: int, cards: Sequence[int]) -> tuple[tuple[tuple[int, ...], int], ...]:
+    """List the deals that can follow a board, each with the number of deals that it represents.
+
+    A single card represents itself. Of several cards, one deal represents all deals that are equal up to suits.
+
+    Args:
+        problem: the problem.
+        t: the round of the board.
+        cards: the board, the root's cards first.
+
+    Returns:
+        The cards of each deal, the highest first, and the number of deals; deals with high cards first.
+
+    Raises:
+        InputError: the board cannot be dealt.
+    """
+    if problem.game.num_board_cards[t + 1] == 1:
+        return tuple(((card,), 1) for card in reversed(problem.game.deck.cards) if card not in cards)
+    history, perm = solved_board(problem, t, cards)
+    back = np.argsort(perm)
+    found = (
+        (tuple(sorted(permute_cards(members[0][0], back).tolist(), reverse=True)), len(members))
+        for _, members in following_deals(problem, t, history)
+    )
+    return tuple(sorted(found, reverse=True))
 
 
 def dealt_error(cards: Sequence[int]) -> InputError:

@@ -13,11 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from buckets.cards import cards_name, permute_cards
+from buckets.cards import cards_name
 from buckets.types import Ints
 from solvers.tree import Floats
-from spewy.chunks.boards import following_deals
-from spewy.chunks.locate import solved_board
 from spewy.game.nodes import Line, Node
 from spewy.look.chunk import NOTHING, Cards
 from spewy.look.node import Step
@@ -50,7 +48,7 @@ def _deals(solution: SolveView, node: Node, cards: Cards) -> Iterator[Step]:
         yield _step(solution, "no cards", 1.0, child, cards)
         return
     chunk = solution.chunk_view(node.line, cards, ev=False)
-    deals = sorted(_possible(solution, node.round, cards), reverse=True)
+    deals = solution.reads.deals(node.round, cards)
     weights = _weights(solution, chunk.reach[node.line], chunk.play.hands, [dealt for dealt, _ in deals])
     weights = weights * np.array([count for _, count in deals])
     total = weights.sum()
@@ -71,22 +69,6 @@ def _step(solution: SolveView, name: str, share: float, child: Node, board: Card
         partial(solution.node, line, board),
         partial(children, solution, line, board),
     )
-
-
-def _possible(solution: SolveView, t: int, cards: Cards) -> Iterator[tuple[Cards, int]]:
-    """Yield the possible deals after a board of round t, each with the number of deals that it represents.
-
-    A single card represents itself. Of several cards, one deal represents all deals that are equal up to suits.
-    """
-    problem = solution.problem
-    if problem.game.num_board_cards[t + 1] == 1:
-        yield from (((card,), 1) for card in problem.game.deck.cards if card not in cards)
-        return
-    history, perm = solved_board(problem, t, cards)
-    back = np.argsort(perm)
-    for _, members in following_deals(problem, t, history):
-        dealt = sorted(permute_cards(members[0][0], back).tolist(), reverse=True)
-        yield tuple(dealt), len(members)
 
 
 def _weights(

@@ -18,6 +18,7 @@ from lockers import DATA, Store, open_store
 from lockers.manifest import FILE
 from spewy.errors import InputError, path_text
 from spewy.look.folder import strategy_folder
+from spewy.look.pairs import load_kernels
 from spewy.look.solution import Solution
 
 MOST_IDLE = 3
@@ -132,6 +133,8 @@ class _Reader:
                 if self._solution is None or commit != self._commit:
                     self._close_solution()
                     self._solution, self._commit = Solution.open(self.folder), commit
+                    if self._solution.job.sampled:  # its positions load Numba anyway
+                        load_kernels()
                 # The solution reads the commit of this snapshot only if both have the same file.
                 if identity(self.folder) == self._stamp[:IDENTITY]:
                     yield self._solution

@@ -8,6 +8,7 @@ import gc
 import http.client
 import secrets
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -31,8 +32,17 @@ NAME = "spewy"
 """Name of this program in the ``Server`` header, by which a second server recognises the first one."""
 MOST_CONNECTIONS = 500
 """Largest number of open connections, each of which needs an open file; further clients wait for a free one."""
-WAITING = 1024
-"""Number of clients that can wait for a connection; further clients try again after a second."""
+WAITING = 65_535
+"""Number of clients that can wait for a connection, if the system allows so many (Linux: ``net.core.somaxconn``).
+
+Further clients try again after a second.
+"""
+SEGMENT = 1460
+"""Largest number of bytes of an answer that Linux sends at once, as in an Ethernet.
+
+Between programs of one machine Linux sends up to 65,483 bytes at once. If the reader's buffer has less room, the rest
+of an answer waits 40 ms.
+"""
 PAUSE_SECONDS = 0.02
 """Seconds between two checks whether the server can accept more connections."""
 HEADER_SECONDS = 20.0
@@ -210,6 +220,8 @@ def _listener(host: str, port: int) -> socket.socket:
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if sys.platform == "linux":
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, SEGMENT)
         listener.bind(address)
         listener.listen(WAITING)
         listener.setblocking(False)

@@ -17,9 +17,16 @@ export function svg(tag, attributes = {}, ...children) {
   return filled(document.createElementNS(SVG, tag), attributes, children);
 }
 
-/** Replace the content of an element. */
+/** Replace the content of an element. Nodes that it has already stay where they are, so the browser keeps their layout. */
 export function fill(element, ...children) {
-  element.replaceChildren(...flat(children));
+  const wanted = flat(children);
+  const staying = new Set(wanted);
+  for (const child of [...element.childNodes]) if (!staying.has(child)) child.remove();
+  let next = element.firstChild;
+  for (const child of wanted) {
+    if (child === next) next = next.nextSibling;
+    else element.insertBefore(typeof child === "string" ? document.createTextNode(child) : child, next);
+  }
   return element;
 }
 

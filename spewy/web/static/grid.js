@@ -22,48 +22,85 @@ export function classOf(hand) {
 
 /**
  * Make the grid of one player's 13 x 13 hand classes.
- * @param {object} view one player's hands, as the server's position has them.
- * @param {object} options `heat`: `"strategy"`, `"reach"` or the name of a heat map; `selected`: a hand class;
- *   `pick(name)`: called for a click or Enter; `point(name, cell)`: called when the pointer or the focus comes to a
- *   class, and with null when they leave the grid;
- *   `label`: accessible name of the grid; `paint(name, row, column)`: in place of `heat`, returns
+ * @param {object} view one player's hands, as the server's position has them; null with `paint`.
+ * @param {object} options the options of `createGrid` and of its function `draw`.
+ */
+export function gridNode(view, { pick, point, label, ...options }) {
+  const grid = createGrid({ pick, point, label });
+  grid.draw(view, options);
+  return grid.node;
+}
+
+/**
+ * Make an empty grid of 13 x 13 hand classes, which can be drawn again and again.
+ * @param {object} options `pick(name)`: called for a click or Enter; `point(name, cell)`: called when the pointer or the
+ *   focus comes to a class, and with null when they leave the grid; `label`: accessible name of the grid.
+ * @returns {object} `node`, and a function `draw(view, options)` with the options `heat`: `"strategy"`, `"reach"` or the
+ *   name of a heat map; `selected`: a hand class; `paint(name, row, column)`: in place of `heat`, returns
  *   `{colour, ink, text, number}` of a hand class, where `number` is a short text, or null for an empty cell.
  */
-export function gridNode(view, { heat = "strategy", selected = null, pick, point = () => {}, label, paint = null }) {
-  const cells = paint ? paintedCells(paint) : heat === "strategy" ? stripes(view) : numbers(view, heat);
-  const table = el("div", { class: "grid", role: "grid", "aria-label": label });
-  const focused = selected || "AA";
+export function createGrid({ pick, point = () => {}, label }) {
+  const cells = [];
+  const node = el("div", { class: "grid", role: "grid", "aria-label": label });
   for (let row = 0; row < 13; row++) {
     const line = el("div", { class: "grid-row", role: "row" });
     for (let column = 0; column < 13; column++) {
-      const name = className(row, column);
-      const cell = cells(name, row, column);
-      line.append(
-        el(
-          "div",
-          {
-            class: `cell${cell.empty ? " empty" : ""}${cell.number ? " numbered" : ""}`,
-            role: "gridcell",
-            tabindex: name === focused ? "0" : "-1",
-            "aria-selected": name === selected ? "true" : "false",
-            "aria-label": `${name}: ${cell.text}`,
-            "data-hand": name,
-            style: cell.style,
-            onclick: () => pick(name),
-            onpointerenter: (event) => point(name, event.currentTarget),
-            onfocus: (event) => point(name, event.currentTarget),
-          },
-          el("span", { class: "cell-name" }, name),
-          cell.number ? el("span", { class: "cell-number" }, cell.number) : null,
-        ),
-      );
+      cells.push(createCell(className(row, column), pick, point));
+      line.append(cells.at(-1).node);
     }
-    table.append(line);
+    node.append(line);
   }
-  table.addEventListener("keydown", (event) => (event.key === "Escape" ? point(null) : moveFocus(event, table, pick)));
-  table.addEventListener("pointerleave", () => point(null));
-  table.addEventListener("focusout", () => point(null));
-  return table;
+  node.addEventListener("keydown", (event) => (event.key === "Escape" ? point(null) : moveFocus(event, node, pick)));
+  node.addEventListener("pointerleave", () => point(null));
+  node.addEventListener("focusout", () => point(null));
+
+  function draw(view, { heat = "strategy", selected = null, paint = null }) {
+    const looks = paint ? paintedCells(paint) : heat === "strategy" ? stripes(view) : numbers(view, heat);
+    cells.forEach((cell, place) => {
+      const isTabStop = cell.name === (selected || "AA");
+      cell.draw(looks(cell.name, Math.floor(place / 13), place % 13), cell.name === selected, isTabStop);
+    });
+  }
+
+  return { node, draw };
+}
+
+/** The CSS properties in which cells differ. */
+const CELL_STYLE = ["background-image", "background-size", "background-color", "color"];
+
+/** Make the cell of a hand class. Its function `draw` changes only what is new, since the browser lays out the rest again. */
+function createCell(name, pick, point) {
+  const number = el("span", { class: "cell-number" });
+  const node = el(
+    "div",
+    {
+      role: "gridcell",
+      "data-hand": name,
+      onclick: () => pick(name),
+      onpointerenter: (event) => point(name, event.currentTarget),
+      onfocus: (event) => point(name, event.currentTarget),
+    },
+    el("span", { class: "cell-name" }, name),
+  );
+
+  function draw(look, isSelected, isTabStop) {
+    const attributes = {
+      class: `cell${look.empty ? " empty" : ""}${look.number ? " numbered" : ""}`,
+      tabindex: isTabStop ? "0" : "-1",
+      "aria-selected": isSelected ? "true" : "false",
+      "aria-label": `${name}: ${look.text}`,
+    };
+    for (const [key, value] of Object.entries(attributes)) if (node.getAttribute(key) !== value) node.setAttribute(key, value);
+    for (const property of CELL_STYLE) {
+      const value = look.style[property] || "";
+      if (node.style.getPropertyValue(property) !== value) node.style.setProperty(property, value);
+    }
+    if (number.textContent !== (look.number || "")) number.textContent = look.number || "";
+    if (!look.number) number.remove();
+    else if (!number.isConnected) node.append(number);
+  }
+
+  return { name, node, draw };
 }
 
 function stripes(view) {

@@ -4,7 +4,7 @@ import { el, fill } from "./dom.js";
 import { boardNode } from "./cards.js";
 import { filterField } from "./filterfield.js";
 import { amount, known, percent } from "./format.js";
-import { gridNode } from "./grid.js";
+import { createGrid } from "./grid.js";
 import { handCard } from "./handcard.js";
 import { handTable } from "./hands.js";
 import { ribbonNode } from "./ribbon.js";
@@ -41,6 +41,9 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
   const look = { place: {}, position: null, asked: null, folder: null, summary: null, filterError: null, filterNames: null };
   const handsPanel = { id: "hands", title: "Hands", shows: ({ position }) => Boolean(position.views && position.views[0].grid), draw: drawHands };
   const all = [handsPanel, ...panels];
+  const seats = [0, 1].map(createSeat);
+  const grids = el("div", { class: "grids" });
+  const decision = el("section", { class: "decision", "aria-label": "both players' hands" });
 
   async function show(folder, place, summary = null) {
     if (look.asked) look.asked.abort();
@@ -101,7 +104,7 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
     const focused = root.getRootNode().activeElement;
     const here = focused && root.contains(focused) ? focused : null;
     const kept = here && (here.getAttribute("data-hand") || here.getAttribute("data-step") || here.id);
-    fill(root, ribbonNode(position, move), facts(position), position.views ? decision(position, place) : null, drawPanels());
+    fill(root, ribbonNode(position, move), facts(position), position.views ? decisionNode(position, place) : null, drawPanels());
     if (kept) {
       const again = root.querySelector(`[data-hand="${kept}"][tabindex="0"], [id="${kept}"]`);
       if (again) again.focus({ preventScroll: true });
@@ -127,27 +130,21 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
     return el("dl", { class: "facts" }, rows.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
   }
 
-  function decision(position, place) {
+  function decisionNode(position, place) {
     const heat = place.heat || "strategy";
-    const holdem = position.views[0].grid;
-    return el(
-      "section",
-      { class: "decision", "aria-label": "both players' hands" },
-      holdem
-        ? el(
-            "div",
-            { class: "tools" },
-            el("label", { for: "heat" }, "show"),
-            el(
-              "select",
-              { id: "heat", onchange: (event) => move({ heat: event.target.value }) },
-              HEATS.map(([value, text]) => el("option", { value, selected: value === heat }, text)),
-            ),
-            filters ? filterOf(place) : null,
-          )
-        : null,
-      el("div", { class: "grids" }, position.views.map((view) => seatNode(position, view, heat, place))),
+    const tools = el(
+      "div",
+      { class: "tools" },
+      el("label", { for: "heat" }, "show"),
+      el(
+        "select",
+        { id: "heat", onchange: (event) => move({ heat: event.target.value }) },
+        HEATS.map(([value, text]) => el("option", { value, selected: value === heat }, text)),
+      ),
+      filters ? filterOf(place) : null,
     );
+    fill(grids, position.views.map((view) => seats[view.player](position, view, heat, place)));
+    return fill(decision, position.views[0].grid ? tools : null, grids);
   }
 
   function filterOf(place) {
@@ -164,38 +161,41 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
     return look.filterNames;
   }
 
-  function seatNode(position, view, heat, place) {
-    const acts = view.player === position.player;
-    const mine = Number(place.seat || position.player) === view.player;
-    const shares = view.words.map((word, i) =>
-      el(
-        "li",
-        {},
-        el("span", { class: "swatch", style: { "background-color": view.colours[i] } }),
-        word,
-        " ",
-        el("b", {}, percent(view.shares[i])),
-      ),
-    );
-    const pick = (name) => move({ hand: name, seat: String(view.player), panel: "hands" });
-    const card = view.grid ? handCard(view) : null;
-    const usable = acts || heat !== "regret" ? heat : "strategy";
-    return el(
-      "article",
-      { class: "seat" },
-      el("h2", {}, SEAT_TITLES[view.player], acts ? " to act" : " waits", el("small", {}, ` ${view.combos.toFixed(1)} hands`)),
-      el("ul", { class: "shares" }, shares),
-      view.grid
-        ? gridNode(view, {
-            heat: usable,
-            selected: mine ? place.hand || null : null,
-            pick,
-            point: card.point,
-            label: `hands of ${SEAT_TITLES[view.player]}`,
-          })
-        : handTable(view, null),
-      card ? card.node : null,
-    );
+  /** Make a function that draws a player's hands at a position in an element, always the same, and returns the element. */
+  function createSeat(player) {
+    const node = el("article", { class: "seat" });
+    let card = null;
+    const grid = createGrid({
+      pick: (name) => move({ hand: name, seat: String(player), panel: "hands" }),
+      point: (name, cell) => card.point(name, cell),
+      label: `hands of ${SEAT_TITLES[player]}`,
+    });
+
+    return function seatNode(position, view, heat, place) {
+      const acts = player === position.player;
+      const shares = view.words.map((word, i) =>
+        el(
+          "li",
+          {},
+          el("span", { class: "swatch", style: { "background-color": view.colours[i] } }),
+          word,
+          " ",
+          el("b", {}, percent(view.shares[i])),
+        ),
+      );
+      const head = [
+        el("h2", {}, SEAT_TITLES[player], acts ? " to act" : " waits", el("small", {}, ` ${view.combos.toFixed(1)} hands`)),
+        el("ul", { class: "shares" }, shares),
+      ];
+      if (!view.grid) return fill(node, head, handTable(view, null));
+      const isChosen = Number(place.seat || position.player) === player;
+      card = handCard(view);
+      grid.draw(view, {
+        heat: acts || heat !== "regret" ? heat : "strategy",
+        selected: isChosen ? place.hand || null : null,
+      });
+      return fill(node, head, grid.node, card.node);
+    };
   }
 
   function drawHands(element, { position, place }) {

@@ -93,7 +93,8 @@ def test_wins_on_more_boards_than_a_counter_counts(dtype):
     assert highest == max(len(np.unique(row[row >= 0])) for row in strength) - 1
     assert (highest < 255) == (dtype == np.uint8)
     wins = np.empty((400, 400), dtype=np.int32)
-    fill_wins(order.astype(dtype), np.iinfo(dtype).max, wins)
+    for part in (slice(0, 150), slice(150, 400)):
+        fill_wins(order.astype(dtype), np.iinfo(dtype).max, part.start, wins[part])
     for h in (0, 7, 399):
         own = strength[:, h, None]
         assert np.array_equal(wins[h], ((strength >= 0) & (strength < own)).sum(axis=0))
