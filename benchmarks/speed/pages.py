@@ -299,7 +299,8 @@ def burst(address: str, questions: Sequence[str], n_clients: int) -> None:
         begin = time.perf_counter()
         try:
             reader, writer = await asyncio.open_connection(host, port)
-            writer.write(f"GET {question} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+            request = f"GET {question} HTTP/1.1\r\nHost: {host}\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n"
+            writer.write(request.encode())
             answer = await asyncio.wait_for(reader.read(), PATIENCE)
             writer.close()
         except (OSError, TimeoutError) as error:
@@ -324,7 +325,7 @@ def burst(address: str, questions: Sequence[str], n_clients: int) -> None:
 
 def ask(connection: http.client.HTTPConnection, question: str) -> tuple[int, bytes]:
     """Request the URL ``question`` over a connection; return the HTTP status and the body of the answer."""
-    connection.request("GET", question)
+    connection.request("GET", question, headers={"Accept-Encoding": "gzip"})  # as browsers do
     answer = connection.getresponse()
     return answer.status, answer.read()
 

@@ -10,8 +10,8 @@ has no compatible hand at the node.
 A range at a node is ``initial[hand] · Π (frequencies of the player's own actions before the node)``. Values inside a
 chunk are counterfactual: with the opponent's range r at the end of the hand, a fold is worth ``gain · (C r)`` to a
 player and a showdown ``stake · (L r)``, less the rake. Here ``gain`` is what the player wins by the fold (less than 0
-for the player who folds), ``stake`` is what the loser of the showdown loses, and C and L are the matrices
-``compatible`` and ``lead`` of `spewy.look.pairs`. The values at chance leaves come from the store.
+for the player who folds), ``stake`` is what the loser of the showdown loses, C is 1 for two hands without a common card
+and 0 for others, and L is the matrix ``lead`` of `spewy.look.pairs`. The values at chance leaves come from the store.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Compare both players' hands on a final board: sums over pairs of hands without a matrix of all pairs.
 
-A sum over all opposing hands that share no card with a hand is the sum over all opposing hands, minus the sums over the
-hands that hold each of its cards, plus the weight of the same two cards, which were subtracted twice. Sorted by
-strength, the weaker and the stronger hands are a first and a last part, so differences of running sums give the totals.
+Hands that share a card are subtracted as in `spewy.look.card_sums`. Sorted by strength, the weaker and the stronger
+hands are a first and a last part, so differences of running sums give the totals.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import numpy as np
 from buckets.cards.rank_sets import board_strength
 from buckets.types import Ints
 from solvers.tree import Floats
+from spewy.look.card_sums import CardSums
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,6 @@ class _Side:
         holders: ``[place]``, the opponent's hands that hold the first card, by strength, then those of the next card.
         first, low, high, end: ``[hand, hole card]``, places in ``holders``: where the hands with the card begin, where
             the hands that tie with the player's hand begin and end, and where the hands with the card end.
-        same: ``[hand]``, number of the opponent's hand with the same two cards; the number of all the opponent's hands
-            if there is none, or if hands have one card.
     """
 
     order: Ints
@@ -39,7 +37,6 @@ class _Side:
     low: Ints
     high: Ints
     end: Ints
-    same: Ints
 
 
 class FinalPairs:
@@ -57,6 +54,7 @@ class FinalPairs:
         strength = board_strength(np.array(board, dtype=np.int64), deck)
         levels = np.searchsorted(np.sort(strength), strength)  # equal for hands of equal strength
         self._sides = tuple(_side(deck, levels, hands[p], hands[1 - p]) for p in (0, 1))
+        self._sums = tuple(CardSums(deck, hands[p], hands[1 - p]) for p in (0, 1))
 
     def masses(self, p: int, ranges: Floats) -> Floats:
         """Sum the weights of the opponent's hands that are compatible with each hand of player p.
@@ -65,11 +63,7 @@ class FinalPairs:
             p: the player.
             ranges: ``[opponent's hand]`` or ``[opponent's hand, range]``, weights in one or more ranges.
         """
-        side = self._sides[p]
-        by_card = _running(ranges[side.holders])
-        same = np.concatenate([ranges, np.zeros((1, *ranges.shape[1:]))])[side.same]
-        total: Floats = ranges.sum(axis=0) - (by_card[side.end] - by_card[side.first]).sum(axis=1) + same
-        return total
+        return self._sums[p].masses(ranges)
 
     def leads(self, p: int, ranges: Floats) -> Floats:
         """Sum, for each hand of player p, the weights of the opponent's hands that it beats minus those that beat it.
@@ -106,12 +100,6 @@ def _side(deck: Ints, levels: Ints, own: Ints, other: Ints) -> _Side:
     sorting = np.argsort(keys, kind="stable")
     holders, keys = sorting // deck.shape[1], keys[sorting]
     cards, level = deck[own] * step, levels[own][:, None]
-    same = np.full(len(own), len(other))
-    if deck.shape[1] == 2:
-        place = np.searchsorted(other, own)
-        found = place < len(other)
-        found[found] = other[place[found]] == own[found]
-        same[found] = place[found]
     return _Side(
         order,
         weaker,
@@ -121,7 +109,6 @@ def _side(deck: Ints, levels: Ints, own: Ints, other: Ints) -> _Side:
         np.searchsorted(keys, cards + level),
         np.searchsorted(keys, cards + level, "right"),
         np.searchsorted(keys, cards + step),
-        same,
     )
 
 

@@ -1,8 +1,8 @@
-"""Compare all pairs of both players' hands on a board: which share a card, and how often one hand beats the other.
+"""Compare all pairs of both players' hands on a board: how often one hand beats the other.
 
-Two matrices ``[hand of player 0, hand of player 1]`` suffice to compute EVs and equities on a board. NumPy computes
-them, so that showing a decision loads no machine code; if machine code is loaded already, it counts the wins on many
-boards. Hold'em's wins before the flop come from a file. A *final board* has all public cards of the game.
+A matrix ``[hand of player 0, hand of player 1]`` suffices to compute equities on a board. NumPy computes it, so that
+showing a decision loads no machine code; if machine code is loaded already, it counts the wins on many boards.
+Hold'em's wins before the flop come from a file. A *final board* has all public cards of the game.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from buckets.cards.rank_sets import board_strength
 from buckets.types import Ints
 from solvers.tree import Floats
 from spewy.game.gamefile import Game
+from spewy.look.card_sums import CardSums
 
 _PREFLOP_FILE = Path(__file__).with_name("preflop_wins.npz")
 """Wins before the flop, which take minutes to count (`benchmarks/studies/preflop_odds.py`)."""
@@ -53,16 +54,16 @@ MOST_FINAL_BOARDS = 2000
 
 @dataclass(frozen=True)
 class Pairs:
-    """Matrices over all pairs of both players' hands on a board.
+    """Sums over all pairs of both players' compatible hands on a board.
 
     Attributes:
-        compatible: ``[hand of player 0, hand of player 1]``, 1 for two hands without a common card, else 0.
+        sums: the sums over the opponent's compatible hands, for each player.
         lead: ``[hand of player 0, hand of player 1]``, share of final boards on which player 0's hand wins minus the
             share on which it loses, so that its equity is ``(1 + lead) / 2``; 0 for hands with a common card. None if
             the matrix was not computed.
     """
 
-    compatible: Floats
+    sums: tuple[CardSums, CardSums]
     lead: Floats | None
 
     @property
@@ -77,7 +78,7 @@ class Pairs:
             p: the player.
             ranges: ``[opponent's hand]`` or ``[opponent's hand, range]``, weights in one or more ranges.
         """
-        return (self.compatible if p == 0 else self.compatible.T) @ ranges
+        return self.sums[p].masses(ranges)
 
     def leads(self, p: int, ranges: Floats) -> Floats:
         """Sum, for each hand of player p, the weights of the opponent's hands times the lead over these hands.
@@ -95,7 +96,7 @@ class Pairs:
 def pairs(
     game: Game, deck: Ints, board: Sequence[int], hands: tuple[Ints, Ints], most_boards: int | None = None
 ) -> Pairs:
-    """Compute, for each pair of both players' hands, whether they share a card and how often each of them wins.
+    """Compute how often each of two hands wins, for each pair of both players' hands.
 
     Args:
         game: rules of the game.
@@ -105,11 +106,11 @@ def pairs(
         most_boards: largest number of final boards on which hands are compared, else `Pairs.lead` is None; None: no
             limit.
     """
-    together = compatible(deck, hands)
+    sums = CardSums(deck, *hands), CardSums(deck, hands[1], hands[0])
     n_left, missing = len(game.deck) - len(board) - 2 * game.num_hole_cards, _missing(game, board)
     known = _is_holdem_deal(game, board)
     if most_boards is not None and comb(n_left, missing) > most_boards and not known:
-        return Pairs(together, None)
+        return Pairs(sums, None)
     in_ranges = np.zeros(len(deck), dtype=np.bool_)
     in_ranges[np.concatenate(hands)] = True  # np.union1d would load numpy.ma, which takes longer than a river
     every = np.flatnonzero(in_ranges)
@@ -118,9 +119,11 @@ def pairs(
     ahead = wins - wins.T
     if len(first) < len(every) or len(second) < len(every):
         ahead = ahead[np.ix_(first, second)]
-    lead = together * ahead
-    lead /= comb(n_left, missing)
-    return Pairs(together, lead)
+    lead = ahead / comb(n_left, missing)
+    for card in range(int(deck.max()) + 1):
+        own, other = (np.flatnonzero((deck[player_hands] == card).any(axis=1)) for player_hands in hands)
+        lead[np.ix_(own, other)] = 0.0
+    return Pairs(sums, lead)
 
 
 def compatible(deck: Ints, hands: tuple[Ints, Ints]) -> Floats:
@@ -207,7 +210,7 @@ def load_kernels() -> None:
         wins = _wins_by_kernel([(4, 5, 6, 7, 8)], hands)  # with orders of 8 bits
         fill_wins(np.zeros((1, len(hands)), dtype=np.uint16), 1, 0, wins)
 
-    threading.Thread(target=load, name="kernels", daemon=True).start()
+    threading.Thread(target=load, name="kernels").start()
 
 
 def _symmetries(game: Game, deck: Ints, every: Ints, board: Sequence[int]) -> Perms:

@@ -31,10 +31,12 @@ class Health:
     Attributes:
         problem: why it cannot be opened; None if it can.
         is_game: whether it is a whole game rather than a spot; None if the problem hides it.
+        board_buckets: whether it is a whole game with board buckets.
     """
 
     problem: str | None
     is_game: bool | None = None
+    board_buckets: bool = False
 
 
 class Healths:
@@ -72,8 +74,9 @@ def _examined(folder: Path) -> Health:
             job = store.manifest.get("job")
             if not isinstance(job, dict):
                 return Health(FOREIGN)
-            saved = saved_sweeps(store) if job.get("boards") is None else saved_deals(store)
-            return Health(None if saved else UNSAVED, job.get("spot") is None)
+            sampled = job.get("boards") is not None
+            saved = saved_deals(store) if sampled else saved_sweeps(store)
+            return Health(None if saved else UNSAVED, job.get("spot") is None, sampled)
     except DamagedLockerError:
         return Health(DAMAGED)
     except (LockerError, OSError) as error:

@@ -16,6 +16,7 @@ from spewy.look.boards import find_boards
 from spewy.look.curves import curves
 from spewy.look.hand_filter import filter_names, filtered
 from spewy.look.node import NodeView
+from spewy.look.pairs import load_kernels
 from spewy.look.position import position, summary
 from spewy.look.range_texts import range_texts
 from spewy.look.solution import Solution
@@ -55,6 +56,8 @@ def look_routes(folders: Folders) -> list[Route]:
         examined = {
             e.id: healths.of(e.path) for e in found.entries if e.kind == "solve" and e.id not in boards
         }
+        if any(health.board_buckets for health in examined.values()):
+            load_kernels()  # while the reader chooses a solve
         rows = [
             {"id": entry.id, "kind": entry.kind, "boards": list(entry.boards)}
             | vars(examined.get(entry.id, UNEXAMINED))

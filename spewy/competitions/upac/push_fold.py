@@ -116,7 +116,7 @@ def odds() -> tuple[Floats, Floats]:
     both = pairs(load_game(GAME), every, (), (all_hands, all_hands))
     assert both.lead is not None
     member = np.eye(len(preflop_classes()[1]))[preflop_classes()[0]]
-    number, lead = member.T @ both.compatible @ member, member.T @ both.lead @ member
+    number, lead = member.T @ both.masses(0, member), member.T @ both.lead @ member
     lead = (lead - lead.T) / 2  # the sums of one pair of classes are rounded in two orders
     return number, np.divide(lead, number, out=np.zeros_like(lead), where=number > 0)
 

@@ -44,7 +44,8 @@ def test_pairs_are_those_of_every_final_board(board, suits_matter):
     second = np.flatnonzero(free & (high | ((DECK >> 2).max(axis=1) <= 1)))
     found = pairs(HOLDEM, DECK, cards, (first, second))
     together, lead = naive(cards, first, second)
-    assert np.array_equal(found.compatible, together)
+    assert np.array_equal(found.masses(0, np.eye(len(second))), together)
+    assert np.array_equal(found.masses(1, np.eye(len(first))), together.T)
     np.testing.assert_allclose(found.lead, lead, atol=1e-12)
 
 
