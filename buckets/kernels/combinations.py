@@ -11,6 +11,26 @@ from buckets.types import Array, Ints
 from compiled import kernel
 
 
+# NumPy's sums and counts of arrays would make Numba import SciPy's linear algebra, which takes a quarter of a second.
+@kernel
+def n_positive(numbers: Ints) -> int:
+    """Return how many numbers are larger than 0."""
+    count = 0
+    for number in numbers:
+        if number > 0:
+            count += 1
+    return count
+
+
+@kernel
+def contains(numbers: Ints, wanted: int) -> bool:
+    """Return whether a number occurs among others."""
+    found = False
+    for number in numbers:
+        found |= number == wanted
+    return found
+
+
 @kernel
 def sort_few(places: Ints, start: int, end: int) -> None:
     """Sort ``places[start:end]``, a few numbers, in place."""

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from buckets.abstraction.row_kinds import BY_BOARD, BY_GRADE, BY_HAND, NO_ROW
 from buckets.cards.cards import NUM_CARDS
-from buckets.kernels.combinations import board_number, numbered_set
+from buckets.kernels.combinations import board_number, contains, n_positive, numbered_set
 from buckets.kernels.percentiles import live_hands, sort_by_strength, sort_stably, write_grades
 from buckets.kernels.strength import fill_strengths
 from buckets.types import Array, Ints
@@ -115,26 +115,6 @@ def _write_rank(hands: Ints, cards: Ints, rank: Array) -> None:
         n += not (hit[hands[h, 0]] or hit[hands[h, hands.shape[1] - 1]])
 
 
-# NumPy's sums and counts of arrays would make Numba import SciPy's linear algebra, which takes a quarter of a second.
-@kernel
-def _n_positive(numbers: Ints) -> int:
-    """Return how many numbers are larger than 0."""
-    count = 0
-    for number in numbers:
-        if number > 0:
-            count += 1
-    return count
-
-
-@kernel
-def _contains(numbers: Ints, wanted: int) -> bool:
-    """Return whether a number occurs among others."""
-    found = False
-    for number in numbers:
-        found |= number == wanted
-    return found
-
-
 @kernel
 def _number(maps: Maps, t: int, board: Ints, s: Scratch) -> int:
     """Return the index of a board of round t in `Maps.canonical` and `Maps.perm_of`."""
@@ -142,7 +122,7 @@ def _number(maps: Maps, t: int, board: Ints, s: Scratch) -> int:
     places = s.places[:n]
     for i in range(n):
         places[i] = maps.place[board[i]]
-    n_groups = _n_positive(maps.groups[t])
+    n_groups = n_positive(maps.groups[t])
     number = board_number(places, maps.groups[t, :n_groups], len(maps.cards), maps.choose)
     return int(maps.starts[t, 0] + number)
 
@@ -163,7 +143,7 @@ def _locate(maps: Maps, t: int, board: Ints, s: Scratch) -> tuple[int, int, int]
             places[i] = (board[i] & ~3) | maps.perms[perm, board[i] & 3]
         _write_rank(maps.hands, places, s.rank)
     if maps.memory[t, 0]:
-        first = len(maps.n_cards) - _n_positive(maps.n_cards)
+        first = len(maps.n_cards) - n_positive(maps.n_cards)
         board_bucket = maps.board_buckets[
             maps.starts[first, 1] + maps.canonical[_number(maps, first, board, s)]
         ]
@@ -333,7 +313,7 @@ def _deal(maps: Maps, sizes: Ints, start: Ints, seed: int, index: int, left: Int
     """
     n_left = 0
     for place in range(len(maps.cards)):
-        if not _contains(start, maps.cards[place]):
+        if not contains(start, maps.cards[place]):
             left[n_left] = place
             n_left += 1
     for i in range(len(start)):
