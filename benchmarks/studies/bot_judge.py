@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from buckets.cards import Perms, blocked, deals, hand_permutation, strengths, suit_permutations
+from solvers.errors import SolverError
 from solvers.tree import Floats, Ints
 from spewy.bot.agent import LockerBot, bot_of
 from spewy.bot.options import Options
@@ -34,8 +35,11 @@ Pair = tuple[Floats, Floats]
 Key = tuple[str, tuple[int, ...]]
 """A public state: its betting line and its board."""
 
-Found = Callable[[Key], Pair]
-"""A function that returns both players' best-response values at a state where the bot solves a subgame."""
+Found = Callable[[Key], Pair | None]
+"""A function that returns both players' best-response values at a state where the bot solves a subgame.
+
+None if the bot cannot solve the subgame, and plays the stored strategy in it.
+"""
 
 
 Offers = Callable[[Hand], list[str]]
@@ -95,8 +99,12 @@ class BotJudge(Closing):
             out |= dict.fromkeys(self._roots(self._entered(line, flop)))
         return list(out)
 
-    def below(self, key: Key) -> Pair:
+    def below(self, key: Key) -> Pair | None:
         """Solve the subgame that the bot solves at a state; return both players' best-response values to its solution.
+
+        Returns:
+            The values; None if the bot's ranges have no pair of hands that can come to the state, so that the bot
+            cannot solve the subgame.
 
         Raises:
             InputError: the bot solves no subgame at this state, or the subgame is too large.
@@ -110,7 +118,12 @@ class BotJudge(Closing):
         ):  # a sampled flop is solved once for all its turns
             self.bot.new_hand(hand, 0, 0)
         self._flop = flop
-        return self.bot.best_values(hand, 0), self.bot.best_values(hand, 1)
+        try:
+            return self.bot.best_values(hand, 0), self.bot.best_values(hand, 1)
+        except SolverError:
+            if self._come_together(hand):
+                raise
+            return None
 
     def judged(self, flop: tuple[int, ...], lines: list[str], found: Found, later: int) -> Judged:
         """Compute the values on a flop from the values of its subgames.
@@ -198,6 +211,10 @@ class BotJudge(Closing):
             out[order] -= by_card[weaker, cards] - (by_card[-1, cards] - by_card[not_stronger, cards])
         return out
 
+    def _come_together(self, hand: Hand) -> bool:
+        first, second = self.bot.ranges(hand)
+        return bool((first * self.meets(hand.board, second)).sum() > 0)
+
     def _entered(self, line: str, flop: tuple[int, ...]) -> Hand:
         return Hand(parse_line(self.game, line)).deal(flop)
 
@@ -281,8 +298,10 @@ class _Walk:
             first, second = (self._judge.showdown(state.board, theirs) for theirs in reach)
             return stake * second, stake * first
         if self._found is not None and self._judge.begins(state):
-            first, second = self._found((state.betting.line, state.board))
-            return first * reach[1].max(), second * reach[0].max()
+            found = self._found((state.betting.line, state.board))
+            if found is None:
+                return _Walk(self._judge, None, self._first, self._offers).values(state, reach)
+            return found[0] * reach[1].max(), found[1] * reach[0].max()
         return self._decision(state, state.to_act, reach)
 
     def _folded(self, state: Hand, reach: Pair) -> Pair:

@@ -161,8 +161,10 @@ def _judged(
                 left = (time.monotonic() - started) / done * (len(missing) - done)
                 _note(f"{done:,} of {len(missing):,}, {left / 60:.1f} min left")
         kept = {key: np.load(file) for key, file in files.items()}
-        found = {key: (numbers[0], numbers[1]) for key, numbers in kept.items()}
-        spent = sum(float(numbers[2, 0]) for numbers in kept.values())
+        found = {
+            key: None if numbers.ndim == 1 else (numbers[0], numbers[1]) for key, numbers in kept.items()
+        }
+        spent = sum(float(numbers[-1].max()) for numbers in kept.values())
         whole = judge.judged(flop, lines, found.__getitem__, later=judge.game.num_rounds - args.rounds)
         reach = [judge.reach(line) for line in lines]
     chips = [
@@ -175,14 +177,16 @@ def _below(play: Path, options: Options, symmetric: bool, key: Key, file: Path) 
     """Solve the subgame at a state (``key``) in a worker process, and write the result to a file.
 
     ``play`` is the folder of the strategy locker; `open_judge` explains ``symmetric``. The file has an array with
-    three rows: best-response values ``[hand]`` of both players, and the seconds of processor time.
+    three rows: best-response values ``[hand]`` of both players, and the seconds of processor time. It has the seconds
+    alone if the bot cannot solve the subgame.
     """
     begun = time.process_time()
-    first, second = kept_judge(play, options, symmetric=symmetric).below(key)
-    seconds = np.full(len(first), time.process_time() - begun)
+    values = kept_judge(play, options, symmetric=symmetric).below(key)
+    seconds = time.process_time() - begun
+    numbers = [seconds] if values is None else [*values, np.full(len(values[0]), seconds)]
     partial = file.with_suffix(".part")
     with partial.open("wb") as out:
-        np.save(out, np.array([first, second, seconds], dtype=np.float32))
+        np.save(out, np.array(numbers, dtype=np.float32))
     partial.replace(file)
     gc.collect()  # subgames and hands refer to each other
 
