@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
-from buckets.cards import History, canonical, cards_name, parse_cards, permute_cards
+from buckets.cards import Deck, History, canonical, cards_name, deals, parse_cards, permute_cards
 from buckets.errors import BoardError, CardError
 from buckets.types import Ints
-from spewy.chunks.boards import following_deals
 from spewy.chunks.layout import Layout
 from spewy.chunks.problem import Problem
 from spewy.errors import InputError, shown
@@ -139,12 +139,25 @@ def possible_deals(problem: Problem, t: int, cards: Sequence[int]) -> tuple[tupl
     if problem.game.num_board_cards[t + 1] == 1:
         return tuple(((card,), 1) for card in reversed(problem.game.deck.cards) if card not in cards)
     history, perm = solved_board(problem, t, cards)
-    back = np.argsort(perm)
-    found = (
-        (tuple(sorted(permute_cards(members[0][0], back).tolist(), reverse=True)), len(members))
-        for _, members in following_deals(problem, t, history)
+    symmetries = tuple(tuple(each) for each in problem.symmetries.tolist())
+    firsts, counts = _distinct_deals(
+        history, problem.game.num_board_cards[t + 1], problem.game.deck, symmetries
     )
+    dealt = -np.sort(-permute_cards(firsts, np.argsort(perm)), axis=1)
+    found = zip(map(tuple, dealt.tolist()), counts, strict=True)
     return tuple(sorted(found, reverse=True))
+
+
+@lru_cache(maxsize=64)
+def _distinct_deals(
+    history: History, n_cards: int, deck: Deck, symmetries: tuple[tuple[int, ...], ...]
+) -> tuple[Ints, list[int]]:
+    """Return one of all deals after a board that are equal up to suits, ``[deal, card]``, and the number of such deals.
+
+    The flops of hold'em take a tenth of a second, so they are cached for all solves.
+    """
+    found = deals(history, n_cards, deck, np.array(symmetries))
+    return np.array([members[0][0] for _, members in found]), [len(members) for _, members in found]
 
 
 def dealt_error(cards: Sequence[int]) -> InputError:

@@ -19,13 +19,16 @@ class CardSums:
         deck: ``[hand, hole card]``, the cards of all hands of the deck.
         own: numbers in ``deck`` of the player's hands, ascending.
         other: numbers in ``deck`` of the opponent's hands, ascending.
+
+    Attributes:
+        holding: ``[card, opponent's hand]``, 1 for the hands that hold a card, else 0.
     """
 
     def __init__(self, deck: Ints, own: Ints, other: Ints) -> None:
         self._cards = deck[own]
-        self._holding = np.zeros((int(deck.max(initial=0)) + 1, len(other)))
+        self.holding = np.zeros((int(deck.max(initial=0)) + 1, len(other)))
         for held in deck[other].T:
-            self._holding[held, np.arange(len(other))] = 1.0
+            self.holding[held, np.arange(len(other))] = 1.0
         self._same = np.full(len(own), len(other))
         if deck.shape[1] == 2:
             place = np.searchsorted(other, own)
@@ -42,7 +45,7 @@ class CardSums:
         Returns:
             The sums, ``[hand]`` or ``[hand, range]``.
         """
-        by_card = self._holding @ ranges
+        by_card = self.holding @ ranges
         same = np.concatenate([ranges, np.zeros((1, *ranges.shape[1:]))])[self._same]
         total: Floats = ranges.sum(axis=0) - by_card[self._cards].sum(axis=1) + same
         return total

@@ -18,14 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from buckets.cards import blocked
 from buckets.types import Ints
 from solvers.tree import Floats
-from spewy.chunks.locate import possible_deals
 from spewy.game.amounts import Unit
 from spewy.game.nodes import Node, entry_line
 from spewy.game.tree import terminal_rake, terminal_stakes
@@ -64,7 +63,6 @@ class ChunkReads(Closing):
         self.play = lru_cache(CHUNKS)(policy.chunk)
         self.ranges = lru_cache(CHUNKS)(self._ranges)
         self.hands = lru_cache(CHUNKS)(self._hands)
-        self.deals = lru_cache(BOARDS)(partial(possible_deals, policy.problem))
         self.pairs = lru_cache(BOARDS)(self._pairs)
         self.final_pairs = lru_cache(RANGED)(self._final_pairs)
         self._valued = lru_cache(VALUED)(self._view)

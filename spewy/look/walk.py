@@ -16,6 +16,7 @@ import numpy as np
 from buckets.cards import cards_name
 from buckets.types import Ints
 from solvers.tree import Floats
+from spewy.chunks.locate import possible_deals
 from spewy.game.nodes import Line, Node
 from spewy.look.chunk import NOTHING, Cards
 from spewy.look.node import Step
@@ -48,7 +49,7 @@ def _deals(solution: SolveView, node: Node, cards: Cards) -> Iterator[Step]:
         yield _step(solution, "no cards", 1.0, child, cards)
         return
     chunk = solution.chunk_view(node.line, cards, ev=False)
-    deals = solution.reads.deals(node.round, cards)
+    deals = possible_deals(solution.problem, node.round, cards)
     weights = _weights(solution, chunk.reach[node.line], chunk.play.hands, [dealt for dealt, _ in deals])
     weights = weights * np.array([count for _, count in deals])
     total = weights.sum()
@@ -85,8 +86,7 @@ def _weights(
     deck = solution.problem.hands
     n_held, n_cards = deck.shape[1], 1 + max(solution.problem.game.deck.cards)
     left = np.ones((len(deals), n_cards))
-    for d, dealt in enumerate(deals):
-        left[d, list(dealt)] = 0.0
+    left[np.arange(len(deals))[:, None], np.array(deals)] = 0.0
     by_cards = [_by_cards(deck[own], r, n_cards) for own, r in zip(hands, reach, strict=True)]
     with_card = [left * (left @ table) for table in by_cards]
     first, second = (each.sum(axis=1) / n_held for each in with_card)
