@@ -34,6 +34,7 @@ from spewy.look.pairs import MOST_FINAL_BOARDS, Pairs, pairs
 from spewy.records.leaves import Pair
 from spewy.records.policy import ChunkPlay, Policy
 from spewy.system.closing import Closing
+from spewy.system.kept_results import kept_results
 
 Cards = tuple[int, ...]
 
@@ -61,12 +62,12 @@ class ChunkReads(Closing):
         self.policy = policy
         self._most_boards = most_boards
         self.play = lru_cache(CHUNKS)(policy.chunk)
-        self.ranges = lru_cache(CHUNKS)(self._ranges)
-        self.hands = lru_cache(CHUNKS)(self._hands)
-        self.pairs = lru_cache(BOARDS)(self._pairs)
-        self.final_pairs = lru_cache(RANGED)(self._final_pairs)
-        self._valued = lru_cache(VALUED)(self._view)
-        self._ranged = lru_cache(RANGED)(self._ranged_view)
+        self.ranges = kept_results(CHUNKS, self._ranges)
+        self.hands = kept_results(CHUNKS, self._hands)
+        self.pairs = kept_results(BOARDS, self._pairs)
+        self.final_pairs = kept_results(RANGED, self._final_pairs)
+        self._valued = kept_results(VALUED, self._view)
+        self._ranged = kept_results(RANGED, self._ranged_view)
 
     def view(self, line: str, cards: Cards, *, ev: bool = True, equity: bool = True) -> ChunkView:
         """Return the strategies, ranges, EVs and equities of the chunk that a line enters on a board.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -20,6 +19,7 @@ from spewy.game.nodes import Node, entry_line
 from spewy.records.keys import CLASSES
 from spewy.records.policy import BOARDS, ChunkPlay, Decision, Policy, Stacked
 from spewy.records.strategy_locker import StrategyLocker
+from spewy.system.kept_results import kept_results
 
 if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
@@ -54,8 +54,8 @@ class BucketPolicy(Policy):
         super().__init__(problem)
         self.strategies = strategies
         self.abstraction = abstraction
-        self._rows = lru_cache(BOARDS)(self._on_board)
-        self._wanted = lru_cache(BOARDS)(self._several)
+        self._rows = kept_results(BOARDS, self._on_board)
+        self._wanted = kept_results(BOARDS, self._several)
 
     @classmethod
     def of(cls, problem: Problem, strategies: StrategyLocker) -> BucketPolicy:

@@ -7,7 +7,6 @@ betting of one round and the hands on one board to read a chunk, so it can show 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +27,7 @@ from spewy.records.chunks import Kind, require_size, split
 from spewy.records.patched_reads import PatchedReads
 from spewy.records.policy import BOARDS, ChunkPlay, Decision, Policy, SolvedBoard
 from spewy.records.progress import dropped_error, saved_sweeps
+from spewy.system.kept_results import kept_results
 
 
 class ChunkPolicy(Policy):
@@ -45,7 +45,7 @@ class ChunkPolicy(Policy):
         self.store = store
         self._reads = PatchedReads(store) if patched is None else patched
         self._swept = False
-        self._hands = lru_cache(BOARDS)(self._on_board)
+        self._hands = kept_results(BOARDS, self._on_board)
 
     def decision(self, line: str = "", board: str | Sequence[int] | None = None) -> Decision:
         """Return the decision after ``line`` on ``board`` for all hands: see `Policy.decision`.

@@ -28,6 +28,7 @@ from spewy.game.names import SEAT_NAMES
 from spewy.game.nodes import Action, Node, decision_at, entry_line, find_node
 from spewy.system import html
 from spewy.system.closing import Closing
+from spewy.system.kept_results import kept_results
 
 LINES, BOARDS = 256, 128
 """Number of chunks and number of boards that a policy caches, in some 10 MB at most."""
@@ -149,7 +150,7 @@ class Policy(Closing):
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self._root = lru_cache(LINES)(lambda line: find_node(problem.tree.entered(line), line))
-        self._betting = lru_cache(LINES)(self._entered)
+        self._betting = kept_results(LINES, self._entered)
 
     @property
     @abstractmethod

@@ -1,5 +1,8 @@
 """The front of Python: one `Solution` of every job, in a folder and in memory, and batches of them."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 from cli_runs import TURN, write
@@ -27,6 +30,26 @@ def test_a_whole_game_in_memory_is_that_of_its_folder(leduc):
     gap = memory.exploitability()
     assert gap.exploitability_mbb == pytest.approx(stored.exploitability(workers=1).exploitability_mbb)
     assert gap.sample.flops == 6
+
+
+@pytest.mark.parametrize("kind", ["whole game", "spot"])
+def test_a_closed_solution_leaves_nothing_in_memory(kind, leduc, tmp_path):
+    """Without a search for cycles: a server of pages opens a solution again after each save of its solve."""
+    folder = leduc[0].folder
+    if kind == "spot":
+        folder = tmp_path / "turn"
+        spewy.solve(spewy.Job.load(write(tmp_path, TURN)).replace(max_sweeps=2), folder).close()
+    solution = spewy.Solution.open(folder)
+    view = solution.node()
+    reads, policy = weakref.ref(solution.reads), weakref.ref(solution.reads.policy)
+    gc.disable()
+    try:
+        solution.close()
+        del solution, view
+        assert reads() is None
+        assert policy() is None
+    finally:
+        gc.enable()
 
 
 def test_a_trace_is_a_frame_of_the_checks(leduc):
