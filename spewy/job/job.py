@@ -207,7 +207,8 @@ class SpotJob(Job):
             raise InputError(f"spot: expected a hold'em game (two hole cards, 52 cards), found {game.name}")
         sizes = np.cumsum(game.num_board_cards)
         if sizes.tolist().count(len(self.board)) != 1 or not self.board:
-            allowed = ", ".join(map(str, sizes[1:]))
+            *first, last = map(str, sizes[1:])
+            allowed = f"{', '.join(first)} or {last}" if first else last
             raise InputError(
                 f"spot.board: expected {allowed} cards, found {len(self.board)} ({self.spot.board})"
             )

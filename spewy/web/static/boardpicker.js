@@ -79,7 +79,8 @@ export function boardPicker(draft, renamed) {
     many.hidden = now !== "flops";
     several.hidden = now !== "list";
     const message = draft.problem("spot.board") || draft.problem("spot.boards");
-    showFieldError({ one: field, flops: subset, list }[now], error, message);
+    const isEmpty = now === "one" && !draft.get("spot.board");
+    showFieldError({ one: field, flops: subset, list }[now], error, message && isEmpty ? "choose three to five cards" : message);
     if (now === "flops" && document.activeElement !== subset) subset.value = draft.get("spot.boards.subset");
     if (now === "list" && document.activeElement !== list) list.value = draft.get("spot.boards").join(", ");
     if (now !== "one") return;

@@ -22,7 +22,7 @@ export function jobCost(draft) {
     clearTimeout(state.timer);
     if (!text) return fill(body, el("p", { class: "note" }, draft.checking ? "…" : "The job has errors; its cost is not known yet."));
     body.setAttribute("aria-busy", "true");
-    if (!body.querySelector("dl")) fill(body, el("p", { class: "note" }, "counting …"));
+    fill(body, el("p", { class: "note" }, "counting …"));
     state.timer = setTimeout(() => estimate(text), WAIT_MS);
   }
 

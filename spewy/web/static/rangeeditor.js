@@ -189,6 +189,13 @@ export function rangeEditor(draft, { seat, title, choices }) {
     fill(summary, `${combos.toFixed(1)} hands, ${percent(share)} of all${rest}`);
   }
 
+  /** Put the slider of the best hands where the text is a share of them, such as 6.5%, and else to its beginning. */
+  function showTop(text) {
+    const [, share] = /^(\d+(?:\.\d+)?)%$/.exec(text.trim()) || [];
+    top.value = share || 0;
+    fill(topText, share ? `${share} %` : "");
+  }
+
   function drawCell(name) {
     const held = handsOf(name).map((hand) => range.hands.get(hand) || 0);
     const mean = held.reduce((sum, each) => sum + each, 0) / held.length;
@@ -207,7 +214,9 @@ export function rangeEditor(draft, { seat, title, choices }) {
     const text = String(draft.get(key) ?? "");
     const board = draft.get("spot.board") || "";
     if (document.activeElement !== field) field.value = text.trim();
-    showFieldError(field, error, draft.problem(key));
+    const message = draft.problem(key);
+    showFieldError(field, error, message && !text.trim() ? "choose at least one hand" : message);
+    if (document.activeElement !== top) showTop(text);
     if (text === range.text && board === range.board) return;
     const typed = range.text !== null && document.activeElement === field;
     range.text = text;

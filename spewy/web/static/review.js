@@ -35,11 +35,21 @@ function scoreNode(score) {
   if (score.without_luck) rows.push(["without luck", `${meanText(score.without_luck)} ${per}`]);
   if (known(score.expected)) rows.push(["the strategy itself in your seats", `${signed(score.expected)} ${per}`]);
   if (score.cost) rows.push(["cost of your decisions", `${meanText(score.cost, amount)} ${per}`]);
-  return el(
-    "dl",
-    { class: "facts score", title: "with 95 % confidence intervals" },
-    rows.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))),
-  );
+  return [
+    el("dl", { class: "facts score" }, rows.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),
+    el("p", { class: "note" }, scoreText(score)),
+  ];
+}
+
+/** Explain the rows of a score that stand in it. */
+function scoreText(score) {
+  return [
+    "± is a 95 % confidence interval.",
+    score.without_luck ? "Without luck: the luck of the cards is estimated and subtracted." : null,
+    known(score.expected) ? "The chips that are in the pot at the start count as won, so both seats win on average." : null,
+  ]
+    .filter(Boolean)
+    .join(" ");
 }
 
 function decisionsNode(state) {
@@ -120,7 +130,7 @@ function rangeNode(range) {
   };
   return [
     gridNode(range, { pick, label: "the opponent's range" }),
-    el("p", { class: "note" }, "A full cell is the class whose hands are there most often."),
+    el("p", { class: "note" }, "The starting hand that the opponent has most often has a full cell."),
     hands,
   ];
 }

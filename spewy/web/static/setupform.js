@@ -105,10 +105,13 @@ export function setupForm(draft, started) {
     fill(lockBox.querySelector(".lock-count"), number || "none");
   }
 
-  /** Put the new cards into the name of the job if it ends with the old ones. */
+  /** Put the new cards into the name of the job if it ends with the old ones, or did so before the board was cleared. */
+  let withoutCards = null;
   function rename(before, after) {
     const name = String(draft.get("name") || "");
-    if (before && name.endsWith(before)) draft.set("name", name.slice(0, -before.length) + after);
+    if (before ? !name.endsWith(before) : name !== withoutCards) return;
+    withoutCards = name.slice(0, name.length - before.length);
+    draft.set("name", withoutCards + after);
   }
 
   async function lockHere(line) {

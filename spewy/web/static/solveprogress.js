@@ -10,6 +10,7 @@ import { ask, send } from "./source.js";
 
 const PREPARING =
   "The solve is being prepared. The first solve after the installation also compiles the program, which takes about a minute.";
+const BEGUN = /^sweep \d|\d deals; /;
 const FAST_MS = 1000;
 const SLOW_MS = 5000;
 
@@ -97,8 +98,12 @@ export function watchSolve(root, { id, origin }) {
   function drawSolve({ solve, job }) {
     if (!solve || (solve.running && !solve.done)) {
       fill(facts);
-      const line = job && job.line ? el("p", {}, `Its last message, after ${duration(job.seconds)}: ${job.line}`) : null;
-      return fill(body, el("p", { class: "note" }, PREPARING), line);
+      const message = job && job.line;
+      return fill(
+        body,
+        message && BEGUN.test(message) ? null : el("p", { class: "note" }, PREPARING),
+        message ? el("p", {}, `Its last message, after ${duration(job.seconds)}: ${message}`) : null,
+      );
     }
     const unit = solve.unit === "%" ? "% of the pot" : solve.unit;
     const error = solve.stderr === null ? "" : ` ± ${precise(solve.stderr)}`;
