@@ -432,9 +432,8 @@ def test_lines_that_nobody_asked_for_are_told(tmp_path):
         "20",
     )
     result = spewy(*call, "--seconds", "30")
-    assert re.search(
-        r"bot wrote [0-9]+ lines before it was asked; each counts as its next answer", result.stderr
-    )
+    expected = r"bot wrote [0-9]+ lines before it was asked; each counts as its next answer"
+    assert re.search(expected, result.stderr), result.output
     found = good_json(*call, "--seconds", "30")
     assert found["faults"] == []
     assert found["spent"][0]["unasked"] > 0, found
