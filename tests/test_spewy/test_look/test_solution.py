@@ -34,7 +34,7 @@ def test_a_whole_game_in_memory_is_that_of_its_folder(leduc):
 
 @pytest.mark.parametrize("kind", ["whole game", "spot"])
 def test_a_closed_solution_leaves_nothing_in_memory(kind, leduc, tmp_path):
-    """Without a search for cycles: a server of pages opens a solution again after each save of its solve."""
+    """Its memory is freed without a search for cycles, which Python makes seldom in the server of the pages."""
     folder = leduc[0].folder
     if kind == "spot":
         folder = tmp_path / "turn"
