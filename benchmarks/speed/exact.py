@@ -1,23 +1,27 @@
 """Time, memory and accuracy of the exact engine on the four reference spots.
 
     python -m benchmarks.speed.exact [--quick] [--repeat 3] [--spots R1,T1,F1,P1] [--threads 2] [--memory "280 MiB"]
+    python -m benchmarks.speed.exact --against CHECKOUT [--precision 16-bit] [--spots R1,R2,T1,F1,F2,P1]
 
-Each solve is a process of its own, with compiled kernels; R1 and T1 are warmed up by one sweep. "seconds" is the median
-over ``--repeat`` solves of the time from the first iteration to the stop, with checks of exploitability every ten
-iterations; "slowest" is the longest time. "of the goal" divides the median by the time that the project aims at. F1 and
-P1 store regrets and sums in 16 bits, F1 within ``--memory``, partly on disk. ``--profile`` prints how long the steps of
-a traversal of one river board of R1 and T1 take.
+Each solve is a process of its own, with compiled kernels; rivers and turns are warmed up by one sweep. "seconds" is the
+median over ``--repeat`` solves of the time from the first iteration to the stop, checks of exploitability included;
+"slowest" is the longest time. "of the goal" divides the median by the time that the project aims at. F1 and P1 store
+regrets and sums in 16 bits, F1 within ``--memory``, partly on disk. ``--against`` solves each spot to 0.1 % of the pot,
+in memory, by turns with this checkout and with another one. ``--profile`` prints how long the steps of a traversal of
+one river board of R1 and T1 take.
 """
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 from statistics import median
 
-from benchmarks.paths import EXAMPLES
+from benchmarks.paths import EXAMPLES, ROOT, SPOTS
 
 TARGETS = {
     "R1": ("1%", "0.5%", "0.3%", "0.1%", "0.01%"),
@@ -68,6 +72,14 @@ def main() -> None:
         "--memory", default="280 MiB", help="memory limit of the solve of F1 (default 280 MiB)"
     )
     parser.add_argument(
+        "--against",
+        type=Path,
+        help="folder of another checkout of this project; solve each spot by turns with both",
+    )
+    parser.add_argument(
+        "--precision", default="single", help="with --against: precision of regrets and sums (default single)"
+    )
+    parser.add_argument(
         "--profile",
         action="store_true",
         help="instead of solving, print the microseconds of each step of a traversal of R1 and T1",
@@ -78,6 +90,9 @@ def main() -> None:
         profile("T1")
         return
     spots = ["R1", "T1"] if options.quick else options.spots.split(",")
+    if options.against:
+        compare(spots, options.against.resolve(), options.precision, options.threads, options.repeat)
+        return
     print("| spot | target | sweeps | seconds | slowest | of the goal | EV oop | % of the pot | peak MiB |")
     print("|---|---|---|---|---|---|---|---|---|")
     for spot in spots:
@@ -97,21 +112,48 @@ def main() -> None:
             )
 
 
-def solve(spot: str, overrides: list[str]) -> dict:
+def compare(spots: list[str], other: Path, precision: str, threads: int, repeat: int) -> None:
+    """Print the medians of solves to 0.1 % of the pot with another checkout (*before*) and with this one (*now*)."""
+    overrides = [
+        "solve.target=0.1%",
+        "solve.max_sweeps=20000",
+        "solve.memory=6 GiB",
+        f"solve.precision={precision}",
+        f"solve.workers={threads}",
+    ]
+    print(f"{precision}, {threads} thread(s)")
+    print("| spot | sweeps before | now | seconds before | now | before / now | EV oop before | now |")
+    print("|---|---|---|---|---|---|---|---|")
+    for spot in spots:
+        for checkout in (other, ROOT):  # compiles what is missing
+            solve(spot, [*overrides, "solve.max_sweeps=1"], checkout)
+        runs = [(solve(spot, overrides, other), solve(spot, overrides)) for _ in range(repeat)]
+        before, now = (median(run["seconds"]["solve"] for run in each) for each in zip(*runs, strict=True))
+        old, new = runs[-1]
+        print(
+            f"| {spot} | {old['sweeps']} | {new['sweeps']} | {before:.4g} | {now:.4g} | {before / now:.2f} "
+            f"| {old['ev'][0]:.3f} | {new['ev'][0]:.3f} |",
+            flush=True,
+        )
+
+
+def solve(spot: str, overrides: list[str], checkout: Path = ROOT) -> dict:
     """Solve a spot in a process of its own; return the JSON object of the solve's result.
 
-    ``overrides`` are changes of job keys, each as KEY=VALUE.
+    Args:
+        spot: name of a job file in ``examples`` or ``benchmarks/spots``.
+        overrides: changes of job keys, each as KEY=VALUE.
+        checkout: folder of the checkout of this project whose code solves the spot.
     """
+    job = next(path for path in (EXAMPLES / f"{spot}.toml", SPOTS / f"{spot}.toml") if path.exists())
     with tempfile.TemporaryDirectory(dir=".") as folder:
-        command = [
-            sys.executable,
-            "-c",
-            SOLVE,
-            str(EXAMPLES / f"{spot}.toml"),
-            f"{folder}/{spot}",
-            *overrides,
-        ]
-        return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        command = [sys.executable, "-c", SOLVE, str(job), str(Path(folder).resolve() / spot), *overrides]
+        environment = os.environ | {"PYTHONPATH": str(checkout)}
+        return json.loads(
+            subprocess.run(
+                command, check=True, capture_output=True, text=True, cwd=checkout, env=environment
+            ).stdout
+        )
 
 
 def profile(spot: str) -> None:

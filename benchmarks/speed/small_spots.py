@@ -90,7 +90,7 @@ def main() -> None:
         "| spot | sweeps | workers | other processes | solve ms | all ms |"
         + " solve ratio | all ratio |" * (len(solvers) > 1)
     )
-    print("|---|---|---|---|---|---|" + "---|---|" * (len(solvers) > 1))
+    print("|---|---|---|---|---|---|" + "---|---|" * (len(solvers) > 1), flush=True)
     ratios: dict[tuple[str, int, str], list[tuple[float, float]]] = {}
     for others in ("none", "one busy"):
         with Busy(others != "none"):
@@ -211,7 +211,8 @@ def small_spots(solver: Solver, kind: str, n: int) -> list[tuple[str, dict]]:
     while len(out) < n:
         seed += 1
         data = random_spot(kind, seed)
-        if solver.time(data, 1, 5)[0] <= MOST_MS[kind]:
+        brief = data | {"solve": data["solve"] | {"max_sweeps": 20}}  # rules most spots out
+        if all(solver.time(each, 1, times)[0] <= MOST_MS[kind] for each, times in ((brief, 1), (data, 5))):
             out.append(
                 (
                     f"{seed}: {len(data['spot']['oop'].split(','))} x {len(data['spot']['ip'].split(','))}",

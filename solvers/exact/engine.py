@@ -20,7 +20,7 @@ from solvers.errors import SolverError
 from solvers.exact.context import Context, Whole
 from solvers.exact.plan import Plan
 from solvers.exact.storage import Storage, dither
-from solvers.exact.tables import HandTable, hand_table, n_blocks
+from solvers.exact.tables import HandTable, hand_table, padded_rows
 from solvers.game import LeafValues, LiveGame
 from solvers.matrix.chunk import ChunkStrategy
 from solvers.measure import Exploitability, Measurement
@@ -51,7 +51,7 @@ def useful_threads(game: LiveGame, asked: int) -> int:
     work = 0
     for r in game.rounds:
         for p in (0, 1):
-            rows = WIDTH * sum(n_blocks(int(n)) for n in r.hands[p].n_hands)
+            rows = int(padded_rows(r.hands[p].n_hands).sum())
             work += rows * max(r.forest.n_slots[p], WIDTH)
     return max(1, min(asked, work // WORTH_A_THREAD))
 

@@ -89,35 +89,47 @@ def n_blocks(count: int) -> int:
 
 def hand_table(rows: Hands, other: Hands) -> HandTable:
     """Make the `HandTable` of a player's hands ``rows`` against the hands ``other`` of the opponent."""
-    blocks = np.array([n_blocks(int(n)) for n in rows.n_hands])
-    first = np.concatenate([[0], np.cumsum(blocks)]).astype(np.int64)
-    cards = np.full((WIDTH * first[-1], 2), NO_CARD, dtype=np.int32)
-    same_cards = np.zeros(WIDTH * first[-1], dtype=np.int32)
-    for b, n in enumerate(rows.n_hands.tolist()):
-        start = WIDTH * first[b]
-        zero_row = WIDTH * n_blocks(int(other.n_hands[b]))
-        cards[start : start + n] = rows.cards[b, :n]
-        rows_there = rows.same_cards[b, :n]
-        same_cards[start : WIDTH * first[b + 1]] = zero_row
-        same_cards[start : start + n] = np.where(rows_there >= 0, rows_there, zero_row)
-    return HandTable(rows.n_hands.astype(np.int64), first, cards, same_cards)
+    count, other_count = rows.n_hands.astype(np.int64), other.n_hands.astype(np.int64)
+    first = first_rows(count)
+    cards = np.full((first[-1], 2), NO_CARD, dtype=np.int32)
+    same_cards = np.repeat(padded_rows(other_count), np.diff(first)).astype(np.int32)
+    present = np.arange(rows.cards.shape[1]) < count[:, None]
+    board, hand = np.nonzero(present)
+    place = first[board] + hand
+    cards[place] = rows.cards[present]
+    there = rows.same_cards[present]
+    same_cards[place] = np.where(there >= 0, there, same_cards[place])
+    return HandTable(count, first // WIDTH, cards, same_cards)
+
+
+def padded_rows(count: Ints) -> Ints:
+    """Number of rows of the blocks that each board's hands fill, given the number of hands ``count[board]``."""
+    rows: Ints = -(-count // WIDTH) * WIDTH
+    return rows
+
+
+def first_rows(count: Ints) -> Ints:
+    """First row of each board, and the end: ``[board + 1]``; ``count[board]`` is the number of hands."""
+    return np.concatenate([[0], np.cumsum(padded_rows(count))]).astype(np.int64)
 
 
 def class_table(own: Hands, other: Hands) -> ClassTable:
     """Make a player's `ClassTable` of a round with showdowns, from the player's hands and the opponent's."""
-    first, ends = [0], []
-    for b in range(len(own.n_hands)):
-        own_strength, other_strength = (
-            own.strength[b, : own.n_hands[b]],
-            other.strength[b, : other.n_hands[b]],
-        )
-        levels = distinct(own_strength, other_strength)
-        pair = [
-            np.searchsorted(strength, levels, side="right") for strength in (own_strength, other_strength)
-        ]
-        ends.append(np.stack(pair, axis=1))
-        first.append(first[-1] + len(levels))
-    return ClassTable(np.array(first, dtype=np.int64), np.concatenate(ends).astype(np.int32))
+    n_boards = len(own.n_hands)
+    strengths = []  # of all boards, ascending: the board counts more than the strength
+    for rows in (own, other):
+        present = np.arange(rows.strength.shape[1]) < rows.n_hands[:, None]
+        above = np.arange(n_boards, dtype=np.int64)[:, None] << 32
+        strengths.append((rows.strength + above)[present])
+    levels = distinct(*strengths)
+    board = levels >> 32
+    first = np.searchsorted(board, np.arange(n_boards + 1))
+    starts = [np.concatenate([[0], np.cumsum(rows.n_hands)])[board] for rows in (own, other)]
+    ends = [
+        np.searchsorted(strength, levels, side="right") - start
+        for strength, start in zip(strengths, starts, strict=True)
+    ]
+    return ClassTable(first.astype(np.int64), np.stack(ends, axis=1).astype(np.int32))
 
 
 def distinct(first: Ints, second: Ints) -> Ints:
@@ -145,14 +157,12 @@ def deal_table(deal: Deal, above: Hands, below: Hands, p: int) -> DealTable:
         p: the player.
     """
     parent_of = np.repeat(np.arange(len(deal.first) - 1), np.diff(deal.first))
-    lengths = [WIDTH * n_blocks(int(below.n_hands[c])) for c in deal.child]
-    first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    parent_row = np.zeros(first[-1], dtype=np.int32)
-    for e, c in enumerate(deal.child.tolist()):
-        n = int(below.n_hands[c])
-        zero_row = WIDTH * n_blocks(int(above.n_hands[parent_of[e]]))
-        parent_row[first[e] : first[e + 1]] = zero_row
-        parent_row[first[e] : first[e] + n] = deal.parent_row[p][e, :n]
+    count = below.n_hands[deal.child].astype(np.int64)
+    first = first_rows(count)
+    parent_row = np.repeat(padded_rows(above.n_hands[parent_of]), np.diff(first)).astype(np.int32)
+    present = np.arange(deal.parent_row[p].shape[1]) < count[:, None]
+    entry, hand = np.nonzero(present)
+    parent_row[first[entry] + hand] = deal.parent_row[p][present]
     return DealTable(
         deal.first.astype(np.int64),
         len(deal.child),

@@ -37,6 +37,11 @@ from solvers.tree import Floats
 from spewy.chunks.groups import board_groups, row_counts
 from spewy.chunks.problem import Problem, Shorts
 
+BOARDS_AT_ONCE = 512
+"""Number of boards whose hands are listed at once; limits the memory of the arrays on the way."""
+NO_STRENGTH = np.iinfo(np.int32).max
+"""Sort key of hands that the board blocks, above every strength."""
+
 
 @dataclass(frozen=True)
 class BoardHands:
@@ -191,6 +196,10 @@ def _hands_of_level(
         last: whether the round is the last of the game, in which hands have strengths.
         counted: whether to only count the buckets, as in `board_rounds`.
     """
+    if problem.rows[t] is None:
+        for first in range(0, len(histories), BOARDS_AT_ONCE):
+            yield from _unbucketed_hands(problem, histories[first : first + BOARDS_AT_ONCE], last)
+        return
     strength = _strengths(problem, histories) if last else None
     counts = row_counts(problem, t, histories, strength) if counted else None
     for b, history in enumerate(histories):
@@ -199,6 +208,40 @@ def _hands_of_level(
             yield board_hands(problem, t, history, own)
         else:
             yield _counted_hands(problem, history, own, counts[b])
+
+
+def _unbucketed_hands(
+    problem: Problem, histories: Sequence[History], last: bool
+) -> Iterator[tuple[BoardHands, BoardHands]]:
+    """Yield both players' hands on several boards of a round in which each hand has a row of its own.
+
+    The result is that of `board_hands` for each board, from arrays of all boards at once.
+
+    Args:
+        problem: the problem.
+        histories: the public cards of each board.
+        last: whether the round is the last of the game.
+    """
+    boards = _cards(histories)
+    strength = _strengths(problem, histories) if last else None
+    players = []
+    for weights in problem.ranges:
+        own = np.flatnonzero(weights > 0)
+        dead = np.zeros((len(boards), len(own)), dtype=bool)
+        for card in problem.hands[own].T:
+            dead |= (card[None, :, None] == boards[:, None, :]).any(axis=2)
+        # blocked hands come last
+        value = np.where(dead, NO_STRENGTH, 0 if strength is None else strength[:, own])
+        order = np.argsort(value, axis=1, kind="stable")
+        numbers = own[order].astype(np.int16)
+        arrays = numbers, np.take_along_axis(value, order, axis=1).astype(np.int32), weights[numbers]
+        players.append((arrays, np.arange(len(own), dtype=np.int16), (~dead).sum(axis=1).tolist()))
+    for b in range(len(boards)):
+        first, second = (
+            BoardHands(numbers[b, : n[b]], own[b, : n[b]], row[: n[b]], weight[b, : n[b]], n[b])
+            for (numbers, own, weight), row, n in players
+        )
+        yield first, second
 
 
 def board_hands(
@@ -278,10 +321,15 @@ def hand_map(problem: Problem, hands: BoardHands, child: BoardHands, perm: Perms
     return position[moved[hands.numbers]]
 
 
+def _cards(histories: Sequence[History]) -> Ints:
+    """Return the public cards of several boards of a round as an array ``[board, card]``."""
+    cards = np.array([[c for group in history for c in group] for history in histories], dtype=np.int64)
+    return cards.reshape(len(histories), -1)
+
+
 def _strengths(problem: Problem, histories: Sequence[History]) -> NDArray[np.int32]:
     """Compute the strength of all hands of the deck on the boards of the last round: ``[board, hand]``."""
-    boards = np.array([[c for group in h for c in group] for h in histories], dtype=np.int64)
-    boards = boards.reshape(len(histories), -1)
+    boards = _cards(histories)
     if len(boards) == 1:  # a start with one board is faster without the kernel for many boards
         return board_strength(boards[0], problem.hands)[None]
     return strengths(boards, problem.hands)

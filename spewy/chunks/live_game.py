@@ -7,15 +7,18 @@ from dataclasses import replace
 
 import numpy as np
 
+from buckets.cards import hand_permutation
 from buckets.types import Ints
 from solvers.game import Deal, Hands, LiveGame, Lock, Round
 from solvers.tree import Floats
-from spewy.chunks.boards import Board, BoardRound, hand_map
+from spewy.chunks.boards import BoardRound
 from spewy.chunks.problem import Problem, Shorts
 from spewy.chunks.rounds import BettingRound
 
 N_CARD_IDS = 4 * 13
 BYTES_PER_HAND = 4 + 2 + 2 + 8  # strength, same_cards, row and weight; each card takes two bytes more
+DEALS_AT_ONCE = 256
+"""Number of deals whose hands are mapped at once; limits the memory of the arrays on the way."""
 
 
 def live_game(problem: Problem, betting: list[BettingRound], boards: list[BoardRound]) -> LiveGame:
@@ -74,32 +77,51 @@ def with_ranges(game: LiveGame, ranges: tuple[Floats, Floats]) -> LiveGame:
 
 def _packed_hands(problem: Problem, table: BoardRound, p: int) -> Hands:
     """Pack player p's hands on all boards of a round into arrays."""
-    boards = table.boards
-    width = _width(table, p)
-    shape = (len(boards), width)
-    n_hands = np.array([len(board.hands[p].numbers) for board in boards], dtype=np.int64)
-    cards = np.zeros((*shape, problem.game.num_hole_cards), dtype=np.int16)
-    strength, same_cards = np.zeros(shape, dtype=np.int32), np.full(shape, -1, dtype=np.int16)
-    row = np.tile(np.arange(width, dtype=np.int16), (len(boards), 1))
-    weight = np.zeros(shape)
-    bucketed = problem.rows[table.round] is not None
-    for b, board in enumerate(boards):
-        hands, n = board.hands[p], n_hands[b]
-        cards[b, :n] = problem.hands[hands.numbers]
-        strength[b, :n], weight[b, :n] = hands.strength, hands.weight
-        same_cards[b, :n] = _same_cards(problem, board, p)
-        if bucketed:
-            row[b, :n], row[b, n:] = hands.row, 0
-    n_rows = max(board.hands[p].n_rows for board in boards) if bucketed else width
-    return Hands.of(n_hands, cards, strength, same_cards, row, weight, n_rows)
+    own = [board.hands[p] for board in table.boards]
+    numbers = _numbers(problem, table, p)
+    present = numbers < len(problem.hands)
+    cards = np.zeros((*numbers.shape, problem.game.num_hole_cards), dtype=np.int16)
+    cards[present] = problem.hands[numbers[present]]
+    strength, weight = np.zeros(numbers.shape, dtype=np.int32), np.zeros(numbers.shape)
+    strength[present] = np.concatenate([hands.strength for hands in own])
+    weight[present] = np.concatenate([hands.weight for hands in own])
+    there = _positions(problem, _numbers(problem, table, 1 - p))
+    same_cards = np.take_along_axis(there, numbers, axis=1).astype(np.int16)
+    row = np.tile(np.arange(numbers.shape[1], dtype=np.int16), (len(own), 1))
+    n_rows = numbers.shape[1]
+    if problem.rows[table.round] is not None:
+        row[:] = 0
+        row[present] = np.concatenate([hands.row for hands in own])
+        n_rows = max(hands.n_rows for hands in own)
+    return Hands.of(present.sum(axis=1), cards, strength, same_cards, row, weight, n_rows)
 
 
-def _same_cards(problem: Problem, board: Board, p: int) -> Ints:
-    """Return ``[hand]``: the position of the opponent's hand with the same cards as player p's hand; -1: none."""
-    position = np.full(len(problem.hands), -1, dtype=np.int64)
-    other = board.hands[1 - p].numbers
-    position[other] = np.arange(len(other))
-    return position[board.hands[p].numbers]
+def _numbers(problem: Problem, table: BoardRound, p: int) -> Ints:
+    """Return the numbers of player p's hands on all boards of a round: ``[board, hand]``.
+
+    Behind the last hand of a board stands the number of hands of the deck, which is the number of no hand.
+    """
+    own = [board.hands[p].numbers for board in table.boards]
+    present = np.arange(_width(table, p)) < np.array([len(numbers) for numbers in own])[:, None]
+    out = np.full(present.shape, len(problem.hands), dtype=np.int64)
+    out[present] = np.concatenate(own)
+    return out
+
+
+def _positions(problem: Problem, numbers: Ints) -> Shorts:
+    """Return the position of each hand of the deck among the hands of each board: ``[board, hand of the deck]``.
+
+    A hand that is not there has the position -1.
+
+    Args:
+        problem: the problem.
+        numbers: ``[board, hand]``, as `_numbers` returns them.
+    """
+    n = len(problem.hands)
+    out = np.full((len(numbers), n + 1), -1, dtype=np.int16)
+    out[np.arange(len(numbers))[:, None], numbers] = np.arange(numbers.shape[1], dtype=np.int16)
+    out[:, n] = -1
+    return out
 
 
 def _deal(problem: Problem, table: BoardRound, below: BoardRound) -> Deal:
@@ -110,38 +132,63 @@ def _deal(problem: Problem, table: BoardRound, below: BoardRound) -> Deal:
         table: the boards of the round.
         below: the boards of the next round.
     """
-    children, first, first_image = [], [0], [0]
-    images: tuple[list[Shorts], list[Shorts]] = ([], [])
-    origins: tuple[list[Shorts], list[Shorts]] = ([], [])
-    upper, lower = ([_width(where, p) for p in (0, 1)] for where in (table, below))
-    for board in table.boards:
-        for entry in board.entries:
-            child = below.boards[entry.child]
-            children.append(entry.child)
-            for m, (_, perm) in enumerate(entry.members):
-                for p in (0, 1):
-                    image = hand_map(problem, board.hands[p], child.hands[p], perm)
-                    images[p].append(_padded(image, upper[p], -1))
-                    if m == 0:
-                        unblocked = np.flatnonzero(image >= 0)
-                        origin = np.zeros(len(child.hands[p].numbers), dtype=np.int64)
-                        origin[image[unblocked]] = unblocked
-                        origins[p].append(_padded(origin, lower[p], 0))
-            first_image.append(len(images[0]))
-        first.append(len(children))
+    entries = [(b, entry) for b, board in enumerate(table.boards) for entry in board.entries]
+    members = [(b, entry.child, perm) for b, entry in entries for _, perm in entry.members]
+    of_board = [len(board.entries) for board in table.boards]
+    of_entry = [len(entry.members) for _, entry in entries]
+    first, first_image = (np.concatenate([[0], np.cumsum(n)]).astype(np.int64) for n in (of_board, of_entry))
+    parent, child = (np.array([member[i] for member in members], dtype=np.int64) for i in (0, 1))
+    names = [tuple(np.asarray(perm).tolist()) for _, _, perm in members]
+    known = {name: k for k, name in enumerate(dict.fromkeys(names))}
+    deck, hole, n = problem.game.deck, problem.game.num_hole_cards, len(problem.hands)
+    moved = np.array([np.append(hand_permutation(deck, hole, name), n) for name in known])
+    perms = np.array([known[name] for name in names])
+    maps = [
+        _maps(
+            _numbers(problem, table, p),
+            _positions(problem, _numbers(problem, below, p)),
+            parent,
+            child,
+            moved,
+            perms,
+        )
+        for p in (0, 1)
+    ]
+    origins = [_origins(images[first_image[:-1]], _width(below, p)) for p, images in enumerate(maps)]
     return Deal(
-        np.array(first, dtype=np.int64),
-        np.array(children, dtype=np.int64),
-        (np.array(origins[0]), np.array(origins[1])),
-        np.array(first_image, dtype=np.int64),
-        (np.array(images[0]), np.array(images[1])),
+        first,
+        np.array([entry.child for _, entry in entries], dtype=np.int64),
+        (origins[0], origins[1]),
+        first_image,
+        (maps[0], maps[1]),
         table.probability,
     )
 
 
-def _padded(rows: Ints, width: int, fill: int) -> Shorts:
-    out = np.full(width, fill, dtype=np.int16)
-    out[: len(rows)] = rows
+def _maps(numbers: Ints, positions: Shorts, parent: Ints, child: Ints, moved: Ints, perms: Ints) -> Shorts:
+    """Map a player's hands to the same hands on the board of the next round: ``[deal, hand]``; -1: blocked or no hand.
+
+    Args:
+        numbers: ``[board, hand]`` on the boards of the round, as `_numbers` returns them.
+        positions: ``[board, hand of the deck]`` on the boards of the next round, as `_positions` returns them.
+        parent: ``[deal]``, the board of the round.
+        child: ``[deal]``, the solved board of the next round.
+        moved: ``[suit permutation, hand of the deck]``, the hand that each hand becomes.
+        perms: ``[deal]``, the suit permutation from the dealt board onto the solved board.
+    """
+    out = np.empty((len(parent), numbers.shape[1]), dtype=np.int16)
+    for start in range(0, len(parent), DEALS_AT_ONCE):
+        batch = slice(start, start + DEALS_AT_ONCE)
+        become = moved[perms[batch, None], numbers[parent[batch]]]
+        out[batch] = positions[child[batch, None], become]
+    return out
+
+
+def _origins(images: Shorts, width: int) -> Shorts:
+    """Invert maps ``[entry, hand]`` of `_maps`: return ``[entry, hand of the next round]``; 0 behind the last hand."""
+    out = np.zeros((len(images), width), dtype=np.int16)
+    entry, hand = np.nonzero(images >= 0)
+    out[entry, images[entry, hand]] = hand
     return out
 
 

@@ -27,6 +27,7 @@ speed.buckets --quick
 speed.cluster compare --quick
 speed.cluster stored --quick
 speed.exact --quick
+speed.exact --against . --spots R1 --repeat 1
 speed.first_percent NOLIMIT --turns 1
 speed.lockers --quick
 speed.look --quick

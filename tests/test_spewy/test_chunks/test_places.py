@@ -6,7 +6,7 @@ from cli_runs import TURN
 from jobs import ALIKE, SUITED, example, parsed_job, toy
 
 from buckets.cards import cards_name, parse_cards, permute_history
-from spewy.chunks.boards import board_hands
+from spewy.chunks.boards import board_hands, hand_map
 from spewy.chunks.layout import Layout
 from spewy.chunks.locate import board_cards, solved_board
 from spewy.chunks.place import Place
@@ -59,6 +59,27 @@ def test_rows_of_one_board_are_those_of_the_enumeration(layout):
                     found, expected = getattr(mine, name), getattr(theirs, name)
                     np.testing.assert_array_equal(found, expected)
                     assert found.dtype == expected.dtype
+
+
+def test_maps_of_all_deals_are_those_of_single_deals(layout):
+    for t, table in enumerate(layout.boards[:-1]):
+        deal, below = layout.live.rounds[t].deal, layout.boards[t + 1]
+        for b in range(0, len(table.boards), 5):
+            board = table.boards[b]
+            for e, entry in enumerate(board.entries, start=deal.first[b]):
+                child = below.boards[entry.child]
+                for p in (0, 1):
+                    expected = [
+                        hand_map(layout.problem, board.hands[p], child.hands[p], perm)
+                        for _, perm in entry.members
+                    ]
+                    images = deal.child_row[p][deal.first_image[e] : deal.first_image[e + 1]]
+                    n = len(board.hands[p].numbers)
+                    np.testing.assert_array_equal(images[:, :n], expected)
+                    assert (images[:, n:] == -1).all()
+                    back = deal.parent_row[p][e]
+                    there = expected[0][expected[0] >= 0]
+                    np.testing.assert_array_equal(back[there], np.flatnonzero(expected[0] >= 0))
 
 
 def test_the_solved_board_is_the_one_that_the_enumeration_picked(layout):
