@@ -16,10 +16,11 @@ import argparse
 import json
 import tempfile
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,7 @@ from buckets.abstraction.row_kinds import BY_BOARD, NO_ROW
 from buckets.cards.boards import BoardMap, board_map
 from buckets.cards.hands import hands
 from buckets.kernels.strength import fill_strengths
+from solvers.sampled.engine import SampledCfr
 from solvers.sampled.inherit import inherit
 from spewy import Job, open_policy, solve
 from spewy.system.textfile import replace_text
@@ -55,13 +57,16 @@ class Case(NamedTuple):
         hands: features by which hands of flops and turns are grouped.
         river_hands: features by which hands of rivers are grouped; ``strength``: rows are intervals of strength.
         boards: features by which the boards of all rounds are grouped.
-        coarse: share of the deals that are solved with a quarter of the board buckets, from which the rest starts.
+        coarse: share of the deals that are solved with a quarter of the board buckets, from which the rest starts;
+            ``stages``: the solve begins with fewer board buckets as with the job key ``solve.coarse_to_fine``.
+        rows: number of rows of each board bucket.
     """
 
     hands: str = "outcomes"
     river_hands: str = "strength"
     boards: str = "outcomes"
-    coarse: float = 0.0
+    coarse: float | Literal["stages"] = 0.0
+    rows: int = 40
 
 
 CASES = (
@@ -74,8 +79,12 @@ CASES = (
     Case(boards="opponents"),
     Case(boards="ranges"),
     Case(coarse=0.1),
+    Case(coarse="stages"),
+    Case(rows=20),
+    Case(coarse="stages", rows=20),
+    Case(river_hands="opponents", coarse="stages", rows=20),
 )
-BOARD_BUCKETS, ROWS = (15, 30, 60), 40
+BOARD_BUCKETS = (15, 30, 60)
 
 
 @dataclass
@@ -184,10 +193,13 @@ class Game:
             flat = np.concatenate([flat, self.board_features(table, "outcomes")], axis=1)
         return flat.astype(np.float32)
 
-    def abstraction(self, case: Case, seed: int, divided: int = 1) -> Abstraction:
-        """Group boards and hands; ``divided`` divides the numbers of board buckets."""
-        sizes = tuple(k if k == "all" else k // divided for k in self.spec.board_buckets)
-        spec = replace(self.spec, seed=seed, board_buckets=sizes)
+    def abstraction(self, case: Case, seed: int, sizes: Sequence[int | None]) -> Abstraction:
+        """Group boards and hands into ``sizes[round]`` board buckets; None: a bucket for each canonical board."""
+        board_buckets = tuple("all" if k is None else k for k in sizes)
+        rows = tuple(
+            "hands" if k == "hands" else min(k, case.rows) if t else k for t, k in enumerate(self.spec.rows)
+        )
+        spec = replace(self.spec, seed=seed, board_buckets=board_buckets, rows=rows)
         cache = {name: self.known[name] for name in self.known if isinstance(name, str)}
         tables = {t: board_map(spec.deck, spec.groups(t)) for t in range(1, len(spec.board_sizes))}
         if case.boards != "outcomes":
@@ -209,7 +221,7 @@ class Game:
             curves = _Curves(self, features)
             with warnings.catch_warnings():  # only outcomes are sorted
                 warnings.filterwarnings("ignore", "outcomes: expected each row sorted")
-                rows = clustered_rows(curves, table.boards, table.counts, members, ROWS, N_POINTS, seed)
+                rows = clustered_rows(curves, table.boards, table.counts, members, case.rows, N_POINTS, seed)
             end = len(arrays["rows"]) if last else first[1] + rows.size
             arrays["rows"] = np.concatenate([arrays["rows"][: first[1]], rows.ravel(), arrays["rows"][end:]])
             arrays["n_rows"] = arrays["n_rows"].copy()
@@ -231,7 +243,7 @@ class _Curves:
 
 
 def _job(ranks: int, deals: int) -> Job:
-    return small_limit(ranks, BOARD_BUCKETS, ROWS, deals, workers=1)
+    return small_limit(ranks, BOARD_BUCKETS, Case().rows, deals, workers=1, coarse_to_fine=True)
 
 
 def entering(job: Job) -> Floats:
@@ -263,16 +275,23 @@ def entering(job: Job) -> Floats:
 
 def measured(game: Game, case: Case, seed: int, deals: int) -> float:
     """Solve the game with a case's features; return its exploitability in mbb per hand, measured on all flops."""
-    made = game.abstraction(case, seed)
-    before = int(case.coarse * deals)
-    cfr = sampled_cfr(game.job, made, 1, cfr_br=game.job.solve.cfr_br, seed=seed)
-    if before:
-        few = game.abstraction(case, seed, divided=4)
-        coarse = sampled_cfr(game.job, few, 1, cfr_br=game.job.solve.cfr_br, seed=seed)
-        coarse.run(before)
-        inherit(cfr.batches, coarse.numbers, cfr.numbers, overlaps(few, made))
-        cfr.iteration = before
-    cfr.run(deals - before)
+    dealing = game.job.dealing
+    assert dealing is not None  # a whole game
+    stages = [(dealing.board_buckets, deals)]
+    if case.coarse == "stages":
+        stages = [(one.board_buckets, one.last_deal or deals) for one in dealing.stages()] + stages
+    elif case.coarse:
+        quarter = tuple(None if k is None else k // 4 for k in dealing.board_buckets)
+        stages.insert(0, (quarter, int(case.coarse * deals)))
+    last: tuple[Abstraction, SampledCfr] | None = None
+    for sizes, last_deal in stages:
+        made = game.abstraction(case, seed, sizes)
+        cfr = sampled_cfr(game.job, made, 1, cfr_br=game.job.solve.cfr_br, seed=seed)
+        if last is not None:
+            inherit(cfr.batches, last[1].numbers, cfr.numbers, overlaps(last[0], made))
+            cfr.iteration = last[1].iteration
+        cfr.run(last_deal - cfr.iteration)
+        last = made, cfr
     finding = real_game(game.job, made, cfr).judge(None)
     assert finding is not None  # nobody stops it
     return finding.exploitability * 1000 / game.job.rules.big_blind
@@ -300,6 +319,7 @@ def main() -> None:
     )
     args = parser.parse_args()
     found: list[dict[str, Any]] = json.loads(args.data.read_text()) if args.data.exists() else []
+    found = [{"rows": Case().rows} | one for one in found]
     cases, seeds = CASES, args.seeds
     if args.quick:
         found, cases, seeds, args.deals, args.ranks = [], CASES[2:3], 1, 32, 4
@@ -320,17 +340,26 @@ def main() -> None:
 def table(found: list[dict[str, Any]]) -> str:
     """Format the results as a Markdown table: a line for each case, the seeds side by side."""
     out = [
-        "| hands of flop and turn | hands of the river | boards | coarse start | exploitability, mbb (mean; by seed) |",
-        "|---" * 5 + "|",
+        "| rows | hands of flop and turn | hands of the river | boards | coarse start "
+        "| exploitability, mbb (mean; by seed) |",
+        "|---" * 6 + "|",
     ]
     for case in CASES:
         own = [one for one in found if all(one[name] == value for name, value in case._asdict().items())]
         if own:
             values = [one["exploitability_mbb"] for one in own]
             by_seed = ", ".join(f"{value:.0f}" for value in values)
-            coarse = f"{case.coarse:.0%}" if case.coarse else "no"
+            coarse = (
+                "no"
+                if not case.coarse
+                else case.coarse
+                if isinstance(case.coarse, str)
+                else f"{case.coarse:.0%}"
+            )
             mean = f"**{np.mean(values):.1f}** ({by_seed})"
-            out.append(f"| {case.hands} | {case.river_hands} | {case.boards} | {coarse} | {mean} |")
+            out.append(
+                f"| {case.rows} | {case.hands} | {case.river_hands} | {case.boards} | {coarse} | {mean} |"
+            )
     return "\n".join(out)
 
 
