@@ -37,6 +37,8 @@ from spewy.game.ranges.classes import combo_name
 
 MOST_MS = {"river": 2.0, "turn": 20.0, "flop": 200.0}
 """Longest time of one thread for the iterations of a small spot, in milliseconds."""
+FEWER = {"river": 1, "turn": 3, "flop": 10}
+"""Factor by which longer spots are solved fewer times."""
 MOST_HANDS = {"river": 150, "turn": 40, "flop": 12}
 """Largest number of hands of a random range."""
 N_CARDS = {"river": 5, "turn": 4, "flop": 3}
@@ -67,7 +69,12 @@ def main() -> None:
     parser.add_argument("--rivers", type=int, default=10, help="number of random rivers to solve")
     parser.add_argument("--turns", type=int, default=5, help="number of random turns to solve")
     parser.add_argument("--flops", type=int, default=5, help="number of random flops to solve")
-    parser.add_argument("--repeat", type=int, default=30, help="number of solves of each spot")
+    parser.add_argument(
+        "--repeat",
+        type=int,
+        default=30,
+        help="number of solves of each river; of turns a third, of flops a tenth",
+    )
     parser.add_argument(
         "--against", type=Path, help="folder of another checkout of this project, whose time is measured too"
     )
@@ -95,7 +102,7 @@ def main() -> None:
     for others in ("none", "one busy"):
         with Busy(others != "none"):
             for (kind, name, data), workers in product(spots, (1, 2)):
-                times = alternating(solvers, data, workers, options.repeat)
+                times = alternating(solvers, data, workers, max(1, options.repeat // FEWER[kind]))
                 solve, whole, sweeps = times[0]
                 line = f"| {kind} {name} | {sweeps} | {workers} | {others} | {solve:.3f} | {whole:.2f} |"
                 if len(solvers) > 1:

@@ -16,7 +16,6 @@ import argparse
 import json
 import tempfile
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -40,6 +39,8 @@ from buckets.kernels.strength import fill_strengths
 from solvers.sampled.engine import SampledCfr
 from solvers.sampled.inherit import inherit
 from spewy import Job, open_policy, solve
+from spewy.job.dealing import Dealing
+from spewy.run.sampled_plan import spec_of
 from spewy.system.textfile import replace_text
 
 DATA = ROOT / "docs/data/features.json"
@@ -92,13 +93,15 @@ class Game:
     """The small game, with what its features need.
 
     Attributes:
+        ranks: number of ranks in the deck.
         job: the job of the game.
-        spec: its abstraction, whose seed each case replaces.
+        spec: its abstraction.
         percentiles: outcomes of all hands on all final boards.
         against: weights ``[set of opponents, hand]`` of the opponent's hands, by the name of the features.
         known: features of boards by their names, and equities by the boards and the opponents' name.
     """
 
+    ranks: int
     job: Job
     spec: AbstractionSpec
     percentiles: Percentiles
@@ -112,7 +115,7 @@ class Game:
         spec = abstraction_spec(job)
         finals = board_map(spec.deck, (spec.n_board,))
         percentiles = Percentiles.of(spec.deck, spec.hole, finals)
-        game = cls(job, spec, percentiles, {}, {})
+        game = cls(ranks, job, spec, percentiles, {}, {})
         kinds = start_kinds(spec.deck, spec.hole)
         game.against = {"all": np.ones((1, len(kinds)), dtype=np.float32)}
         game.against["opponents"] = game.clusters(kinds)
@@ -193,13 +196,9 @@ class Game:
             flat = np.concatenate([flat, self.board_features(table, "outcomes")], axis=1)
         return flat.astype(np.float32)
 
-    def abstraction(self, case: Case, seed: int, sizes: Sequence[int | None]) -> Abstraction:
-        """Group boards and hands into ``sizes[round]`` board buckets; None: a bucket for each canonical board."""
-        board_buckets = tuple("all" if k is None else k for k in sizes)
-        rows = tuple(
-            "hands" if k == "hands" else min(k, case.rows) if t else k for t, k in enumerate(self.spec.rows)
-        )
-        spec = replace(self.spec, seed=seed, board_buckets=board_buckets, rows=rows)
+    def abstraction(self, case: Case, seed: int, dealing: Dealing) -> Abstraction:
+        """Group boards and hands by a case's features into the numbers of board buckets and rows of ``dealing``."""
+        spec = replace(spec_of(self.job.rules, dealing), seed=seed)
         cache = {name: self.known[name] for name in self.known if isinstance(name, str)}
         tables = {t: board_map(spec.deck, spec.groups(t)) for t in range(1, len(spec.board_sizes))}
         if case.boards != "outcomes":
@@ -218,10 +217,11 @@ class Game:
             first, size = built.arrays["starts"][t][1:], len(table.boards)
             buckets = arrays["classes"][first[0] : first[0] + size]
             members = [np.flatnonzero(buckets == k) for k in range(buckets.max() + 1)]
-            curves = _Curves(self, features)
+            curves, n_rows = _Curves(self, features), dealing.rows[t]
+            assert n_rows is not None  # the job has rows on all rounds
             with warnings.catch_warnings():  # only outcomes are sorted
                 warnings.filterwarnings("ignore", "outcomes: expected each row sorted")
-                rows = clustered_rows(curves, table.boards, table.counts, members, case.rows, N_POINTS, seed)
+                rows = clustered_rows(curves, table.boards, table.counts, members, n_rows, N_POINTS, seed)
             end = len(arrays["rows"]) if last else first[1] + rows.size
             arrays["rows"] = np.concatenate([arrays["rows"][: first[1]], rows.ravel(), arrays["rows"][end:]])
             arrays["n_rows"] = arrays["n_rows"].copy()
@@ -242,8 +242,8 @@ class _Curves:
         return self.game.curves(boards, self.features, n_points)
 
 
-def _job(ranks: int, deals: int) -> Job:
-    return small_limit(ranks, BOARD_BUCKETS, Case().rows, deals, workers=1, coarse_to_fine=True)
+def _job(ranks: int, deals: int, rows: int = Case().rows, *, coarse_to_fine: bool = False) -> Job:
+    return small_limit(ranks, BOARD_BUCKETS, rows, deals, workers=1, coarse_to_fine=coarse_to_fine)
 
 
 def entering(job: Job) -> Floats:
@@ -275,22 +275,23 @@ def entering(job: Job) -> Floats:
 
 def measured(game: Game, case: Case, seed: int, deals: int) -> float:
     """Solve the game with a case's features; return its exploitability in mbb per hand, measured on all flops."""
-    dealing = game.job.dealing
+    dealing = _job(game.ranks, deals, case.rows, coarse_to_fine=True).dealing
     assert dealing is not None  # a whole game
-    stages = [(dealing.board_buckets, deals)]
+    stages = [dealing]
     if case.coarse == "stages":
-        stages = [(one.board_buckets, one.last_deal or deals) for one in dealing.stages()] + stages
+        stages = [*dealing.stages(), dealing]
     elif case.coarse:
         quarter = tuple(None if k is None else k // 4 for k in dealing.board_buckets)
-        stages.insert(0, (quarter, int(case.coarse * deals)))
+        stages = [replace(dealing, board_buckets=quarter, last_deal=int(case.coarse * deals)), dealing]
     last: tuple[Abstraction, SampledCfr] | None = None
-    for sizes, last_deal in stages:
-        made = game.abstraction(case, seed, sizes)
+    for stage in stages:
+        made = game.abstraction(case, seed, stage)
         cfr = sampled_cfr(game.job, made, 1, cfr_br=game.job.solve.cfr_br, seed=seed)
         if last is not None:
             inherit(cfr.batches, last[1].numbers, cfr.numbers, overlaps(last[0], made))
             cfr.iteration = last[1].iteration
-        cfr.run(last_deal - cfr.iteration)
+        assert stage.last_deal is not None  # the job has a number of deals
+        cfr.run(stage.last_deal - cfr.iteration)
         last = made, cfr
     finding = real_game(game.job, made, cfr).judge(None)
     assert finding is not None  # nobody stops it

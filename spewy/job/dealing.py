@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from buckets.abstraction.row_kinds import MAX_ROWS
 from buckets.cards import count_boards
@@ -13,12 +14,16 @@ from spewy.game.names import ROUND_NAMES
 from spewy.job.sections import BoardsSection, RowsSection, SampledSolve
 from spewy.job.units import parse_duration
 
+Numbers: TypeAlias = tuple[int | None, ...]
+"""A number for each round of the game, or None."""
 ROWS = (169, 40, 40, 40)
 """Default number of rows by round in games with two hole cards; with one hole card, each hand has a row."""
-COARSER = (16, 4)
-"""Factors by which the stages of ``solve.coarse_to_fine`` have fewer board buckets than the job."""
+COARSER = ((16, 4), (4, 2))
+"""Factors by which the stages of ``solve.coarse_to_fine`` have fewer board buckets, and fewer rows, than the job."""
 FEWEST = 10
 """Smallest number of board buckets of a stage on the last round; the solve skips smaller stages."""
+FEWEST_ROWS = 5
+"""Smallest number of rows of a stage, unless the job has fewer."""
 STAGE_VISITS = 100
 """Mean number of visits of a board bucket on the last round at which a stage ends."""
 
@@ -37,11 +42,12 @@ class Dealing:
         check_flops: number of flops on which a check measures exploitability.
         last_deal: largest number of deals, even if the target is not reached; None: no limit.
         most_seconds: largest number of seconds of work in all runs together; None: no limit.
-        coarse: ``[stage][round of the game]``, number of board buckets in each stage before the job's own numbers.
+        coarse: ``[stage]``, numbers of board buckets and of rows in each stage before the job's own numbers, in the
+            form of ``board_buckets`` and ``rows``.
     """
 
-    board_buckets: tuple[int | None, ...]
-    rows: tuple[int | None, ...]
+    board_buckets: Numbers
+    rows: Numbers
     remember: bool
     seed: int
     cfr_br: float
@@ -49,7 +55,7 @@ class Dealing:
     check_flops: int
     last_deal: int | None
     most_seconds: float | None
-    coarse: tuple[tuple[int | None, ...], ...]
+    coarse: tuple[tuple[Numbers, Numbers], ...]
 
     @classmethod
     def of(cls, game: Game, boards: BoardsSection, rows: RowsSection, solve: SampledSolve) -> Dealing:
@@ -96,7 +102,7 @@ class Dealing:
             )
         first = next(t for t, size in enumerate(game.num_board_cards) if size)
         every_first = boards.remember and dealing.board_buckets[first] is None
-        return replace(dealing, coarse=() if every_first else _coarser(dealing.board_buckets))
+        return replace(dealing, coarse=() if every_first else _coarser(dealing.board_buckets, dealing.rows))
 
     def stages(self) -> tuple[Dealing, ...]:
         """Return the settings of the stages with fewer board buckets, the coarsest first.
@@ -105,19 +111,28 @@ class Dealing:
         a number of board buckets; these deals include the deals of earlier stages.
         """
         stages = []
-        for board_buckets in self.coarse:
+        for board_buckets, rows in self.coarse:
             end = STAGE_VISITS * _last(board_buckets)
             end = end if self.last_deal is None else min(end, self.last_deal)
-            stages.append(replace(self, board_buckets=board_buckets, last_deal=end, coarse=()))
+            stages.append(replace(self, board_buckets=board_buckets, rows=rows, last_deal=end, coarse=()))
         return tuple(stages)
 
 
-def _coarser(board_buckets: Sequence[int | None]) -> tuple[tuple[int | None, ...], ...]:
-    """Return the numbers of board buckets ``[stage][round of the game]`` of all stages before the job's own numbers."""
+def _coarser(board_buckets: Numbers, rows: Numbers) -> tuple[tuple[Numbers, Numbers], ...]:
+    """Return the numbers of board buckets and of rows of all stages before the job's own numbers.
+
+    A round in which each board is a bucket keeps its rows, too.
+    """
     return tuple(
-        tuple(None if k is None else max(k // factor, 1) for k in board_buckets)
-        for factor in COARSER
-        if _last(board_buckets) // factor >= FEWEST
+        (
+            tuple(None if k is None else max(k // fewer, 1) for k in board_buckets),
+            tuple(
+                n if n is None or k is None else max(n // fewer_rows, min(n, FEWEST_ROWS))
+                for n, k in zip(rows, board_buckets, strict=True)
+            ),
+        )
+        for fewer, fewer_rows in COARSER
+        if _last(board_buckets) // fewer >= FEWEST
     )
 
 
@@ -126,7 +141,7 @@ def _last(board_buckets: Sequence[int | None]) -> int:
     return next((k for k in reversed(board_buckets) if k is not None), 0)
 
 
-def _rows(game: Game, rows: RowsSection) -> tuple[int | None, ...]:
+def _rows(game: Game, rows: RowsSection) -> Numbers:
     default: dict[str, int] = {}
     if game.num_hole_cards == 2:
         default.update(zip(ROUND_NAMES, ROWS, strict=True))

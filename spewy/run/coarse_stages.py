@@ -1,8 +1,8 @@
-"""Stages of a solve with fewer board buckets than its job, which come first if ``solve.coarse_to_fine`` is true.
+"""Stages of a solve with fewer board buckets and rows, which come first if ``solve.coarse_to_fine`` is true.
 
-A solve with few board buckets improves fast and then stalls. Each stage starts from the regrets and averages of the
-stage before it, and the solve with all board buckets starts from the last stage. A stage has stores of its own, in the
-folder ``coarse`` of the solve's folder, until the next stage has saved.
+A solve with few board buckets and rows improves fast and then stalls. Each stage starts from the regrets and averages
+of the stage before it, and the solve with the numbers of the job starts from the last stage. A stage has stores of its
+own, in the folder ``coarse`` of the solve's folder, until the next stage has saved.
 """
 
 from __future__ import annotations
@@ -159,6 +159,10 @@ def _plan_of(plan: SampledPlan, stage: Dealing) -> SampledPlan:
     assert plan.job.boards is not None
     data = plan.job.model_dump(by_alias=True, exclude_unset=True)
     names = plan.job.rules.round_names
-    numbers = {name: k for name, k in zip(names, stage.board_buckets, strict=True) if k is not None}
-    job = Job.stored(data | {"boards": data["boards"] | numbers}, plan.job.name)
+    boards, rows = (
+        {name: k for name, k in zip(names, numbers, strict=True) if k is not None}
+        for numbers in (stage.board_buckets, stage.rows)
+    )
+    coarse = {"boards": data["boards"] | boards, "rows": data.get("rows", {}) | rows}
+    job = Job.stored(data | coarse, plan.job.name)
     return replace(plan, job=job, dealing=stage, spec=spec_of(job.rules, stage))

@@ -29,7 +29,9 @@ BASE = {
 @pytest.fixture(autouse=True)
 def small_stages(monkeypatch):
     """Leduc has three boards: stages with one and two buckets, which end at deals 200 and 400."""
-    monkeypatch.setattr(dealing, "_coarser", lambda board_buckets: ((None, 1), (None, 2)))
+    monkeypatch.setattr(
+        dealing, "_coarser", lambda board_buckets, rows: (((None, 1), (3, 2)), ((None, 2), (3, 3)))
+    )
     monkeypatch.setattr(dealing, "STAGE_VISITS", 200)
 
 
@@ -65,17 +67,31 @@ def short_portions(monkeypatch):
 
 def test_stages_have_fewer_board_buckets_and_end_by_deals():
     stages = job().dealing.stages()
-    assert [(each.board_buckets, each.last_deal) for each in stages] == [((None, 1), 200), ((None, 2), 400)]
+    assert [(each.board_buckets, each.rows, each.last_deal) for each in stages] == [
+        ((None, 1), (3, 2), 200),
+        ((None, 2), (3, 3), 400),
+    ]
     assert [each.last_deal for each in job(max_sweeps=300).dealing.stages()] == [200, 300]
     assert job(coarse_to_fine=False).dealing.stages() == ()
 
 
-def test_real_numbers_of_board_buckets(monkeypatch):
+def test_real_numbers_of_board_buckets_and_rows(monkeypatch):
     monkeypatch.undo()
-    limit = Job.load("examples/limit-holdem.toml", ["solve.coarse_to_fine=true"])
-    assert limit.dealing.coarse == ((None, 6, 12, 25), (None, 25, 50, 100))
-    few = Job.load("examples/limit-holdem.toml", ["solve.coarse_to_fine=true", "boards.river=60"])
-    assert few.dealing.coarse == ((None, 25, 50, 15),)
+    sizes = [
+        "boards.flop=100",
+        "boards.turn=200",
+        "boards.river=400",
+        "rows.flop=40",
+        "rows.turn=12",
+        "rows.river=3",
+    ]
+    limit = Job.load("examples/limit-holdem.toml", ["solve.coarse_to_fine=true", *sizes])
+    second = (None, 25, 50, 100), (169, 20, 6, 3)
+    assert limit.dealing.coarse == (((None, 6, 12, 25), (169, 10, 5, 3)), second)
+    few = Job.load("examples/limit-holdem.toml", ["solve.coarse_to_fine=true", *sizes, "boards.river=60"])
+    assert few.dealing.coarse == (((None, 25, 50, 15), second[1]),)
+    every = Job.load("examples/limit-holdem.toml", ["solve.coarse_to_fine=true", *sizes, "boards.turn=all"])
+    assert every.dealing.coarse[1] == ((None, 25, None, 100), (169, 20, 12, 3))
 
 
 def test_the_log_names_the_stages_and_the_folder_keeps_none(tmp_path):
