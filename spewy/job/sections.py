@@ -276,7 +276,7 @@ class SolveSection(Section):
     cfr_br: float = Field(0.0, ge=0, le=1, validation_alias=AliasChoices("cfr_br", "answers"))
     """Share of the opponent's play on the last round that is a best response on the dealt board, with [boards]."""
     coarse_to_fine: bool = False
-    """Whether the solve begins with few board buckets and gets all of them in stages, with [boards]."""
+    """Whether the solve begins with few board buckets and rows, and gets all of them in stages, with [boards]."""
     iterations: int | None = Field(None, gt=0, le=MOST_ITERATIONS)
     """Number of CFR iterations in each visit to a stored chunk."""
     order: Literal["bottom-up", "top-down"] = "bottom-up"
