@@ -18,7 +18,7 @@ Numbers: TypeAlias = tuple[int | None, ...]
 """A number for each round of the game, or None."""
 ROWS = (169, 40, 40, 40)
 """Default number of rows by round in games with two hole cards; with one hole card, each hand has a row."""
-COARSER = ((16, 4), (4, 2))
+COARSER = ((16, 4), (4, 2), (1, 2))
 """Factors by which the stages of ``solve.coarse_to_fine`` have fewer board buckets, and fewer rows, than the job."""
 FEWEST = 10
 """Smallest number of board buckets of a stage on the last round; the solve skips smaller stages."""
@@ -105,7 +105,7 @@ class Dealing:
         return replace(dealing, coarse=() if every_first else _coarser(dealing.board_buckets, dealing.rows))
 
     def stages(self) -> tuple[Dealing, ...]:
-        """Return the settings of the stages with fewer board buckets, the coarsest first.
+        """Return the settings of the stages with fewer board buckets or rows, the coarsest first.
 
         A stage ends when it has dealt `STAGE_VISITS` boards for each of its board buckets on the last round that has
         a number of board buckets; these deals include the deals of earlier stages.
@@ -123,17 +123,18 @@ def _coarser(board_buckets: Numbers, rows: Numbers) -> tuple[tuple[Numbers, Numb
 
     A round in which each board is a bucket keeps its rows, too.
     """
-    return tuple(
+    stages = {
         (
             tuple(None if k is None else max(k // fewer, 1) for k in board_buckets),
             tuple(
                 n if n is None or k is None else max(n // fewer_rows, min(n, FEWEST_ROWS))
                 for n, k in zip(rows, board_buckets, strict=True)
             ),
-        )
+        ): None
         for fewer, fewer_rows in COARSER
         if _last(board_buckets) // fewer >= FEWEST
-    )
+    }
+    return tuple(stage for stage in stages if stage != (board_buckets, rows))
 
 
 def _last(board_buckets: Sequence[int | None]) -> int:

@@ -13,6 +13,7 @@ from spewy.records.policy import Policy
 from spewy.records.progress import saved_sweeps
 from spewy.records.strategy_locker import FOLDER, StrategyLocker
 from spewy.records.strategy_progress import saved_deals
+from spewy.run.folder_state import STAGES
 from spewy.system.textfile import as_path
 
 RESULTS = "results"
@@ -104,11 +105,17 @@ def require_solved(saved: int, folder: str | Path) -> None:
     Raises:
         NotSolvedError: ``saved`` is 0.
     """
-    if not saved:
+    if saved:
+        return
+    if (Path(folder) / STAGES).is_dir():
         raise NotSolvedError(
-            f"folder {path_text(folder)}: not solved yet, it holds no saved strategy; "
-            "solve its job with `spewy solve`, or wait until the running solve saves for the first time"
+            f"folder {path_text(folder)}: its solve is still in a stage with fewer buckets (solve.coarse_to_fine), and "
+            "saves its first strategy in the last stage; go on with `spewy solve`, or wait for it (`spewy status`)"
         )
+    raise NotSolvedError(
+        f"folder {path_text(folder)}: not solved yet, it holds no saved strategy; "
+        "solve its job with `spewy solve`, or wait until the running solve saves for the first time"
+    )
 
 
 def strategy_folder(folder: str | Path) -> Path:

@@ -73,8 +73,8 @@ class Status:
         at: time of writing in seconds since 1970.
         checking: number of flops that the running measurement has finished, and number of all its flops; None if no
             measurement runs.
-        stage: number of the running stage with fewer board buckets, from 1, and number of all stages; None in the last
-            stage, which has all board buckets, and in solves without stages.
+        stage: number of the running stage with fewer board buckets or rows, from 1, and number of all stages; None in
+            the last stage, and in solves without stages.
         ended: reason why the last run ended, from the log; None during a run, or if the log has no reason.
     """
 

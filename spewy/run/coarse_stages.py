@@ -31,7 +31,7 @@ from spewy.system.interrupts import interruptible
 
 
 class CoarseStages(Closing):
-    """The stages of a solve with fewer board buckets.
+    """The stages of a solve with fewer board buckets or rows.
 
     Args:
         plan: plan of the job, which has at least one such stage.
@@ -123,8 +123,13 @@ class CoarseStages(Closing):
         plan, stores, mark = self._plans[k], self._open(k), self._mark(k)
         n, job = len(self._plans) + 1, plan.job
         stopping = replace(self._stopping, last=plan.dealing.last_deal, measured=False)
-        board_buckets = ", ".join(str(number or "all") for number in plan.dealing.board_buckets[1:])
-        text = f"stage {k + 1} of {n}, {board_buckets} board buckets, to deal {stopping.last:,}"
+        board_buckets, rows = (
+            ", ".join(str(number or "all") for number in numbers[1:])
+            for numbers in (plan.dealing.board_buckets, plan.dealing.rows)
+        )
+        text = (
+            f"stage {k + 1} of {n}, {board_buckets} board buckets of {rows} rows, to deal {stopping.last:,}"
+        )
         report.note(f"{job.name}: {text}")
         start = self._start(k - 1) if k and not mark.deals else None
         made = kept_abstraction(job, self._folder_of(k))

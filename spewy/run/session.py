@@ -176,7 +176,9 @@ class Session(Closing):
             begun = time.perf_counter()
             start = self._start(coarse, done)
             if start is not None and coarse is None and self.job.dealing and self.job.dealing.coarse:
-                report.note(f"{self.job.name}: no stages with fewer board buckets, because of --start-from")
+                report.note(
+                    f"{self.job.name}: no stages with fewer board buckets and rows, because of --start-from"
+                )
             with closing(self._engine(report, start)) as engine:
                 building = self.build_seconds + time.perf_counter() - begun
                 log("start", self._start_text(engine, start))

@@ -6,8 +6,8 @@ import time
 import pytest
 from dealt_jobs import numbers_in
 
-from spewy import Job, Session, solve
-from spewy.errors import InputError
+from spewy import Job, Session, open_policy, solve
+from spewy.errors import InputError, NotSolvedError
 from spewy.job import dealing
 from spewy.look.status import status_of
 from spewy.records.bucket_numbers import read_mark
@@ -86,12 +86,18 @@ def test_real_numbers_of_board_buckets_and_rows(monkeypatch):
         "rows.river=3",
     ]
     limit = Job.load("examples/limit-holdem.toml", ["solve.coarse_to_fine=true", *sizes])
-    second = (None, 25, 50, 100), (169, 20, 6, 3)
-    assert limit.dealing.coarse == (((None, 6, 12, 25), (169, 10, 5, 3)), second)
+    first, second, third = (
+        ((None, 6, 12, 25), (169, 10, 5, 3)),
+        ((None, 25, 50, 100), (169, 20, 6, 3)),
+        ((None, 100, 200, 400), (169, 20, 6, 3)),
+    )
+    assert limit.dealing.coarse == (first, second, third)
     few = Job.load("examples/limit-holdem.toml", ["solve.coarse_to_fine=true", *sizes, "boards.river=60"])
-    assert few.dealing.coarse == (((None, 25, 50, 15), second[1]),)
+    assert few.dealing.coarse == (((None, 25, 50, 15), second[1]), ((None, 100, 200, 60), second[1]))
     every = Job.load("examples/limit-holdem.toml", ["solve.coarse_to_fine=true", *sizes, "boards.turn=all"])
     assert every.dealing.coarse[1] == ((None, 25, None, 100), (169, 20, 12, 3))
+    by_hand = Job.load("examples/flop-holdem.toml", ["solve.coarse_to_fine=true", "rows.flop=4"])
+    assert by_hand.dealing.coarse == (((None, 25), (169, 4)), ((None, 100), (169, 4)))
 
 
 def test_the_log_names_the_stages_and_the_folder_keeps_none(tmp_path):
@@ -99,8 +105,8 @@ def test_the_log_names_the_stages_and_the_folder_keeps_none(tmp_path):
     assert (result.sweeps, result.interrupted) == (1000, False)
     lines = [line.split(maxsplit=2)[2] for line in (tmp_path / LOG).read_text().splitlines()]
     starts = [line for line in lines if line.startswith("start")]
-    assert starts[0] == "start 0 deals, stage 1 of 3, 1 board buckets, to deal 200"
-    assert starts[1] == "start 200 deals, stage 2 of 3, 2 board buckets, to deal 400"
+    assert starts[0] == "start 0 deals, stage 1 of 3, 1 board buckets of 2 rows, to deal 200"
+    assert starts[1] == "start 200 deals, stage 2 of 3, 2 board buckets of 3 rows, to deal 400"
     assert starts[2] == "start 400 deals, 1 threads, seed 0, starting from 400 deals of stage 2"
     assert [row[0] for row in result.trace] == [1000]
     assert not (tmp_path / STAGES).exists()
@@ -127,6 +133,9 @@ def test_an_interrupted_solve_ends_with_the_same_numbers(deals, tmp_path, short_
     assert status.saved_deals == first.sweeps
     with Session(job(), tmp_path / "parts") as session:
         assert (session.saved > 0) == (stage == 3)
+    if stage < 3:
+        with pytest.raises(NotSolvedError, match="a stage with fewer buckets"):
+            open_policy(tmp_path / "parts")
     last = run(tmp_path / "parts")
     assert last.sweeps == 1000
     assert numbers_in(tmp_path / "parts") == numbers_in(tmp_path / "whole")
@@ -219,7 +228,7 @@ def test_another_solve_replaces_the_stages(tmp_path):
     reporter = Stopping(10**9)
     run(tmp_path / "new", start_from=tmp_path / "other", reporter=reporter)
     assert "leduc-stages: starting from 30 deals of" in "".join(reporter.notes)
-    assert any("no stages with fewer board buckets" in note for note in reporter.notes)
+    assert any("no stages with fewer board buckets and rows" in note for note in reporter.notes)
     assert not (tmp_path / "new" / STAGES).exists()
 
 
