@@ -98,22 +98,22 @@ def sampled_cost(
     from solvers.sampled.numbers import bucket_size
 
     batches = line_batches([one.forest for one in rounds])
-    sizes = [[bucket_size(s, p, k) for p in (0, 1)] for s, k in zip(batches, rows, strict=True)]
     item = itemsize(job)
 
-    def stored(numbers: Sequence[int]) -> tuple[int, DiskSize, DiskSize]:
-        """Return the sizes of the state, its store and the strategy locker for some numbers of board buckets."""
+    def stored(numbers: Sequence[int], rows: Sequence[int]) -> tuple[int, DiskSize, DiskSize]:
+        """Return the sizes of the state, its store and the strategy locker for numbers of board buckets and rows."""
+        sizes = [[bucket_size(s, p, k) for p in (0, 1)] for s, k in zip(batches, rows, strict=True)]
         disk, play = DiskSize(), DiskSize()
         for t, (n, pair, s, k) in enumerate(zip(numbers, sizes, batches, rows, strict=True)):
             disk = with_bucket_numbers(disk, t, n, [item * size for size in pair])
             play = with_class_bytes(play, t, n, s, k)
         return 2 * item * int(np.dot(numbers, [sum(pair) for pair in sizes])), disk, play
 
-    state, disk, play = stored(board_buckets)
-    coarse, coarse_disk = 0, 0  # the state of the last stage with fewer board buckets, and all stages on disk
+    state, disk, play = stored(board_buckets, rows)
+    coarse, coarse_disk = 0, 0  # the state of the last stage with fewer buckets, and all stages on disk
     for stage in () if job.dealing is None else job.dealing.stages():
         numbers = [k or n for k, n in zip(stage.board_buckets, board_buckets, strict=True)]
-        coarse, *stores = stored(numbers)
+        coarse, *stores = stored(numbers, [k or n for k, n in zip(stage.rows, rows, strict=True)])
         coarse_disk += (
             sum(one.total for one in stores) + _abstraction_bytes(spec, numbers, rows) + 2 * STORE_BYTES
         )
