@@ -1,5 +1,6 @@
 """Tables and the picture of two pages on whole games in ``docs/research``, from the results of `whole_games`."""
 
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,7 @@ def draw_curves(data: dict[str, Any], picture: Path) -> None:
     figure = Figure(figsize=(5.6 * len(by_game), 4.2), layout="constrained")
     charts = figure.subplots(1, len(by_game), squeeze=False)
     for ax, (game, curves) in zip(charts[0], by_game.items(), strict=True):
-        for (name, found), marker in zip(curves.items(), "osD^vP", strict=False):
+        for (name, found), marker in zip(curves.items(), cycle("osD^vPX*"), strict=False):
             points = found["points"]
             label = (
                 f"{name.removeprefix(game).lstrip(', ') or 'deals'}, {'/'.join(map(str, found['classes']))}"
