@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from buckets.cards import (
+    NUM_CARDS,
     CanonicalBoard,
     Deal,
     History,
@@ -215,26 +216,27 @@ def _unbucketed_hands(
 ) -> Iterator[tuple[BoardHands, BoardHands]]:
     """Yield both players' hands on several boards of a round in which each hand has a row of its own.
 
-    The result is that of `board_hands` for each board, from arrays of all boards at once.
-
     Args:
         problem: the problem.
         histories: the public cards of each board.
         last: whether the round is the last of the game.
     """
     boards = _cards(histories)
+    public = np.zeros((len(boards), NUM_CARDS), dtype=bool)
+    board = np.arange(len(boards))[:, None]
+    public[board, boards] = True
     strength = _strengths(problem, histories) if last else None
-    players = []
+    players, all_hands = [], problem.hands
     for weights in problem.ranges:
         own = np.flatnonzero(weights > 0)
         dead = np.zeros((len(boards), len(own)), dtype=bool)
-        for card in problem.hands[own].T:
-            dead |= (card[None, :, None] == boards[:, None, :]).any(axis=2)
+        for card in all_hands[own].T:
+            dead |= public[:, card]
         # blocked hands come last
         value = np.where(dead, NO_STRENGTH, 0 if strength is None else strength[:, own])
         order = np.argsort(value, axis=1, kind="stable")
         numbers = own[order].astype(np.int16)
-        arrays = numbers, np.take_along_axis(value, order, axis=1).astype(np.int32), weights[numbers]
+        arrays = numbers, value[board, order].astype(np.int32), weights[numbers]
         players.append((arrays, np.arange(len(own), dtype=np.int16), (~dead).sum(axis=1).tolist()))
     for b in range(len(boards)):
         first, second = (
@@ -255,19 +257,19 @@ def board_hands(
         history: the public cards. Only on a solved board are the hands' rows those of stored strategies.
         strength: ``[hand]``, the strength of all hands of the deck in the last round; None: compute it.
     """
+    last = t == problem.game.num_rounds - 1
+    if problem.rows[t] is None:
+        return next(_unbucketed_hands(problem, [history], last))
     cards = [card for group in history for card in group]
-    if strength is None and t == problem.game.num_rounds - 1:
+    if strength is None and last:
         strength = board_strength(np.array(cards, dtype=np.int64), problem.hands)
     groups = board_groups(problem, t, history)
+    assert groups is not None  # the hands of the round are in buckets
     pair = []
     for p, live in enumerate(_live_hands(problem, cards)):
         if strength is not None:
             live = live[np.argsort(strength[live], kind="stable")]
-        if groups is None:
-            row, n_rows = np.arange(len(live)), len(live)
-        else:
-            row, n_rows = groups[p].labels[live], groups[p].n_rows
-        pair.append(_hands(problem, p, live, strength, row, n_rows))
+        pair.append(_hands(problem, p, live, strength, groups[p].labels[live], groups[p].n_rows))
     return pair[0], pair[1]
 
 
