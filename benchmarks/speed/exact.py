@@ -165,7 +165,7 @@ def profile(spot: str) -> None:
     import numpy as np
 
     from compiled.vector import bare
-    from solvers.discount import EXACT_VARIANT, variant
+    from solvers.discount import exact_variant, variant
     from solvers.exact import ExactCfr
     from solvers.exact.reach import forward_reach
     from solvers.exact.totals import showdown_totals
@@ -175,7 +175,7 @@ def profile(spot: str) -> None:
     from spewy.job.job import Job
 
     game = Layout.of(Job.load(EXAMPLES / f"{spot}.toml").problem).live
-    engine = ExactCfr(game, variant(EXACT_VARIANT))
+    engine = ExactCfr(game, variant(exact_variant(len(game.rounds))))
     engine.run(20)
     context, t = engine._context, len(game.rounds) - 1
     zero = np.float32(0)

@@ -13,7 +13,7 @@ import argparse
 import numpy as np
 
 from benchmarks.studies.schedules import FILES, course, crossing
-from solvers.discount import EXACT_VARIANT, variant
+from solvers.discount import exact_variant, variant
 from solvers.exact import ExactCfr
 from solvers.game import LiveGame
 from spewy.chunks.layout import Layout
@@ -36,7 +36,8 @@ def main() -> None:
     options = parser.parse_args()
     file, _ = FILES[options.spot]
     free = Job.load(file)
-    unlocked = ExactCfr(live(free), variant(EXACT_VARIANT))
+    without = live(free)
+    unlocked = ExactCfr(without, variant(exact_variant(len(without.rounds))))
     _, pct = course(unlocked, free.spot.pot, options.most)
     print(
         f"{options.spot} without a lock: {pct[-1]:.3f} % of the pot after {unlocked.iteration} iterations\n"
@@ -66,7 +67,7 @@ def line(game: LiveGame, unlocked: ExactCfr, pot: float, done: int, factor: floa
         factor: factor of the unlocked solve's regrets; 0: start from zeros.
         most: largest number of further iterations.
     """
-    engine = ExactCfr(game, variant(EXACT_VARIANT))
+    engine = ExactCfr(game, variant(exact_variant(len(game.rounds))))
     engine.iteration = done
     for t, r in enumerate(game.rounds):
         for b in range(r.n_boards):

@@ -15,7 +15,7 @@ import time
 import numpy as np
 
 from benchmarks.studies.schedules import FILES, course, crossing
-from solvers.discount import EXACT_VARIANT, variant
+from solvers.discount import exact_variant, variant
 from solvers.exact import ExactCfr
 from solvers.game import LiveGame
 from solvers.reference.cfr import Cfr
@@ -44,7 +44,8 @@ def main() -> None:
         job = Job.load(file)
         started = time.perf_counter()
         overrides = [f"rows.turn={options.rows}", f"rows.river={options.rows}", "rows.weights=ranges"]
-        bucketed = Cfr(Layout.of(Job.load(file, overrides).problem).live, variant(EXACT_VARIANT))
+        few = Layout.of(Job.load(file, overrides).problem).live
+        bucketed = Cfr(few, variant(exact_variant(len(few.rounds))))
         laid_out = time.perf_counter()
         bucketed.run(options.sweeps)
         solved = time.perf_counter()
@@ -86,7 +87,7 @@ def line(game: LiveGame, start: Hands, pot: float, done: int, weight: float, mos
         weight: weight of the start, times the pot and the opponent's total weight; 0: start from nothing.
         most: largest number of iterations.
     """
-    engine = ExactCfr(game, variant(EXACT_VARIANT))
+    engine = ExactCfr(game, variant(exact_variant(len(game.rounds))))
     engine.iteration = done
     for t, r in enumerate(game.rounds):
         for p in (0, 1):

@@ -119,16 +119,26 @@ def _update_regrets(c: Cursor, step: ValueStep, block: int) -> None:
     mean = _mean(c, step, at)
     if step.lock >= 0:
         mean = _locked_mean(c, step, block, mean)
-    total, after = fill16(_ZERO), fill16(_ZERO)
-    for a in range(step.n_actions):
-        regret, value = load_as(x.kind, x.own_current, at + WIDTH * a), load16(work.value, child + WIDTH * a)
-        weight = maximum(_add_regret(c, at, a, regret, value - mean), fill16(_FLOOR))
-        total, after = total + weight, after + weight * value
     if c.factors.ahead > _ZERO:
+        total, after = fill16(_ZERO), fill16(_ZERO)
+        for a in range(step.n_actions):
+            regret, value = (
+                load_as(x.kind, x.own_current, at + WIDTH * a),
+                load16(work.value, child + WIDTH * a),
+            )
+            weight = maximum(_add_regret(c, at, a, regret, value - mean), fill16(_FLOOR))
+            total, after = total + weight, after + weight * value
         after = after / total
         if step.lock >= 0:
             after = _locked_mean(c, step, block, after)
         mean = mean + (after - mean) * c.factors.ahead
+    else:
+        for a in range(step.n_actions):
+            regret, value = (
+                load_as(x.kind, x.own_current, at + WIDTH * a),
+                load16(work.value, child + WIDTH * a),
+            )
+            _add_regret(c, at, a, regret, value - mean)
     store(work.value, step.node, mean)
 
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from buckets.cards import cards_name, parse_cards, strengths
 from buckets.errors import CardError
 from buckets.types import Floats, Ints
-from solvers.discount import EXACT_VARIANT, variant
+from solvers.discount import exact_variant, variant
 from solvers.exact.many import Games, Limits, ManyGames, Results
 from solvers.tree import Forest
 from spewy.chunks.rounds import line_forests
@@ -170,7 +170,7 @@ class _Work:
         self._most_hands = max(
             (int(np.count_nonzero(own > 0, axis=1).max(initial=1)) for own in weights), default=1
         )
-        self._variant = variant(job.solve.variant or EXACT_VARIANT)
+        self._variant = variant(job.solve.variant or exact_variant(1))
         self._stopping = Stopping.of(job)
 
     def solver(self, betting: _Betting) -> ManyGames:

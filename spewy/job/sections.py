@@ -256,7 +256,7 @@ class SolveSection(Section):
     method: Literal["cfr", "lp"] = "cfr"
     """Method: "cfr" (counterfactual regret minimisation) or "lp" (exact linear programs, for small games)."""
     variant: str | None = None
-    """Variant of CFR: cfr, cfr+, lcfr, dcfr, dcfr-steep, dcfr-ahead, pcfr+; default: dcfr-ahead (exact), else dcfr."""
+    """Variant of CFR: cfr, cfr+, lcfr, dcfr, dcfr-steep, dcfr-ahead, pcfr+; by default, the engine's."""
     integrate: Literal["regret", "average"] = "regret"
     """Quantity that a visit adds to a stored chunk: regrets of CFR ("regret"), or a local optimum ("average")."""
     leaves: Literal["auto", "stored", "live"] | dict[RoundName, LeafKind] = "auto"

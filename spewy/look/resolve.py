@@ -10,7 +10,7 @@ from contextlib import closing
 import numpy as np
 
 from buckets.cards import cards_name
-from solvers.discount import DEFAULT_VARIANT, EXACT_VARIANT, variant
+from solvers.discount import DEFAULT_VARIANT, exact_variant, variant
 from solvers.errors import SolverError
 from solvers.exact.engine import ExactCfr, supports, useful_threads
 from solvers.game import LiveGame
@@ -92,9 +92,10 @@ class Resolve:
         The caller asks for the second solver only if numbers overflow in single precision.
         """
         threads, n_rounds = self._job.solve.threads, self._part.n_rounds
-        if supports(game, variant(EXACT_VARIANT)):
+        best = variant(exact_variant(n_rounds))
+        if supports(game, best):
             warm_up("exact", n_rounds, False, self._note)
-            yield ExactCfr(game, variant(EXACT_VARIANT), threads=useful_threads(game, threads))
+            yield ExactCfr(game, best, threads=useful_threads(game, threads))
             self._note(
                 f"{self._subject}: numbers overflowed in single precision; solving in double precision"
             )

@@ -12,7 +12,7 @@ from math import comb
 
 import numpy as np
 
-from solvers.discount import EXACT_VARIANT, variant
+from solvers.discount import DEFAULT_VARIANT, variant
 from solvers.exact.context import MOST_TASKS
 from solvers.exact.engine import MAX_ROUNDS
 from solvers.exact.footprint import SINGLE
@@ -88,7 +88,7 @@ def is_exact(job: Job) -> bool:
         and not job.too_deep_for_single
         and job.rules.num_hole_cards == 2
         and all(k is None for k in job.rows_by_round)
-        and not variant(job.solve.variant or EXACT_VARIANT).predictive
+        and not variant(job.solve.variant or DEFAULT_VARIANT).predictive
     )
 
 

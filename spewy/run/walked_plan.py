@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from solvers.discount import DEFAULT_VARIANT, EXACT_VARIANT, Variant, variant
+from solvers.discount import DEFAULT_VARIANT, Variant, exact_variant, variant
 from solvers.exact import useful_threads
 from solvers.exact.engine import MAX_ROUNDS
 from spewy.chunks.groups import counted_exactly
@@ -180,7 +180,7 @@ def _setup(job: Job, layout: Layout) -> EngineSetup:
     exact = engine == "exact"
     return EngineSetup(
         engine=engine,
-        variant=solve.variant or (EXACT_VARIANT if exact else DEFAULT_VARIANT),
+        variant=solve.variant or (exact_variant(layout.n_rounds) if exact else DEFAULT_VARIANT),
         itemsize=2 if solve.short else 4 if exact or solve.precision == "single" else 8,
         threads=useful_threads(layout.live, solve.threads) if exact else solve.threads,
         integrate=solve.integrate,
@@ -199,7 +199,11 @@ def _engine(job: Job, layout: Layout) -> EngineName:
             precision that the job asks for.
     """
     solve = job.solve
-    able = job.live and not job.one_program and supported(layout, variant(solve.variant or EXACT_VARIANT))
+    able = (
+        job.live
+        and not job.one_program
+        and supported(layout, variant(solve.variant or exact_variant(layout.n_rounds)))
+    )
     if solve.short and not able:
         raise InputError(
             'solve.precision: "16-bit" works only with live leaves, a row for each hand of two cards, and a variant '

@@ -57,10 +57,10 @@ def _compile_exact(n_rounds: int, short: bool) -> None:
 
     If ``short`` is True, regrets and strategy sums have 16 bits.
     """
-    from solvers.discount import EXACT_VARIANT, variant
+    from solvers.discount import exact_variant, variant
     from solvers.exact import ExactCfr
 
-    ExactCfr(_tiny(n_rounds), variant(EXACT_VARIANT), short=short).run(1)
+    ExactCfr(_tiny(n_rounds), variant(exact_variant(n_rounds)), short=short).run(1)
 
 
 def _compile_live(n_rounds: int, short: bool) -> None:
