@@ -10,6 +10,6 @@ words:
 """
 
 from compiled.cache import folder, stamp
-from compiled.decorators import inlined, kernel
+from compiled.decorators import inlined, kernel, part
 
-__all__ = ["folder", "inlined", "kernel", "stamp"]
+__all__ = ["folder", "inlined", "kernel", "part", "stamp"]

@@ -8,9 +8,13 @@ from functools import partial
 from typing import Any, TypeVar, cast, overload
 
 import numba
+from numba._dynfunc import make_function
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 
 from compiled.cache import Cache
 
+_njit: Any = numba.njit  # its type hints lack some options
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -32,10 +36,52 @@ def kernel(function: F | None = None, **options: Any) -> F | Callable[[F], F]:
 
 def inlined(function: F) -> F:
     """Compile a helper function that Numba always inlines into kernels, since a call would copy its tuples."""
-    return _compiled(function, forceinline=True)
+    return _within_kernels(function, forceinline=True)
+
+
+def part(function: F) -> F:
+    """Compile a large helper function as part of each kernel that calls it; LLVM chooses whether to inline it."""
+    return _within_kernels(function)
 
 
 def _compiled(function: F, **options: Any) -> F:
-    dispatcher = numba.njit(nogil=True, **options)(function)
+    dispatcher = _njit(nogil=True, **options)(function)
     dispatcher._cache = Cache(function)  # njit(cache=True) sets Numba's own cache here
     return cast(F, dispatcher)
+
+
+def _within_kernels(function: F, **options: Any) -> F:
+    dispatcher = _njit(
+        nogil=True,
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+        pipeline_class=_HelperCompiler,
+        **options,
+    )(function)
+    return cast(F, dispatcher)
+
+
+class _Instructions(JITCodeLibrary):
+    """LLVM instructions of a helper function, which only its kernels optimise and turn into machine code."""
+
+    def finalize(self) -> None:
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalized = True
+
+
+class _HelperCompiler(Compiler):
+    """Numba's compiler, which leaves a helper function as LLVM instructions. Python cannot call the result."""
+
+    def compile_extra(self, function: Callable[..., Any]) -> Any:
+        context = self.state.targetctx
+        self.state.flags.no_compile = True
+        self.state.library = _Instructions(context.codegen(), function.__qualname__)
+        result = super().compile_extra(function)
+        # Numba finds the instructions by this object, which otherwise calls the machine code.
+        name = make_function(
+            result.fndesc.lookup_module(), function.__name__, "", 0, result.environment, (result.library,)
+        )
+        context.insert_user_function(name, result.fndesc, [result.library])
+        return result._replace(entry_point=name)

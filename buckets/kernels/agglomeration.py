@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from buckets.types import Floats, Ints
-from compiled import kernel
+from compiled import kernel, part
 
 _BLOCK = 32  # number of terms between two comparisons with the limit
 
@@ -109,7 +109,7 @@ def merge_distinct(
         _find_nearest(clusters, _insert(clusters, low, n_left - 2), n_left - 1, max_factor)
 
 
-@kernel
+@part
 def _find_nearest(clusters: _Clusters, place: int, n_left: int, max_factor: bool) -> None:
     """Find the nearest cluster, among those with smaller numbers, of the cluster in slot ``clusters.order[place]``.
 
@@ -175,7 +175,7 @@ def _merge_cost(first: Floats, second: Floats, scale: float, limit: float, max_f
     return scale * total
 
 
-@kernel
+@part
 def _cheapest(clusters: _Clusters, n_left: int) -> int:
     """Return the slot of the cluster that is cheapest to merge with its nearest cluster.
 
@@ -199,7 +199,7 @@ def _cheapest(clusters: _Clusters, n_left: int) -> int:
     return best
 
 
-@kernel
+@part
 def _place(clusters: _Clusters, slot: int, n_left: int) -> int:
     """Return the index of a slot in ``clusters.order``, whose first `n_left` elements are in use."""
     place: int = np.searchsorted(clusters.means[clusters.order[:n_left]], clusters.means[slot])
@@ -208,13 +208,13 @@ def _place(clusters: _Clusters, slot: int, n_left: int) -> int:
     return place
 
 
-@kernel
+@part
 def _remove(clusters: _Clusters, slot: int, n_left: int) -> None:
     for place in range(_place(clusters, slot, n_left), n_left - 1):
         clusters.order[place] = clusters.order[place + 1]
 
 
-@kernel
+@part
 def _insert(clusters: _Clusters, slot: int, n_left: int) -> int:
     """Insert a slot into ``clusters.order``, behind slots with an equal mean; return its index.
 

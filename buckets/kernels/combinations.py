@@ -8,7 +8,7 @@ lexicographic order of their ascending places. A set has the number
 import numpy as np
 
 from buckets.types import Array, Ints
-from compiled import kernel
+from compiled import kernel, part
 
 
 # NumPy's sums and counts of arrays would make Numba import SciPy's linear algebra, which takes a quarter of a second.
@@ -22,7 +22,7 @@ def n_positive(numbers: Ints) -> int:
     return count
 
 
-@kernel
+@part
 def contains(numbers: Ints, wanted: int) -> bool:
     """Return whether a number occurs among others."""
     found = False
@@ -31,7 +31,7 @@ def contains(numbers: Ints, wanted: int) -> bool:
     return found
 
 
-@kernel
+@part
 def sort_few(places: Ints, start: int, end: int) -> None:
     """Sort ``places[start:end]``, a few numbers, in place."""
     for i in range(start + 1, end):
@@ -72,7 +72,7 @@ def numbered_set(number: int, n: int, k: int, choose: Ints, out: Ints, start: in
         x -= 1
 
 
-@kernel
+@part
 def board_number(places: Ints, groups: Ints, n: int, choose: Ints) -> int:
     """Return the number of a board whose cards are in groups; sort the places of each group in place.
 
@@ -130,7 +130,7 @@ def fill_map(
     return n_canonical
 
 
-@kernel
+@part
 def write_places(number: int, groups: Ints, n: int, choose: Ints, places: Ints) -> None:
     """Write the cards of board ``number`` into ``places[card]`` as places in the deck, group by group.
 
@@ -159,7 +159,7 @@ def fill_boards(numbers: Ints, groups: Ints, n: int, choose: Ints, out: Ints) ->
         write_places(numbers[b], groups, n, choose, out[b])
 
 
-@kernel
+@part
 def _twice(places: Ints) -> bool:
     """Return whether a number occurs twice in `places`."""
     for i in range(len(places)):

@@ -11,7 +11,7 @@ from buckets.kernels.combinations import board_number, contains, n_positive, num
 from buckets.kernels.percentiles import live_hands, sort_by_strength, sort_stably, write_grades
 from buckets.kernels.strength import fill_strengths
 from buckets.types import Array, Ints
-from compiled import kernel
+from compiled import kernel, part
 
 _SORTED = (1 << 10) + 1  # number of counters of a sort by ten bits
 
@@ -87,7 +87,7 @@ class Scratch(NamedTuple):
     board: Ints
 
 
-@kernel
+@part
 def _scratch(n_hands: int, n_cards: int) -> Scratch:
     """Allocate buffers for `n_hands` hands and boards of at most `n_cards` cards."""
     return Scratch(
@@ -103,7 +103,7 @@ def _scratch(n_hands: int, n_cards: int) -> Scratch:
     )
 
 
-@kernel
+@part
 def _write_rank(hands: Ints, cards: Ints, rank: Array) -> None:
     """Set ``rank[hand]`` to the number of hands with smaller numbers that share no card with `cards`."""
     hit = np.zeros(NUM_CARDS, dtype=np.bool_)
@@ -115,7 +115,7 @@ def _write_rank(hands: Ints, cards: Ints, rank: Array) -> None:
         n += not (hit[hands[h, 0]] or hit[hands[h, hands.shape[1] - 1]])
 
 
-@kernel
+@part
 def _number(maps: Maps, t: int, board: Ints, s: Scratch) -> int:
     """Return the index of a board of round t in `Maps.canonical` and `Maps.perm_of`."""
     n = maps.n_cards[t]
@@ -127,7 +127,7 @@ def _number(maps: Maps, t: int, board: Ints, s: Scratch) -> int:
     return int(maps.starts[t, 0] + number)
 
 
-@kernel
+@part
 def _locate(maps: Maps, t: int, board: Ints, s: Scratch) -> tuple[int, int, int]:
     """Look up a board of round t; in a round with a row for each hand also write ``s.rank``, see `Scratch`.
 
@@ -151,7 +151,7 @@ def _locate(maps: Maps, t: int, board: Ints, s: Scratch) -> tuple[int, int, int]
     return canonical, perm, maps.board_buckets[maps.starts[t, 1] + canonical]
 
 
-@kernel
+@part
 def _write_rows(maps: Maps, t: int, found: tuple[int, int, int], s: Scratch, n: int, out: Array) -> None:
     """Write the row of hand ``s.order[i]`` into ``out[i]``, for all i < n.
 
@@ -179,7 +179,7 @@ def _write_rows(maps: Maps, t: int, found: tuple[int, int, int], s: Scratch, n: 
             out[i] = s.rank[moved[s.order[i]]]
 
 
-@kernel
+@part
 def _sort(maps: Maps, board: Ints, s: Scratch) -> int:
     """Sort the hands that a final board does not block by strength into ``s.order``; return their number.
 
@@ -280,7 +280,7 @@ def fill_classes(maps: Maps, sizes: Ints, seed: int, first: int, board_buckets: 
             board_buckets[b, t] = _locate(maps, t, s.board[0], s)[2]
 
 
-@kernel
+@part
 def _sort_by_row(maps: Maps, t: int, s: Scratch, n: int) -> None:
     """Sort the hands ``s.order[:n]`` by strength, then by row in round t, then by number."""
     live_hands(s.strength[0], s.order)
@@ -292,7 +292,7 @@ def _sort_by_row(maps: Maps, t: int, s: Scratch, n: int) -> None:
     sort_by_strength(s.strength[0], s.order, s.spare, n, s.counts)
 
 
-@kernel
+@part
 def _deal(maps: Maps, sizes: Ints, start: Ints, seed: int, index: int, left: Ints, s: Scratch) -> int:
     """Write the board of deal number `index` into ``s.board``, and the places of the remaining cards into `left`.
 
@@ -344,7 +344,7 @@ def _deal(maps: Maps, sizes: Ints, start: Ints, seed: int, index: int, left: Int
     return n_left
 
 
-@kernel
+@part
 def _mix(x: Any) -> Any:
     """Return a pseudo-random number of 64 bits that depends on x: splitmix64 (G. Steele et al., 2014)."""
     x = x + np.uint64(0x9E3779B97F4A7C15)
@@ -353,13 +353,13 @@ def _mix(x: Any) -> Any:
     return x ^ (x >> np.uint64(31))
 
 
-@kernel
+@part
 def _below(bits: Any, n: int) -> Any:
     """Turn 64 random bits into a number from 0 to n - 1; n is small."""
     return np.int64(((bits >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
 
 
-@kernel
+@part
 def _permuted(index: int, n: int, key: Any) -> Any:
     """Return the number to which a pseudo-random permutation of 0 to n - 1 maps `index`; `key` selects the permutation.
 

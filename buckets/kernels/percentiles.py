@@ -12,7 +12,7 @@ from buckets.abstraction.row_kinds import GRADES
 from buckets.kernels.combinations import board_number
 from buckets.kernels.strength import fill_strengths
 from buckets.types import Array, Ints
-from compiled import kernel
+from compiled import kernel, part
 
 NONE = GRADES  # the grade of a hand that the board blocks
 _BITS = 10  # number of bits of a strength in each pass of the sort
@@ -45,7 +45,7 @@ class Finals(NamedTuple):
     grades: NDArray[np.uint8]
 
 
-@kernel
+@part
 def sort_stably(keys: Array, shift: int, bits: int, order: Array, spare: Array, n: int, counts: Ints) -> None:
     """Sort ``order[:n]`` in place by some bits of ``keys[order]``; equal keys keep their order.
 
@@ -73,14 +73,14 @@ def sort_stably(keys: Array, shift: int, bits: int, order: Array, spare: Array, 
     order[:n] = spare[:n]
 
 
-@kernel
+@part
 def sort_by_strength(strength: Array, order: Array, spare: Array, n: int, counts: Ints) -> None:
     """Sort the hands ``order[:n]`` in place by ``strength[hand]``, ascending; `spare` and `counts` are buffers."""
     for step in range(_PASSES):
         sort_stably(strength, _BITS * step, _BITS, order, spare, n, counts)
 
 
-@kernel
+@part
 def live_hands(strength: Array, order: Array) -> int:
     """Write the hands that the board does not block (``strength[hand] >= 0``) into `order`; return their number."""
     n = 0
@@ -90,7 +90,7 @@ def live_hands(strength: Array, order: Array) -> int:
     return n
 
 
-@kernel
+@part
 def write_grades(strength: Array, order: Array, n: int, out: Array) -> None:
     """Write the grade (percentile of strength, 0 to 254) of each of the n hands in `order`: ``out[hand]``.
 
@@ -143,7 +143,7 @@ def count_grades(grades: Array, counts: Ints, board_buckets: Ints, out: Ints) ->
             out[board_buckets[b], grade] += counts[b]
 
 
-@kernel
+@part
 def _final(finals: Finals, board: Ints, left: Ints, more: Ints, places: Ints) -> int:
     """Return the number, among all final boards, of the board that consists of a board and some remaining cards.
 
@@ -162,7 +162,7 @@ def _final(finals: Finals, board: Ints, left: Ints, more: Ints, places: Ints) ->
     return int(board_number(places, finals.groups, finals.n_deck, finals.choose))
 
 
-@kernel
+@part
 def _left(finals: Finals, board: Ints, left: Ints) -> None:
     """Write the places in the deck of the cards that are not on a board into `left`, ascending."""
     taken = np.zeros(finals.n_deck, dtype=np.bool_)
@@ -253,7 +253,7 @@ def fill_curves(finals: Finals, boards: Ints, more: Ints, out: Array) -> None:
                 out[b, h] = np.nan
 
 
-@kernel
+@part
 def _write_curve(seen: Array, ways: int, out: Array) -> None:
     """Write a hand's curve: each point is the mean of an (almost) equal number of consecutive sorted outcomes.
 

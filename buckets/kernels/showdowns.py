@@ -11,7 +11,7 @@ import numpy as np
 
 from buckets.cards.cards import NUM_CARDS
 from buckets.types import Array
-from compiled import kernel
+from compiled import kernel, part
 
 _BITS = 16  # number of bits that a hand's number has in a sort key, below its strength
 _MASK = (1 << _BITS) - 1
@@ -128,13 +128,13 @@ def fill_wins(order: Array, blocked: int, first: int, wins: Array) -> None:
                 wins[row, other] += few[other]
 
 
-@kernel
+@part
 def _second_cards(hands: Array) -> Array:
     """Return the second card of each hand; a one-card hand gets card 52, to which no weight is ever added."""
     return hands[:, 1].copy() if hands.shape[1] == 2 else np.full(len(hands), NUM_CARDS)
 
 
-@kernel
+@part
 def _sort_live(strength: Array, order: Array) -> int:
     """Sort the hands that the board does not block by strength; return their number.
 
@@ -149,7 +149,7 @@ def _sort_live(strength: Array, order: Array) -> int:
     return n_live
 
 
-@kernel
+@part
 def _add_wins(
     order: Array, hands: Array, second: Array, weights: Array, half: Any, by_card: Array, out: Array
 ) -> Any:

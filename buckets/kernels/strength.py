@@ -23,7 +23,7 @@ from buckets.cards.rank_sets import (
     TWO_PAIR,
 )
 from buckets.types import Array
-from compiled import kernel
+from compiled import kernel, part
 
 
 @kernel
@@ -81,14 +81,14 @@ def fill_strengths(boards: Array, hands: Array, out: Array) -> None:
             out[b, h] = value
 
 
-@kernel
+@part
 def _add_rank(rank: int, one: int, two: int, three: int, four: int) -> tuple[int, int, int, int]:
     """Add a card's rank to the sets of ranks that occur at least once, twice, three and four times; return the sets."""
     bit = 1 << rank
     return one | bit, two | (one & bit), three | (two & bit), four | (three & bit)
 
 
-@kernel
+@part
 def _rank_strength(one: int, two: int, three: int, four: int, n_cards: int) -> np.int32:
     """Return the strength of `n_cards` cards, apart from flushes, from the sets of ranks that `_add_rank` makes."""
     if n_cards == 3:
@@ -116,7 +116,7 @@ def _rank_strength(one: int, two: int, three: int, four: int, n_cards: int) -> n
     return _pack(HIGH_CARD, 0, TOP[5, one])
 
 
-@kernel
+@part
 def _flush_strength(ranks: int, n_cards: int) -> np.int32:
     """Return the strength of a flush or straight flush from the set of all ranks of its suit.
 
@@ -131,6 +131,6 @@ def _flush_strength(ranks: int, n_cards: int) -> np.int32:
     return _pack(FLUSH, 0, TOP[5, ranks])
 
 
-@kernel
+@part
 def _pack(category_number: int, main: int, kickers: int) -> np.int32:
     return np.int32(category_number << CATEGORY_SHIFT | main << N_RANKS | kickers)

@@ -10,7 +10,7 @@ and sequences. Hands from number ``count`` on are padding, which is not read. Ke
 
 import numpy as np
 
-from compiled import kernel
+from compiled import kernel, part
 from solvers.discount import Factors
 from solvers.reference.locks import LockArrays, impose
 from solvers.state import FLOOR
@@ -28,7 +28,7 @@ def match(forest: ForestArrays, p: int, source: Floats, strategy: Floats) -> Non
             _match_node(forest, n, source, strategy)
 
 
-@kernel
+@part
 def _match_node(forest: ForestArrays, n: int, source: Floats, strategy: Floats) -> None:
     """Compute the ``strategy[slot, row]`` of decision n by regret matching on ``source[slot, row]``."""
     groups = source.shape[1]
@@ -67,7 +67,7 @@ def reach_down(
                     reach[child, h] = reach[parent, h] * strategy[a, group[h]]
 
 
-@kernel
+@part
 def add_to_sums(
     n_roots: int, group: Ints, direct: bool, count: int, reach: Floats, decay: float, sums: Floats
 ) -> None:
@@ -196,7 +196,7 @@ def terminal_values(
                 values[n, i] -= half * mass[i, x]
 
 
-@kernel
+@part
 def _add(column: Floats, ids: Ints, k: int, total: Floats, blocked: Floats) -> None:
     for x in range(len(total)):
         total[x] += column[x]
@@ -206,7 +206,7 @@ def _add(column: Floats, ids: Ints, k: int, total: Floats, blocked: Floats) -> N
             blocked[card, x] += column[x]
 
 
-@kernel
+@part
 def _take(ending_value: Floats, ids: Ints, k: int, total: Floats, blocked: Floats) -> None:
     for x in range(len(total)):
         ending_value[x] += total[x]
@@ -272,7 +272,7 @@ def values_up(
             _mean_up(forest, n, strategy, group, direct, count, values)
 
 
-@kernel
+@part
 def respond_up(forest: ForestArrays, p: int, locks: LockArrays, b: int, count: int, values: Floats) -> None:
     """Compute player p's best-response values ``[node, own hand]``; locked hands on board b follow their locks."""
     for n in range(len(forest.kind) - 1, -1, -1):
@@ -293,7 +293,7 @@ def respond_up(forest: ForestArrays, p: int, locks: LockArrays, b: int, count: i
                     values[n, h] += given[a, h] * values[first + a, h]
 
 
-@kernel
+@part
 def _mean_up(
     forest: ForestArrays, n: int, strategy: Floats, group: Ints, direct: bool, count: int, values: Floats
 ) -> None:
@@ -310,7 +310,7 @@ def _mean_up(
                 values[n, h] += strategy[s, group[h]] * values[c, h]
 
 
-@kernel
+@part
 def _sum_up(n: int, first: int, actions: int, count: int, values: Floats) -> None:
     for h in range(count):
         values[n, h] = values[first, h]
@@ -319,7 +319,7 @@ def _sum_up(n: int, first: int, actions: int, count: int, values: Floats) -> Non
             values[n, h] += values[c, h]
 
 
-@kernel
+@part
 def _best_up(n: int, first: int, actions: int, count: int, values: Floats) -> None:
     for h in range(count):
         values[n, h] = values[first, h]
@@ -328,7 +328,7 @@ def _best_up(n: int, first: int, actions: int, count: int, values: Floats) -> No
             values[n, h] = max(values[n, h], values[c, h])
 
 
-@kernel
+@part
 def update_up(
     forest: ForestArrays,
     p: int,

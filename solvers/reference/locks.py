@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from compiled import kernel
+from compiled import part
 from solvers.game import LiveGame
 from solvers.tree import Floats, ForestArrays, Ints
 
@@ -37,7 +37,7 @@ def lock_arrays(game: LiveGame, t: int, p: int, dtype: type = np.float64) -> Loc
     return LockArrays(nodes, first, frequencies.astype(dtype))
 
 
-@kernel
+@part
 def impose(forest: ForestArrays, locks: LockArrays, b: int, count: int, strategy: Floats) -> None:
     """Replace the strategy of locked hands on board b by the locked frequencies, in ``strategy[slot, hand]``."""
     for n in locks.node:

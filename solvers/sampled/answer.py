@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from compiled import inlined, kernel
+from compiled import inlined, part
 from compiled.records import Packed, record_at, unpack, unpack_at
 from compiled.vector import WIDTH, Address, fill16, int32_at, int64_at, load16, maximum, store, where_positive
 from solvers.matching import regret_match
@@ -33,7 +33,7 @@ _ZERO: Any = np.float32(0)
 _ONE: Any = np.float32(1)
 
 
-@kernel
+@part
 def mirror_down(views: Packed, mirror: Packed, boards: Packed, t: int) -> None:
     """Compute the traverser's reach on the current board of a round before the last, for the opponent's best response.
 
@@ -51,7 +51,7 @@ def mirror_down(views: Packed, mirror: Packed, boards: Packed, t: int) -> None:
         other_reach(c)
 
 
-@kernel
+@part
 def answer(
     weight: float,
     views: Packed,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from compiled import inlined, kernel
+from compiled import inlined, kernel, part
 from compiled.precision import DITHER_STEPS
 from compiled.records import Packed, record_at, unpack, unpack_at
 from compiled.vector import WIDTH, Address, fill16, int32_at, int64_at, load16, put_int64, store
@@ -91,21 +91,26 @@ def walk(w: Walk, first: int, last: int, dither: int, depth: int, ends: bool) ->
     Returns:
         The round of the last board, whose values are not yet complete; -1 after the last call.
     """
+    return _walk(w, first, last, dither, depth, ends)
+
+
+@part
+def _walk(w: Walk, first: int, last: int, dither: int, depth: int, ends: bool) -> int:
+    """Process boards, as `walk` describes."""
     all_boards = unpack(w.boards)
-    for number in range(first, last):
-        t = record_at(all_boards.nodes, number).round
+    for number in range(first, last + ends):
+        t = record_at(all_boards.nodes, number).round if number < last else 0
         while depth >= t:
             _go_up(w, depth, dither)
             depth -= 1
+        if number == last:
+            break
         depth = t
         put_int64(unpack_at(w.works[0], t).open, 0, number)
         if t < w.n_rounds - 1:
             _go_down(w, t, dither)
             if _answers(w):
                 mirror_down(w.views[1], w.works[1], w.boards, t)
-    while ends and depth >= 0:
-        _go_up(w, depth, dither)
-        depth -= 1
     return depth
 
 
@@ -139,7 +144,7 @@ def learn_paths(w: Walk, first: int, last: int, number: int) -> None:
             dither = (((2 * (number + deal) + p) * 2654435761) >> 8) & (DITHER_STEPS - 1)
             views = w.views if p == 0 else (w.views[1], w.views[0])
             job = Walk(UPDATE, 0, w.discount, w.cfr_br, views, w.works, w.boards, w.n_rounds, w.out)
-            walk(job, start, start + w.n_rounds, dither, -1, True)
+            _walk(job, start, start + w.n_rounds, dither, -1, True)
 
 
 @inlined
@@ -178,7 +183,7 @@ def _retained(visits: int, power: float) -> float:
     return weight / (weight + 1.0)
 
 
-@kernel
+@part
 def _go_down(w: Walk, t: int, dither: int) -> None:
     """Process round t's current board on the way down: compute reach, update averages, and clear buffers for values.
 
@@ -221,7 +226,7 @@ def _sum_rows(c: Cursor) -> None:
         store(c.work.row_reach, row, load16(c.work.row_reach, row) + reach)
 
 
-@kernel
+@part
 def _go_up(w: Walk, t: int, dither: int) -> None:
     """Process round t's current board on the way up: compute values and update regrets.
 
