@@ -62,12 +62,20 @@ def _within_kernels(function: F, **options: Any) -> F:
 
 
 class _Instructions(JITCodeLibrary):
-    """LLVM instructions of a helper function, which only its kernels optimise and turn into machine code."""
+    """LLVM instructions of a helper function, which only its kernels turn into machine code.
+
+    Inlined functions are optimised alone, too, since kernels are a little faster then. Optimising large parts alone
+    takes long, and was not found to make kernels faster.
+    """
+
+    inlined = False
 
     def finalize(self) -> None:
         for library in dict.fromkeys(self._linking_libraries):
             self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        if self.inlined:
+            self._optimize_final_module()
         self._finalized = True
 
 
@@ -78,6 +86,7 @@ class _HelperCompiler(Compiler):
         context = self.state.targetctx
         self.state.flags.no_compile = True
         self.state.library = _Instructions(context.codegen(), function.__qualname__)
+        self.state.library.inlined = self.state.flags.forceinline
         result = super().compile_extra(function)
         # Numba finds the instructions by this object, which otherwise calls the machine code.
         name = make_function(
