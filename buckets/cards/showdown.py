@@ -83,8 +83,12 @@ def range_equity(
         samples: number of final boards to draw at random; None: use all of them.
         seed: seed of the draw.
     """
-    own = check_weights(weights, len(hands))
-    totals = showdown_totals(board, hands, opp_weights, deck, n_board, samples=samples, seed=seed)
+    own, opposing = check_weights(weights, len(hands)), check_weights(opp_weights, len(hands))
+    held = (own > 0) | (opposing > 0)
+    own = own[held]
+    totals = showdown_totals(
+        board, np.asarray(hands)[held], opposing[held], deck, n_board, samples=samples, seed=seed
+    )
     playable = totals.opponents > 0
     joint = float(own[playable] @ totals.weight[playable])
     return float(own[playable] @ totals.won[playable]) / joint if joint > 0 else float("nan")

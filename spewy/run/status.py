@@ -8,6 +8,7 @@ from collections import deque
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from spewy.errors import InputError
 from spewy.job.job import Job
@@ -67,7 +68,7 @@ class StatusWriter:
             self._told = now
             self._report.status(self._status(seconds), self._engine.threads)
         if now - self._written >= WRITE_SECONDS:
-            self._write(self._status(seconds))
+            self._write(seconds)
 
     def checked(self, check: Check, seconds_left: float | None) -> None:
         """Record for the status the results of a check, and the forecast of the seconds until the target is reached."""
@@ -106,16 +107,16 @@ class StatusWriter:
 
         ``seconds`` is the working time of all runs so far.
         """
-        self._write(replace(self._status(seconds), checking=(done, total)))
+        self._write(seconds, checking=(done, total))
 
     def end(self, seconds: float) -> None:
         """Write the status at the end of the run, after ``seconds`` of work in all runs."""
-        self._write(replace(self._status(seconds), seconds_left=None))
+        self._write(seconds, seconds_left=None)
 
-    def _write(self, status: Status) -> None:
+    def _write(self, seconds: float, **changes: Any) -> None:
         if self._folder is not None:
             self._written = time.perf_counter()
-            write_status(self._folder, status)
+            write_status(self._folder, replace(self._status(seconds), **changes))
 
     def _status(self, seconds: float) -> Status:
         pace, spread = self._pace.per_second, self._engine.spread()
