@@ -126,8 +126,7 @@ class Context:
             for t in range(n_rounds)
         ]
         self._counters = aligned(SYNC_SIZE, np.int64)
-        self._deal_weight = np.nan
-        self.weigh(game.deal_weight)
+        self._deal_weight = np.nan  # before the first pass, the engine calls `weigh`
         self._pool: ThreadPoolExecutor | None = None
 
     def bind(self, regrets: Whole, sums: Whole) -> None:

@@ -120,6 +120,7 @@ class ExactCfr:
         self.sums = _blank(game, hands, short=short, units=(1.0, 1.0), folder=folder)
         self._context = Context(game, hands, threads, 1.0 if folder is None else kept, self._reach())
         self._context.bind(self.regrets, self.sums)
+        self._context.weigh(self._top.deal_weight)
         # no iteration: the call loads the machine code, which takes longer than solving a small river
         self._context.run(_plain(UPDATE, 0, NOTHING))
         self.iteration = 0
