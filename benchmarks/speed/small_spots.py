@@ -4,7 +4,7 @@
         [--batch 10000] [--quick]
 
 `random_spot` makes each spot from a seed of `SEEDS`. One thread solves it to 0.1 % of the pot within milliseconds, a
-flop within a sixth of a second. Each is solved ``--repeat`` times with one worker and with two, alone and while another
+flop within a quarter of a second. Each is solved ``--repeat`` times with one worker and with two, alone and while another
 process keeps one core busy. "solve" is the median time of the iterations, "all" that of a whole `Session`, in ms.
 ``--against`` also measures another checkout of this project, in alternation; a "ratio" is its time divided by the time
 of this checkout. At the end, each river's ranges are solved on 200 boards in one process: in one call of
