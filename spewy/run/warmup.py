@@ -1,6 +1,6 @@
 """Compile an engine's kernels once for each machine and version of the code, in a separate process.
 
-Compiling takes up to a minute and several hundred MiB of memory. A note announces it, and a separate process keeps it
+Compiling takes up to half a minute and several hundred MiB of memory. A note announces it, and a separate process keeps it
 out of the solve's memory. A file beside the cached machine code (`compiled.cache`) records that all kernels of an
 engine are compiled.
 """
@@ -41,7 +41,7 @@ def warm_up(engine: Engine, n_rounds: int, short: bool, note: Callable[[str], No
     if there.exists() or not os.access(there.parent, os.W_OK):
         return
     rounds = f"{n_rounds} round{'s' * (n_rounds > 1)}{' in 16 bits' * short}"
-    note(f"compiling the kernels for games of {rounds}, once: up to a minute")
+    note(f"compiling the kernels for games of {rounds}, once: up to half a minute")
     with start_python(["-m", __name__, str(os.getpid()), engine, str(n_rounds), str(int(short))]) as compiler:
         try:
             failed = compiler.wait()
