@@ -4,10 +4,10 @@
         [--batch 10000] [--quick]
 
 `random_spot` makes each spot from a seed of `SEEDS`. One thread solves it to 0.1 % of the pot within milliseconds, a
-flop within a quarter of a second. Each is solved ``--repeat`` times with one worker and with two, alone and while another
-process keeps one core busy. "solve" is the median time of the iterations, "all" that of a whole `Session`, in ms.
-``--against`` also measures another checkout of this project, in alternation; a "ratio" is its time divided by the time
-of this checkout. At the end, each river's ranges are solved on 200 boards in one process: in one call of
+flop within a quarter of a second. Each is solved ``--repeat`` times with one worker and with two, alone and while
+another process keeps one core busy. "solve" is the median time of the iterations, "all" that of a whole `Session`, in
+ms. ``--against`` also measures another checkout of this project, in alternation; a "ratio" is its time divided by the
+time of this checkout. At the end, each river's ranges are solved on 200 boards in one process: in one call of
 `spewy.solve_rivers`, and for comparison by a `Session` on each board. The second table has the mean processor time for
 each board in ms. The last table has a batch of ``--batch`` rivers, each with ranges of its own, in one call of
 `spewy.solve_rivers` with one thread and with two. "iterations alone" is the rate of the iterations and checks of

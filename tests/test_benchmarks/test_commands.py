@@ -36,6 +36,7 @@ speed.policy --quick
 speed.small_spots --quick
 speed.solve --quick
 speed.start --quick
+speed.start --compile --quick
 speed.whole_games --quick
 studies.board_classes measure --quick
 studies.clustering --quick --sweeps 5 --workers 1
@@ -57,6 +58,7 @@ studies.resolved_rounds LIMIT --hands 3 --few 1,2
 studies.rhode_island --target 0.05
 studies.sampled_flops --stored 50 --deals 20 --iterations 3
 studies.schedules --most 20
+studies.threads --quick
 studies.upac_depths push --stacks 12
 studies.walks solve
 studies.warm_start --rows 4 --sweeps 2 --most 20
