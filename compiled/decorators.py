@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar, cast, overload
@@ -35,12 +36,18 @@ def kernel(function: F | None = None, **options: Any) -> F | Callable[[F], F]:
 
 
 def inlined(function: F) -> F:
-    """Compile a helper function that Numba always inlines into kernels, since a call would copy its tuples."""
+    """Compile a helper function that Numba always inlines into kernels, since a call would copy its tuples.
+
+    Only compiled functions can call it. Errors that it raises may have constant arguments only.
+    """
     return _within_kernels(function, forceinline=True)
 
 
 def part(function: F) -> F:
-    """Compile a large helper function as part of each kernel that calls it; LLVM chooses whether to inline it."""
+    """Compile a large helper function as part of each kernel that calls it; LLVM chooses whether to inline it.
+
+    The limits of `inlined` apply.
+    """
     return _within_kernels(function)
 
 
@@ -80,7 +87,7 @@ class _Instructions(JITCodeLibrary):
 
 
 class _HelperCompiler(Compiler):
-    """Numba's compiler, which leaves a helper function as LLVM instructions. Python cannot call the result."""
+    """Numba's compiler, which leaves a helper function as LLVM instructions. A call from Python raises a TypeError."""
 
     def compile_extra(self, function: Callable[..., Any]) -> Any:
         context = self.state.targetctx
@@ -88,9 +95,15 @@ class _HelperCompiler(Compiler):
         self.state.library = _Instructions(context.codegen(), function.__qualname__)
         self.state.library.inlined = self.state.flags.forceinline
         result = super().compile_extra(function)
-        # Numba finds the instructions by this object, which otherwise calls the machine code.
-        name = make_function(
-            result.fndesc.lookup_module(), function.__name__, "", 0, result.environment, (result.library,)
-        )
+        # Numba finds the instructions by this object; it usually calls machine code, and here raises a TypeError.
+        module, kept = result.fndesc.lookup_module(), (result.library,)
+        name = make_function(module, function.__name__, "", _bad_argument(), result.environment, kept)
         context.insert_user_function(name, result.fndesc, [result.library])
         return result._replace(entry_point=name)
+
+
+def _bad_argument() -> int:
+    """Address of a function of Python's C interface that raises a TypeError."""
+    address = ctypes.cast(ctypes.pythonapi.PyErr_BadArgument, ctypes.c_void_p).value
+    assert address is not None
+    return address
