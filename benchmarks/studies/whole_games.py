@@ -177,11 +177,11 @@ def curve(args: argparse.Namespace) -> int:
             stop = Budget(60 * minutes - spent, interrupted)
             with Session(job, args.folder, start_from=args.start_from) as session:
                 result = session.solve(Notes(), stop)
-            if interrupted.is_set():
-                return INTERRUPTED
             spent += stop.spent
             learnt = [{"core_minutes": spent / 60, "seconds": _mark(args.folder).seconds}]
             _keep(args.data, lambda data, learnt=learnt: data.setdefault("learnt", {}).update({name: learnt}))
+            if interrupted.is_set():
+                return INTERRUPTED
             judged = judge_folder(args.folder, Flops(), flops=args.flops or None, seed=args.seed)
             point = {
                 "budget": minutes,
@@ -318,8 +318,8 @@ def _studied(job: Job, found: Abstraction, budgets: list[float]) -> list[dict[st
 def _spent(folder: Path, data: Path, name: str, threads: int) -> float:
     """Return the core-seconds that the solve in a folder has taken so far.
 
-    The data file has the core-seconds at the last measurement. The time since then is estimated as the seconds of the
-    solve times its threads, which is an upper bound.
+    The data file has the core-seconds at the last measurement or interruption. The time since then (after a crash) is
+    estimated as the seconds of the solve times its threads, which is an upper bound.
     """
     if not holds_store(folder):
         return 0.0
