@@ -1,13 +1,13 @@
 """Start values for the board buckets and rows of a new abstraction, from the regrets and averages of an old one.
 
 Regrets and averages of a new row are means over the old rows that held its hands, weighted by the share of the hands
-that each old row held. They count as a few visits: enough to begin from, and few enough to be unlearnt where the new
-board buckets differ.
+that each old row held. They count as the visits from which they come, or as fewer, so that they are sooner unlearnt.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,12 +15,13 @@ import scipy.sparse as sp
 from solvers.sampled.batches import LineBatches
 from solvers.sampled.numbers import Numbers
 
-MOST_VISITS = 40
-"""Largest number of visits that a new board bucket inherits if board buckets or rows have changed."""
-
 
 def inherit(
-    batches: Sequence[LineBatches], old: Numbers, new: Numbers, shares: Sequence[sp.csr_array]
+    batches: Sequence[LineBatches],
+    old: Numbers,
+    new: Numbers,
+    shares: Sequence[sp.csr_array],
+    most_visits: float = inf,
 ) -> None:
     """Fill the regrets, averages and visit counts of a new abstraction from those of an old abstraction.
 
@@ -30,13 +31,14 @@ def inherit(
         new: a blank state of the same betting with the new board buckets and rows.
         shares: weights per round, a matrix ``[new board bucket and row, old board bucket and row]``. The weights of a
             new row add up to 1, or to 0 if no old row held its hands.
+        most_visits: largest number of visits that a new board bucket inherits if board buckets or rows have changed.
     """
     for t, round_batches in enumerate(batches):
         n_old, n_new = (numbers.visits[t].shape[1] for numbers in (old, new))
         same = n_old == n_new and shares[t].shape[0] == shares[t].shape[1]
         for p in (0, 1):
             mean = float(old.visits[t][p].mean())
-            visits = mean if same and n_old == 1 else min(mean, MOST_VISITS)
+            visits = mean if same and n_old == 1 else min(mean, most_visits)
             new.visits[t][p], new.ahead[t][p] = int(visits), 0
             # regrets only: they grow with visits, averages do not
             regret_scale = np.float32(int(visits) / max(mean, 1.0))

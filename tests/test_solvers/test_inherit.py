@@ -1,10 +1,13 @@
 """What numbers of other board buckets and rows are made of: sums over rows, one by one."""
 
+import math
+
 import numpy as np
+import pytest
 import scipy.sparse as sp
 
 from solvers.sampled.batches import line_batches
-from solvers.sampled.inherit import MOST_VISITS, inherit
+from solvers.sampled.inherit import inherit
 from solvers.sampled.numbers import Numbers
 from solvers.tree import Chance, Decision, Fold, Forest, Showdown
 
@@ -31,14 +34,15 @@ def shares(n_new, n_old, seed):
     return sp.csr_array(found / found.sum(axis=1, keepdims=True))
 
 
-def test_rows_are_means_of_the_rows_they_come_from():
-    old = numbers((1, 3), (4, 2), 1, 2 * MOST_VISITS)
+@pytest.mark.parametrize(("most", "scale_of_split"), [(40, 0.5), (math.inf, 1.0)])
+def test_rows_are_means_of_the_rows_they_come_from(most, scale_of_split):
+    old = numbers((1, 3), (4, 2), 1, 80)
     new = numbers((1, 5), (4, 3), 2, 0)
     mixed = [sp.csr_array(np.eye(4)), shares(15, 6, 3)]
-    inherit(STRIPS, old, new, mixed)
+    inherit(STRIPS, old, new, mixed, most)
     for t, (n_old, n_new, k_old, k_new) in enumerate([(1, 1, 4, 4), (3, 5, 2, 3)]):
-        scale = (1.0, 0.5)[t]  # only what there is to split is held for less
-        assert (new.visits[t] == 2 * MOST_VISITS * scale).all()
+        scale = (1.0, scale_of_split)[t]  # only what there is to split is held for less
+        assert (new.visits[t] == 80 * scale).all()
         for p in (0, 1):
             for before, after, fewer in (
                 (old.regrets, new.regrets, scale),
