@@ -4,7 +4,7 @@
 words:
 
 - A *kernel* is a function that Numba compiles to machine code and that runs without Python's interpreter lock.
-- A *helper function* (`inlined`, `part`) becomes a part of the kernels that call it, and has no machine code of its own.
+- A *helper function* (`inlined`, `part`) becomes part of the kernels that call it, and has no machine code of its own.
 - An *intrinsic* is a function that kernels call; this package writes its LLVM instructions itself.
 - A *vector* is 16 (or 8) float32 in one variable. An *address* stands for an array inside a kernel, and an *offset*
   counts array elements from there.
