@@ -3,7 +3,7 @@
     python -m benchmarks.studies.threads [--spots T1,F1,P1] [--threads 1,2,4,8,16] [--repeat 5] [--quick]
 
 An iteration has three limits. *Work*: threads claim tasks (groups of boards after the first deal) one after another,
-and the last ones to finish keep the others waiting. A board's work is taken as its numbers: hands times actions, in
+and the last ones to finish keep the others waiting. A board's work is taken as its regrets: hands times actions, in
 blocks of 16 hands. *Meetings*: the threads wait for each other a few times in each pass; a meeting of two threads is
 measured. *Memory*: an iteration reads regrets twice and writes them once, and reads and writes sums.
 
@@ -28,7 +28,7 @@ from compiled.vector import aligned, bare
 from solvers.discount import exact_variant, variant
 from solvers.exact import ExactCfr
 from solvers.exact.context import n_tasks
-from solvers.exact.tables import n_blocks
+from solvers.exact.tables import padded_rows
 from solvers.game import LiveGame
 from spewy.chunks.layout import Layout
 from spewy.job.job import Job
@@ -81,15 +81,14 @@ def task_work(game: LiveGame) -> NDArray[np.float64]:
         work = board_work(game, 1) + links
     entries = work[deal.child]
     n = n_tasks(len(game.rounds), len(entries))
-    ends = np.arange(n + 1) * len(entries) // n
-    return np.add.reduceat(entries, ends[:-1])
+    return np.add.reduceat(entries, np.arange(n) * len(entries) // n)
 
 
 def board_work(game: LiveGame, t: int) -> NDArray[np.float64]:
-    """Numbers that an iteration handles on each board of round t: blocks of hands times actions, both players."""
+    """Regrets on each board of round t, padding included: hands in whole blocks times actions, both players."""
     r = game.rounds[t]
-    blocks = [np.array([n_blocks(int(n)) for n in r.hands[p].n_hands], dtype=np.float64) for p in (0, 1)]
-    return sum(blocks[p] * r.forest.n_slots[p] for p in (0, 1))
+    first, second = (padded_rows(r.hands[p].n_hands) * float(r.forest.n_slots[p]) for p in (0, 1))
+    return first + second
 
 
 def longest(tasks: NDArray[np.float64], n_threads: int) -> float:
@@ -102,10 +101,8 @@ def longest(tasks: NDArray[np.float64], n_threads: int) -> float:
 
 def traffic(game: LiveGame) -> float:
     """Bytes of regrets and sums, in 16 bits, that an iteration reads and writes."""
-    numbers = sum(
-        float(np.sum(board_work(game, t))) * 16 for t in range(len(game.rounds))
-    )  # regrets; there are as many sums
-    return 2 * (3 + 2) * numbers
+    n_regrets = sum(float(board_work(game, t).sum()) for t in range(len(game.rounds)))
+    return 2 * (3 + 2) * n_regrets  # there are as many sums as regrets
 
 
 def iteration_seconds(game: LiveGame, threads: int, repeat: int) -> float:
