@@ -18,7 +18,6 @@ import tempfile
 import warnings
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import inf
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -42,7 +41,6 @@ from solvers.sampled.inherit import inherit
 from spewy import Job, open_policy, solve
 from spewy.job.dealing import Dealing
 from spewy.run.sampled_plan import spec_of
-from spewy.run.start_from import MOST_VISITS
 from spewy.system.textfile import replace_text
 
 DATA = ROOT / "docs/data/features.json"
@@ -290,8 +288,7 @@ def measured(game: Game, case: Case, seed: int, deals: int) -> float:
         made = game.abstraction(case, seed, stage)
         cfr = sampled_cfr(game.job, made, 1, cfr_br=game.job.solve.cfr_br, seed=seed)
         if last is not None:
-            most = inf if case.coarse == "stages" else MOST_VISITS
-            inherit(cfr.batches, last[1].numbers, cfr.numbers, overlaps(last[0], made), most)
+            inherit(cfr.batches, last[1].numbers, cfr.numbers, overlaps(last[0], made))
             cfr.iteration = last[1].iteration
         assert stage.last_deal is not None  # the job has a number of deals
         cfr.run(stage.last_deal - cfr.iteration)

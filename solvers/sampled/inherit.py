@@ -1,13 +1,13 @@
 """Start values for the board buckets and rows of a new abstraction, from the regrets and averages of an old one.
 
 Regrets and averages of a new row are means over the old rows that held its hands, weighted by the share of the hands
-that each old row held. They count as the visits from which they come, or as fewer, so that they are sooner unlearnt.
+that each old row held. They count as all the visits from which they come: if they counted as fewer, new visits would
+soon outweigh them, and the averages would nearly begin anew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,7 +21,6 @@ def inherit(
     old: Numbers,
     new: Numbers,
     shares: Sequence[sp.csr_array],
-    most_visits: float = inf,
 ) -> None:
     """Fill the regrets, averages and visit counts of a new abstraction from those of an old abstraction.
 
@@ -31,24 +30,13 @@ def inherit(
         new: a blank state of the same betting with the new board buckets and rows.
         shares: weights per round, a matrix ``[new board bucket and row, old board bucket and row]``. The weights of a
             new row add up to 1, or to 0 if no old row held its hands.
-        most_visits: largest number of visits that a new board bucket inherits if board buckets or rows have changed.
     """
     for t, round_batches in enumerate(batches):
         n_old, n_new = (numbers.visits[t].shape[1] for numbers in (old, new))
-        same = n_old == n_new and shares[t].shape[0] == shares[t].shape[1]
         for p in (0, 1):
-            mean = float(old.visits[t][p].mean())
-            visits = mean if same and n_old == 1 else min(mean, most_visits)
-            new.visits[t][p], new.ahead[t][p] = int(visits), 0
-            # regrets only: they grow with visits, averages do not
-            regret_scale = np.float32(int(visits) / max(mean, 1.0))
-            for new_arrays, old_arrays, scale in (
-                (new.regrets, old.regrets, regret_scale),
-                (new.sums, old.sums, np.float32(1)),
-            ):
-                _spread(
-                    round_batches, p, old_arrays[t][p], new_arrays[t][p], shares[t], (n_old, n_new), scale
-                )
+            new.visits[t][p], new.ahead[t][p] = int(old.visits[t][p].mean()), 0
+            for new_arrays, old_arrays in ((new.regrets, old.regrets), (new.sums, old.sums)):
+                _spread(round_batches, p, old_arrays[t][p], new_arrays[t][p], shares[t], (n_old, n_new))
 
 
 def _spread(
@@ -58,7 +46,6 @@ def _spread(
     new: np.ndarray,
     shares: sp.csr_array,
     n_board_buckets: tuple[int, int],
-    scale: np.float32,
 ) -> None:
     """Fill player p's regrets or averages of one round of a new abstraction, one batch of lines after another.
 
@@ -69,7 +56,6 @@ def _spread(
         new: flat regrets or averages of the new abstraction, which are overwritten.
         shares: weights ``[new board bucket and row, old board bucket and row]``.
         n_board_buckets: number of board buckets of the old and of the new abstraction.
-        scale: factor of the results.
     """
     n_old, n_new = n_board_buckets
     old_numbers, new_numbers = old.reshape(n_old, -1), new.reshape(n_new, -1)
@@ -82,6 +68,4 @@ def _spread(
             continue
         rows = old_numbers[:, old_first:old_end].astype(np.float32).reshape(shares.shape[1], -1)
         largest = np.finfo(new.dtype).max
-        new_numbers[:, new_first:new_end] = np.clip(shares @ rows * scale, -largest, largest).reshape(
-            n_new, -1
-        )
+        new_numbers[:, new_first:new_end] = np.clip(shares @ rows, -largest, largest).reshape(n_new, -1)

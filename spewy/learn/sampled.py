@@ -167,7 +167,6 @@ class SampledEngine(Closing):
         mark: Mark,
         *,
         short: bool,
-        most_visits: float,
     ) -> None:
         """Start from the strategies of an earlier solve of the same game with different board buckets and rows.
 
@@ -177,7 +176,6 @@ class SampledEngine(Closing):
             new: board buckets and rows of this solve.
             mark: number of deals, and seconds of work, of the other solve.
             short: whether regrets and strategy sums of the other solve are 16-bit numbers.
-            most_visits: largest number of visits that a board bucket inherits, see `solvers.sampled.inherit`.
 
         Raises:
             lockers.DamagedLockerError: the content of the other solve's store is damaged.
@@ -188,7 +186,7 @@ class SampledEngine(Closing):
         begun = time.perf_counter()
         learnt = Numbers.zeros(self._cfr.batches, old.n_board_buckets, old.n_rows, short=short)
         read_buckets(opened, learnt)
-        inherit(self._cfr.batches, learnt, self.numbers, overlaps(old, new), most_visits)
+        inherit(self._cfr.batches, learnt, self.numbers, overlaps(old, new))
         self._cfr.iteration = mark.deals
         self._inherited = mark.seconds + time.perf_counter() - begun
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from contextlib import closing, nullcontext
 from dataclasses import replace
-from math import inf
 from pathlib import Path
 
 from lockers import holds_store
@@ -118,7 +117,7 @@ class CoarseStages(Closing):
     def _start(self, k: int) -> Start:
         stores = self._open(k)
         # With fewer visits, a stage would begin its averages anew, and be worse than the stage before for long.
-        return Start(f"stage {k + 1}", self._plans[k].job, self._mark(k), stores.read, stores.play, inf)
+        return Start(f"stage {k + 1}", self._plans[k].job, self._mark(k), stores.read, stores.play)
 
     def _solve(self, k: int, report: Reporter, log: Log, stop: Stop | None) -> str:
         """Work on stage k, and return the reason of its end in words; `run` has the other arguments."""

@@ -24,11 +24,6 @@ from spewy.run.sampled_plan import SampledPlan
 if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
 
-MOST_VISITS = 40
-"""Largest number of visits that a board bucket inherits from another solve.
-
-Few visits are unlearnt sooner, where the new board buckets differ.
-"""
 APART = ("name", "boards", "rows", "solve")
 """Keys and sections that may differ between a job and the solve from which it starts."""
 
@@ -43,7 +38,6 @@ class Start:
         mark: number of deals, and seconds of work, that they include.
         opened: opens the store of regrets and averages for reading.
         play: opens the strategy locker.
-        most_visits: largest number of visits that a board bucket inherits.
     """
 
     origin: str
@@ -51,14 +45,13 @@ class Start:
     mark: Mark
     opened: Opener
     play: Opener
-    most_visits: float
 
     @classmethod
     def of_folder(cls, folder: Path, plan: SampledPlan) -> Start:
         """Open the folder of another solve; arguments and errors are those of `require_start`."""
         job, mark = require_start(folder, plan)
         opened, play = (partial(open_store, path, read_only=True) for path in (folder, folder / FOLDER))
-        return cls(str(folder), job, mark, opened, play, MOST_VISITS)
+        return cls(str(folder), job, mark, opened, play)
 
     @property
     def text(self) -> str:
@@ -84,7 +77,6 @@ class Start:
             board_buckets,
             self.mark,
             short=self.job.solve.short,
-            most_visits=self.most_visits,
         )
 
 
