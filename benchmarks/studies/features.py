@@ -1,11 +1,11 @@
-"""Compares features by which boards and hands are grouped in a whole game, by real exploitability.
+"""Compares features by which boards and hands are grouped in a whole game, and shares of CFR-BR, by exploitability.
 
     python -m benchmarks.studies.features [--ranks 5] [--deals 10000] [--seeds 3] [--data FILE] [--quick]
     python -m benchmarks.studies.features table
 
 The game is limit hold'em with a small deck, whose exploitability can be measured on all flops within half a minute.
-Each case groups boards and hands by other features, and has the same numbers of board buckets and rows, so it needs the
-same memory; it is solved with the same number of deals, which take the same time. A seed decides the deals and the
+Each case has the same numbers of board buckets and, but for the cases with 20, of rows, so it needs the same memory; it
+is solved with the same number of deals, whose processor time the table tells. A seed decides the deals and the
 clusterings. Results are added to the data file at once, and results that the file has are not computed again.
 
 A hand's *equity* against some opponents is how often it wins, with ties as half, if the board is completed at random.
@@ -15,6 +15,7 @@ A hand's *equity* against some opponents is how often it wins, with ties as half
 import argparse
 import json
 import tempfile
+import time
 import warnings
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -61,6 +62,7 @@ class Case(NamedTuple):
         coarse: share of the deals that are solved with a quarter of the board buckets, from which the rest starts;
             ``stages``: the solve begins with fewer board buckets as with the job key ``solve.coarse_to_fine``.
         rows: number of rows of each board bucket.
+        cfr_br: share of the opponent's play on the last round that is a best response (CFR-BR).
     """
 
     hands: str = "outcomes"
@@ -68,6 +70,7 @@ class Case(NamedTuple):
     boards: str = "outcomes"
     coarse: float | Literal["stages"] = 0.0
     rows: int = 40
+    cfr_br: float = 0.25
 
 
 CASES = (
@@ -84,6 +87,7 @@ CASES = (
     Case(rows=20),
     Case(coarse="stages", rows=20),
     Case(river_hands="opponents", coarse="stages", rows=20),
+    *(Case(cfr_br=share) for share in (0.0, 0.05, 0.1, 0.4)),
 )
 BOARD_BUCKETS = (15, 30, 60)
 
@@ -273,8 +277,20 @@ def entering(job: Job) -> Floats:
     return np.array([one / one.max() for one in out if one.max() > 0], dtype=np.float32)
 
 
-def measured(game: Game, case: Case, seed: int, deals: int) -> float:
-    """Solve the game with a case's features; return its exploitability in mbb per hand, measured on all flops."""
+class Measured(NamedTuple):
+    """A solve's result.
+
+    Attributes:
+        exploitability_mbb: exploitability on all flops, in mbb per hand.
+        core_seconds: processor time of the deals, in seconds.
+    """
+
+    exploitability_mbb: float
+    core_seconds: float
+
+
+def measured(game: Game, case: Case, seed: int, deals: int) -> Measured:
+    """Solve the game with a case's features, and measure the solve."""
     dealing = _job(game.ranks, deals, case.rows, coarse_to_fine=True).dealing
     assert dealing is not None  # a whole game
     stages = [dealing]
@@ -284,18 +300,21 @@ def measured(game: Game, case: Case, seed: int, deals: int) -> float:
         quarter = tuple(None if k is None else k // 4 for k in dealing.board_buckets)
         stages = [replace(dealing, board_buckets=quarter, last_deal=int(case.coarse * deals)), dealing]
     last: tuple[Abstraction, SampledCfr] | None = None
+    core_seconds = 0.0
     for stage in stages:
         made = game.abstraction(case, seed, stage)
-        cfr = sampled_cfr(game.job, made, 1, cfr_br=game.job.solve.cfr_br, seed=seed)
+        cfr = sampled_cfr(game.job, made, 1, cfr_br=case.cfr_br, seed=seed)
         if last is not None:
             inherit(cfr.batches, last[1].numbers, cfr.numbers, overlaps(last[0], made))
             cfr.iteration = last[1].iteration
         assert stage.last_deal is not None  # the job has a number of deals
+        begun = time.process_time()
         cfr.run(stage.last_deal - cfr.iteration)
+        core_seconds += time.process_time() - begun
         last = made, cfr
     finding = real_game(game.job, made, cfr).judge(None)
     assert finding is not None  # nobody stops it
-    return finding.exploitability * 1000 / game.job.rules.big_blind
+    return Measured(finding.exploitability * 1000 / game.job.rules.big_blind, core_seconds)
 
 
 def main() -> None:
@@ -320,7 +339,7 @@ def main() -> None:
     )
     args = parser.parse_args()
     found: list[dict[str, Any]] = json.loads(args.data.read_text()) if args.data.exists() else []
-    found = [{"rows": Case().rows} | one for one in found]
+    found = [{"rows": Case().rows, "cfr_br": Case().cfr_br} | one for one in found]
     cases, seeds = CASES, args.seeds
     if args.quick:
         found, cases, seeds, args.deals, args.ranks = [], CASES[2:3], 1, 32, 4
@@ -331,7 +350,7 @@ def main() -> None:
                 key = {"ranks": args.ranks, "deals": args.deals, "seed": seed, **case._asdict()}
                 if any(key.items() <= one.items() for one in found):
                     continue
-                found.append(key | {"exploitability_mbb": measured(game, case, seed, args.deals)})
+                found.append(key | measured(game, case, seed, args.deals)._asdict())
                 print(found[-1], flush=True)
                 if not args.quick:
                     replace_text(args.data, json.dumps(found, indent=1) + "\n")
@@ -341,9 +360,9 @@ def main() -> None:
 def table(found: list[dict[str, Any]]) -> str:
     """Format the results as a Markdown table: a line for each case, the seeds side by side."""
     out = [
-        "| rows | hands of flop and turn | hands of the river | boards | coarse start "
-        "| exploitability, mbb (mean; by seed) |",
-        "|---" * 6 + "|",
+        "| rows | hands of flop and turn | hands of the river | boards | coarse start | `cfr_br` "
+        "| core-seconds | exploitability, mbb (mean; by seed) |",
+        "|---" * 8 + "|",
     ]
     for case in CASES:
         own = [one for one in found if all(one[name] == value for name, value in case._asdict().items())]
@@ -351,15 +370,12 @@ def table(found: list[dict[str, Any]]) -> str:
             values = [one["exploitability_mbb"] for one in own]
             by_seed = ", ".join(f"{value:.0f}" for value in values)
             coarse = (
-                "no"
-                if not case.coarse
-                else case.coarse
-                if isinstance(case.coarse, str)
-                else f"{case.coarse:.0%}"
+                case.coarse if isinstance(case.coarse, str) else f"{case.coarse:.0%}" if case.coarse else "no"
             )
-            mean = f"**{np.mean(values):.1f}** ({by_seed})"
+            seconds = np.mean([one["core_seconds"] for one in own])
             out.append(
-                f"| {case.rows} | {case.hands} | {case.river_hands} | {case.boards} | {coarse} | {mean} |"
+                f"| {case.rows} | {case.hands} | {case.river_hands} | {case.boards} | {coarse} "
+                f"| {case.cfr_br:g} | {seconds:.0f} | **{np.mean(values):.1f}** ({by_seed}) |"
             )
     return "\n".join(out)
 

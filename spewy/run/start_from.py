@@ -100,7 +100,8 @@ def require_start(folder: Path, plan: SampledPlan) -> tuple[Job, Mark]:
         old, mark = _same_game(store, plan.job, folder), read_mark(store)
     if not mark.deals:
         raise InputError(f"start from {path_text(folder)}: no deals are saved there")
-    cost, most = SampledPlan.of(old).cost, plan.job.solve.memory
+    most = plan.job.solve.memory
+    cost = SampledPlan.of(old.replace(memory=most)).cost  # a folder does not keep its job's memory
     needed = plan.cost.memory_bytes + cost.state_bytes
     if needed > parse_memory(most):
         raise InputError(

@@ -32,6 +32,7 @@ from spewy.records.response_cache import FlopFinding, ResponseCache
 from spewy.records.status import LOG, STATUS, read_status
 from spewy.records.strategy_locker import StrategyLocker
 from spewy.run.reporter import Silent
+from spewy.run.sampled_plan import SampledPlan
 from spewy.run.session import Session
 from spewy.system.folder_lock import FolderLock
 
@@ -860,6 +861,20 @@ def test_a_solve_in_memory_is_the_one_in_a_folder(solved, leduc):
 def test_a_solve_in_memory_starts_from_a_folder(solved, leduc):
     with Session(Job.load(leduc[0], ["solve.max_sweeps=3010"]), start_from=solved[1]) as session:
         assert session.solve().sweeps == 3010
+
+
+def test_a_solve_that_others_start_from_may_need_as_much_memory_as_they(solved, leduc, monkeypatch):
+    """A folder does not keep its job's memory."""
+    planned, of = [], SampledPlan.of
+
+    def noted(job, **options):
+        planned.append(job.solve.memory)
+        return of(job, **options)
+
+    monkeypatch.setattr(SampledPlan, "of", noted)
+    job = Job.load(leduc[0], ["solve.memory=3 GiB"])
+    with Session(job, start_from=solved[1]):
+        assert set(planned) == {"3 GiB"}
 
 
 def test_what_is_written_to_is_looked_at_before(leduc, solved, tmp_path, monkeypatch):
