@@ -108,7 +108,7 @@ class Abstraction:
 
     @property
     def remembers(self) -> bool:
-        """Whether some round after the flop has separate board buckets for each board bucket of flops."""
+        """Whether in some round after the flop the board buckets depend on the board bucket of the flop."""
         return bool(self.arrays["memory"][:, 0].any())
 
     @property
@@ -120,8 +120,22 @@ class Abstraction:
     def all_remember(self) -> bool:
         """Whether in every round after the flop all boards of a board bucket come from one board bucket of flops."""
         dealt = [t for t, size in enumerate(self.board_sizes) if size]
-        groups, memory = (self.arrays["groups"] > 0).sum(axis=1), self.arrays["memory"][:, 0]
-        return all(memory[t] or groups[t] == i + 1 for i, t in enumerate(dealt))
+        groups = (self.arrays["groups"] > 0).sum(axis=1)
+        return all(groups[t] == i + 1 or self._apart(t) for i, t in enumerate(dealt))
+
+    def _apart(self, t: int) -> bool:
+        """Return whether each board bucket of round t has boards of one board bucket of flops."""
+        n_boards, start = self.arrays["memory"][t]
+        if not n_boards:
+            return False
+        n_flops, n = self.n_board_buckets[self.first], self.n_board_buckets[t]
+        pairs = self.arrays["pairs"][start : start + n_flops * n_boards].reshape(n_flops, n_boards)
+        flop, board = np.nonzero(pairs >= 0)
+        bucket = self.arrays["classes"][self.arrays["starts"][t, 1] + pairs[flop, board]]
+        least, most = np.full(n, n_flops), np.full(n, -1)
+        np.minimum.at(least, bucket, flop)
+        np.maximum.at(most, bucket, flop)
+        return bool((least == most).all())
 
     @property
     def n_hands(self) -> int:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from buckets.abstraction.board_features import board_features, start_kinds
 from buckets.abstraction.board_pairs import Pairs, board_pairs, require_pairs, shared_out
 from buckets.abstraction.board_tree import BoardTree
+from buckets.abstraction.cut import cluster_means
 from buckets.abstraction.percentiles import Percentiles
 from buckets.abstraction.row_kinds import BY_BOARD, BY_GRADE, BY_HAND, NO_ROW
 from buckets.abstraction.spec import AbstractionSpec
@@ -146,7 +147,7 @@ class _Builder:
                 if n_flop == "all":
                     n_flop = len(self._map(spec.groups(spec.first)).boards)
                 require_pairs(n_flop, n_boards)
-                if n_board_buckets != "all" and n_board_buckets < n_flop:
+                if spec.remember is True and n_board_buckets != "all" and n_board_buckets < n_flop:
                     raise BoardError(
                         f"board buckets of round {t}: expected at least 1 for each of {n_flop:,} board buckets of the "
                         f"flop that are remembered, got {n_board_buckets:,}"
@@ -168,7 +169,8 @@ class _Builder:
             flop = before[spec.first]
             all_pairs = board_pairs(spec.deck, flop.map, flop.board_buckets, table)
             boards, counts, pairs = table.boards[all_pairs.board], all_pairs.counts, all_pairs.numbers
-            board_buckets = self._classes_of_pairs(t, table, all_pairs)
+            made = self._classes_of_pairs if spec.remember is True else self._similar
+            board_buckets = made(t, table, all_pairs, flop)
         else:
             board_buckets = self._classes(t, table)
         if k == "hands":
@@ -219,10 +221,10 @@ class _Builder:
             return np.arange(n_boards, dtype=np.int32)
         return self._alike(self._features(table), table.counts, n_board_buckets)
 
-    def _classes_of_pairs(self, t: int, table: BoardMap, pairs: Pairs) -> NDArray[np.int32]:
+    def _classes_of_pairs(self, t: int, table: BoardMap, pairs: Pairs, flop: _Round) -> NDArray[np.int32]:
         """Return a board bucket of round t for each pair (board bucket of the flop, canonical board of round t).
 
-        ``table`` is the index of the round's boards.
+        ``table`` is the index of the round's boards, ``flop`` the round of the flops.
         The boards are clustered separately for each board bucket of flops. Each board bucket of flops gets a number of
         board buckets in proportion to the number of deals that lead through it.
         """
@@ -235,6 +237,18 @@ class _Builder:
             board_buckets[own] = n_before + self._alike(features[pairs.board[own]], pairs.counts[own], n)
             n_before = int(board_buckets[own].max()) + 1
         return board_buckets
+
+    def _similar(self, t: int, table: BoardMap, pairs: Pairs, flop: _Round) -> NDArray[np.int32]:
+        """Return a board bucket of round t for each pair (board bucket of the flop, canonical board of round t).
+
+        ``table`` is the index of the round's boards, ``flop`` the round of the flops. Pairs are clustered by the
+        features of the board and the mean features of the flops of the bucket, which have equal weights.
+        """
+        n_board_buckets = self.spec.board_buckets[t]
+        assert n_board_buckets != "all"
+        flops = cluster_means(self._features(flop.map), flop.map.counts, flop.board_buckets)
+        features = np.concatenate([self._features(table)[pairs.board], flops[pairs.first]], axis=1)
+        return self._alike(features, pairs.counts, n_board_buckets)
 
     def _alike(self, features: Array, counts: Array, n_board_buckets: int) -> NDArray[np.int32]:
         """Cluster boards by their features ``[board, axis]``; return the cluster of each board.

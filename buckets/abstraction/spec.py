@@ -13,6 +13,8 @@ Classes: TypeAlias = int | Literal["all"]
 """Number of board buckets of a round; "all": one for each canonical history."""
 Rows: TypeAlias = int | Literal["hands"]
 """Largest number of rows of each board bucket; "hands": one row per hand."""
+Remember: TypeAlias = bool | Literal["similar"]
+"""Whether boards of a bucket must have flops of one bucket; "similar": no, but flops that are similar."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,9 @@ class AbstractionSpec:
         rows: ``[round]``, largest number of rows of each board bucket; "hands": a row for each hand, which is only
             possible if the round's board buckets are "all".
         seed: seed of the clusterings.
-        remember: whether later rounds have separate board buckets for each board bucket of flops (a flop is the board
-            after the first deal).
+        remember: whether the board bucket of the flop (the board after the first deal) counts in later rounds. True:
+            each board bucket of flops has separate board buckets in later rounds; "similar": boards are clustered by
+            their own features and by the mean features of the flop's bucket; False: by their own features alone.
 
     Raises:
         BoardError: the tuples have different lengths, or a number is not possible for this deck.
@@ -41,7 +44,7 @@ class AbstractionSpec:
     board_buckets: tuple[Classes, ...]
     rows: tuple[Rows, ...]
     seed: int = 0
-    remember: bool = False
+    remember: Remember = False
 
     def __post_init__(self) -> None:
         n_rounds, n_cards = len(self.board_sizes), self.hole + sum(self.board_sizes)
@@ -73,11 +76,11 @@ class AbstractionSpec:
             )
 
     def remembers(self, t: int) -> bool:
-        """Return whether round t, after the flop, has separate board buckets for each board bucket of flops.
+        """Return whether the board buckets of round t, after the flop, depend on the board bucket of the flop.
 
         False if the round has a board bucket for each canonical history, which includes the flop.
         """
-        return self.remember and self.board_buckets[t] != "all" and t > self.first
+        return bool(self.remember) and self.board_buckets[t] != "all" and t > self.first
 
     @property
     def first(self) -> int:

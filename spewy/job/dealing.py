@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from buckets.abstraction.row_kinds import MAX_ROWS
+from buckets.abstraction.spec import Remember
 from buckets.cards import count_boards
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
@@ -35,7 +36,8 @@ class Dealing:
     Attributes:
         board_buckets: ``[round of the game]``, number of board buckets; None: a bucket for each canonical board.
         rows: ``[round of the game]``, number of rows; None: a row per hand.
-        remember: whether each board bucket of a later round contains only boards whose flops share a board bucket.
+        remember: whether each board bucket of a later round contains only boards whose flops share a board bucket;
+            "similar": boards whose flops are similar.
         seed: seed of the sampled boards.
         cfr_br: share of the opponent's play on the last round that is a best response on the sampled board, 0 to 1.
         check_seconds: seconds between two checks.
@@ -48,7 +50,7 @@ class Dealing:
 
     board_buckets: Numbers
     rows: Numbers
-    remember: bool
+    remember: Remember
     seed: int
     cfr_br: float
     check_seconds: float
@@ -90,8 +92,8 @@ class Dealing:
             t = names.index(name)
             _require_classes(name, number, count_boards(game.deck, game.board_sizes[t]), dealing.rows[t])
         if boards.remember:
-            _require_memory(game, dealing.board_buckets)
-        elif solve.workers == "dask":
+            _require_memory(game, dealing.board_buckets, apart=boards.remember is True)
+        if boards.remember is not True and solve.workers == "dask":
             _require_no_numbers(game, dealing.board_buckets)
         if not solve.coarse_to_fine:
             return dealing
@@ -101,7 +103,7 @@ class Dealing:
                 "solve.coarse_to_fine, or set a number of workers"
             )
         first = next(t for t, size in enumerate(game.num_board_cards) if size)
-        every_first = boards.remember and dealing.board_buckets[first] is None
+        every_first = boards.remember is True and dealing.board_buckets[first] is None
         return replace(dealing, coarse=() if every_first else _coarser(dealing.board_buckets, dealing.rows))
 
     def stages(self) -> tuple[Dealing, ...]:
@@ -155,15 +157,16 @@ def _number(value: int | str | None) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _require_memory(game: Game, board_buckets: Sequence[int | None]) -> None:
+def _require_memory(game: Game, board_buckets: Sequence[int | None], *, apart: bool) -> None:
     """Refuse ``boards.remember`` if the rounds after the flop have no board buckets, or too few.
 
-    With ``boards.remember`` the boards of a bucket have flops of one bucket. So a later round needs at least one bucket
-    for each bucket of the flop.
+    With ``boards.remember = true`` the boards of a bucket have flops of one bucket. So a later round needs at least one
+    bucket for each bucket of the flop.
 
     Args:
         game: the rules.
         board_buckets: ``[round of the game]``, number of board buckets; None: a bucket for each canonical board.
+        apart: whether ``boards.remember`` is true, instead of "similar".
 
     Raises:
         InputError: no later round has a number of board buckets, or a later round has fewer than the flop.
@@ -177,7 +180,7 @@ def _require_memory(game: Game, board_buckets: Sequence[int | None]) -> None:
         )
     first = board_buckets[dealt[0]] or count_boards(game.deck, game.board_sizes[dealt[0]])
     for t in later:
-        if (board_buckets[t] or first) < first:
+        if apart and (board_buckets[t] or first) < first:
             raise InputError(
                 f"boards.{game.round_names[t]}: expected at least {first:,} buckets, one for each bucket of the "
                 f"{game.round_names[dealt[0]]}, because boards.remember = true; found {board_buckets[t]:,}"

@@ -208,14 +208,22 @@ class BoardsSection(Section):
     """Number of board buckets that turn boards are grouped into; "all": a bucket for each canonical board."""
     river: int | Literal["all"] = "all"
     """Number of board buckets that river boards are grouped into; "all": a bucket for each canonical board."""
-    remember: bool = False
-    """Whether each board bucket of turns or rivers contains only boards whose flops share a board bucket."""
+    remember: bool | Literal["similar"] = False
+    """Whether each board bucket of turns or rivers contains only boards whose flops share a board bucket; "similar":
+    the boards of a bucket are similar, and so are their flops."""
 
     @field_validator("flop", "turn", "river", mode="before")
     @classmethod
     def _positive(cls, value: object) -> object:
         if value != "all" and (type(value) is not int or value < 1):
             raise ValueError('expected "all" or a number of buckets of at least 1')
+        return value
+
+    @field_validator("remember", mode="before")
+    @classmethod
+    def _known(cls, value: object) -> object:
+        if type(value) is not bool and value != "similar":
+            raise ValueError('expected true, false or "similar"')
         return value
 
 

@@ -232,6 +232,12 @@ def _abstraction_bytes(spec: AbstractionSpec, board_buckets: Sequence[int], rows
         groups = spec.groups(t)
         ways = prod(comb(len(spec.deck), size) for size in groups)
         boards = board_buckets[t] if len(groups) > 1 else count_boards(spec.deck, sum(groups))
+        if spec.remembers(
+            t
+        ):  # at most as many pairs of a flop bucket and a board as there are ways to choose the flop
+            flops = board_buckets[spec.first]
+            total += 4 * flops * boards  # the number of each pair
+            boards *= min(flops, comb(spec.n_cards(t), spec.board_sizes[spec.first]))
         total += 5 * ways + 4 * boards  # a canonical number and a permutation; a bucket
         if k != "hands":
             total += 256 * board_buckets[t] if t == last and spec.n_cards(t) else boards * hands

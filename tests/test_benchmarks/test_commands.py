@@ -39,6 +39,7 @@ speed.start --quick
 speed.start --compile --quick
 speed.whole_games --quick
 studies.board_classes measure --quick
+studies.by_round LIMIT --flops 2
 studies.clustering --quick --sweeps 5 --workers 1
 studies.failures --quick
 studies.features --quick

@@ -1,4 +1,5 @@
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 from math import comb
 
@@ -7,9 +8,11 @@ import numpy as np
 import pytest
 
 from buckets.abstraction import Abstraction, AbstractionSpec
+from buckets.abstraction.board_features import board_features
 from buckets.abstraction.board_pairs import board_pairs, require_pairs
 from buckets.abstraction.build import feature_names
 from buckets.abstraction.class_rows import interval_rows
+from buckets.abstraction.percentiles import Percentiles
 from buckets.cards import (
     Deck,
     blocked,
@@ -47,6 +50,7 @@ GAMES = {
         ("all", "all", 25, 90),
         (50, 6, 4, 5),
     ),
+    "small hold'em with similar flops": (SMALL, 2, (0, 2, 0, 1), ("all", 8, 6, 20), (50, 6, 4, 5)),
     "small hold'em, hands on the last board": (SMALL, 2, (0, 2, 1), ("all", 4, "all"), (50, 6, "hands")),
     "flop hold'em": (FULL, 2, (0, 3), ("all", 100), (169, 40)),
 }
@@ -54,7 +58,8 @@ GAMES = {
 
 @pytest.fixture(scope="module", params=GAMES)
 def made(request):
-    return Abstraction.build(AbstractionSpec(*GAMES[request.param], remember="remembers" in request.param))
+    remember = "similar" if "similar" in request.param else "remembers" in request.param
+    return Abstraction.build(AbstractionSpec(*GAMES[request.param], remember=remember))
 
 
 def drawn(made, t, n=12, seed=0):
@@ -95,8 +100,38 @@ def test_a_class_that_remembers_has_one_class_before(name):
         }
         assert all(len(found) == 1 for found in before.values())
         assert set.union(*before.values()) == set(range(made.n_board_buckets[1]))
+    assert made.all_remember
     last, _ = made.boards(made.n_rounds - 1, np.sort(boards))
     assert (last != later).any()  # the same cards, another one last
+
+
+def test_boards_of_a_bucket_have_similar_flops():
+    spec = AbstractionSpec(*GAMES["small hold'em with similar flops"], remember="similar")
+    made, alone = Abstraction.build(spec), Abstraction.build(replace(spec, remember=False))
+    boards = made.deal(0, range(2000)).boards
+    flops, _ = made.boards(1, boards[:, :2])
+    table = board_map(SMALL, (2,))
+    features = board_features(
+        Percentiles.of(SMALL, 2, board_map(SMALL, (3,))), table.boards, table.counts
+    ).values
+    numbers = {pair: i for i, pair in enumerate(combinations(SMALL.cards, 2))}
+    values = features[table.canonical[[numbers[tuple(sorted(pair))] for pair in boards[:, :2].tolist()]]]
+
+    def spread(board_buckets):
+        """The variance of the flops' features within the board buckets."""
+        within = [
+            values[board_buckets == k].var(axis=0).sum() * (board_buckets == k).mean() for k in range(20)
+        ]
+        return sum(within)
+
+    similar, _ = made.boards(3, boards)
+    assert spread(similar) < 0.8 * spread(alone.boards(3, boards)[0])
+    assert any(len(set(flops[similar == k].tolist())) > 1 for k in range(20))
+    assert made.remembers
+    assert not made.all_remember  # flop buckets are not kept apart
+    other_last, _ = made.boards(3, np.sort(boards))
+    assert (other_last != similar).any()  # the same cards, another one last
+    assert (alone.boards(3, np.sort(boards))[0] == alone.boards(3, boards)[0]).all()
 
 
 def test_pairs_are_counted_as_they_are_dealt():

@@ -1,0 +1,63 @@
+"""Shows which rounds of a whole game's strategy lose most: best responses that begin in a later round.
+
+    python -m benchmarks.studies.by_round FOLDER [--flops 3] [--seed 20]
+
+A best response that begins on the river follows the stored strategy before it, so it wins only what the river's
+strategy gives away; one that begins on the turn also wins what the turn's strategy gives away. Each line of the table
+has one flop, with the exploitability in mbb per hand, as a mean over both players; the flops are those on which
+``spewy exploit FOLDER --flops N --seed SEED`` measures. A flop takes about as long as there.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.sampled_games import note
+from lockers import open_store
+from spewy.look.folder import strategy_folder
+from spewy.look.unpacked import Decoder
+from spewy.records.strategy_locker import StrategyLocker
+from spewy.system.scratch import scratch_folder
+
+ROUNDS = ("flop", "turn", "river")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path, help="folder of a solved whole game with [boards]")
+    parser.add_argument("--flops", type=int, default=3, help="number of random flops")
+    parser.add_argument("--seed", type=int, default=20, help="seed of the random flops")
+    args = parser.parse_args()
+    play = strategy_folder(args.folder)
+    with (
+        scratch_folder("judge") as decoded,
+        StrategyLocker(open_store(play, read_only=True)) as averages,
+    ):
+        decoder = Decoder.of(averages, play)
+        decoder.write(decoded)
+        game, unit, found = decoder.game(decoded), 1000 / decoder.job.rules.big_blind, []
+        draw = game.drawn(args.flops, args.seed)
+        flops = game.to_judge(draw)
+        weights = [1 if draw is None else draw[flop] for flop in flops]
+        names = [game.trees.name(flop) for flop in flops]
+        for n, flop in enumerate(flops, 1):
+            found.append(unit * game.later(flop, game.desk()))
+            note(f"flop {n} of {len(flops)}")
+    rounds = ROUNDS[: len(found[0])]
+    print(
+        f"| flop | {' | '.join(f'from the {name} on' for name in rounds)} |",
+        "|---" * (len(rounds) + 1) + "|",
+        sep="\n",
+    )
+    for label, values in (
+        *zip(names, found, strict=True),
+        ("mean", np.average(found, axis=0, weights=weights)),
+    ):
+        print(f"| {label} | {' | '.join(f'{value:.1f}' for value in values)} |")
+
+
+if __name__ == "__main__":
+    main()
