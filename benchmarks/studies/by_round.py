@@ -5,7 +5,7 @@
 A best response that begins on the river follows the stored strategy before it, so it wins only what the river's
 strategy gives away; one that begins on the turn also wins what the turn's strategy gives away. Each line of the table
 has one flop, with the exploitability in mbb per hand, as a mean over both players; the flops are those on which
-``spewy exploit FOLDER --flops N --seed SEED`` measures. A flop takes about as long as there.
+``spewy exploit FOLDER --flops N --seed SEED`` measures. A flop takes about twice as long as there.
 """
 
 import argparse
@@ -19,8 +19,6 @@ from spewy.look.folder import strategy_folder
 from spewy.look.unpacked import Decoder
 from spewy.records.strategy_locker import StrategyLocker
 from spewy.system.scratch import scratch_folder
-
-ROUNDS = ("flop", "turn", "river")
 
 
 def main() -> None:
@@ -46,7 +44,7 @@ def main() -> None:
         for n, flop in enumerate(flops, 1):
             found.append(unit * game.later(flop, game.desk()))
             note(f"flop {n} of {len(flops)}")
-    rounds = ROUNDS[: len(found[0])]
+    rounds = decoder.job.rules.round_names[1:]
     print(
         f"| flop | {' | '.join(f'from the {name} on' for name in rounds)} |",
         "|---" * (len(rounds) + 1) + "|",

@@ -376,10 +376,11 @@ def table(found: list[dict[str, Any]]) -> str:
             coarse = (
                 case.coarse if isinstance(case.coarse, str) else f"{case.coarse:.0%}" if case.coarse else "no"
             )
-            seconds = np.mean([one["core_seconds"] for one in own])
+            timed = [one["core_seconds"] for one in own if "core_seconds" in one]  # older results have none
+            seconds = f"{np.mean(timed):.0f}" if timed else "not measured"
             out.append(
                 f"| {case.rows} | {case.hands} | {case.river_hands} | {case.boards} | {coarse} "
-                f"| {case.cfr_br:g} | {seconds:.0f} | **{np.mean(values):.1f}** ({by_seed}) |"
+                f"| {case.cfr_br:g} | {seconds} | **{np.mean(values):.1f}** ({by_seed}) |"
             )
     return "\n".join(out)
 

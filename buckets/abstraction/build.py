@@ -169,8 +169,10 @@ class _Builder:
             flop = before[spec.first]
             all_pairs = board_pairs(spec.deck, flop.map, flop.board_buckets, table)
             boards, counts, pairs = table.boards[all_pairs.board], all_pairs.counts, all_pairs.numbers
-            made = self._classes_of_pairs if spec.remember is True else self._similar
-            board_buckets = made(t, table, all_pairs, flop)
+            if spec.remember == "similar":
+                board_buckets = self._similar(t, table, all_pairs, flop)
+            else:
+                board_buckets = self._classes_of_pairs(t, table, all_pairs)
         else:
             board_buckets = self._classes(t, table)
         if k == "hands":
@@ -221,10 +223,10 @@ class _Builder:
             return np.arange(n_boards, dtype=np.int32)
         return self._alike(self._features(table), table.counts, n_board_buckets)
 
-    def _classes_of_pairs(self, t: int, table: BoardMap, pairs: Pairs, flop: _Round) -> NDArray[np.int32]:
+    def _classes_of_pairs(self, t: int, table: BoardMap, pairs: Pairs) -> NDArray[np.int32]:
         """Return a board bucket of round t for each pair (board bucket of the flop, canonical board of round t).
 
-        ``table`` is the index of the round's boards, ``flop`` the round of the flops.
+        ``table`` is the index of the round's boards.
         The boards are clustered separately for each board bucket of flops. Each board bucket of flops gets a number of
         board buckets in proportion to the number of deals that lead through it.
         """

@@ -116,7 +116,6 @@ class CoarseStages(Closing):
 
     def _start(self, k: int) -> Start:
         stores = self._open(k)
-        # With fewer visits, a stage would begin its averages anew, and be worse than the stage before for long.
         return Start(f"stage {k + 1}", self._plans[k].job, self._mark(k), stores.read, stores.play)
 
     def _solve(self, k: int, report: Reporter, log: Log, stop: Stop | None) -> str:

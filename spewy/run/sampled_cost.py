@@ -232,9 +232,7 @@ def _abstraction_bytes(spec: AbstractionSpec, board_buckets: Sequence[int], rows
         groups = spec.groups(t)
         ways = prod(comb(len(spec.deck), size) for size in groups)
         boards = board_buckets[t] if len(groups) > 1 else count_boards(spec.deck, sum(groups))
-        if spec.remembers(
-            t
-        ):  # at most as many pairs of a flop bucket and a board as there are ways to choose the flop
+        if spec.remembers(t):  # a board makes a pair with each bucket to which one of its flops may belong
             flops = board_buckets[spec.first]
             total += 4 * flops * boards  # the number of each pair
             boards *= min(flops, comb(spec.n_cards(t), spec.board_sizes[spec.first]))

@@ -71,13 +71,7 @@ class Start:
         with self.play() as store:
             arrays = StrategyLocker(store).arrays()
         old = board_abstraction(self.job.rules, arrays)
-        engine.start_from(
-            self.opened,
-            old,
-            board_buckets,
-            self.mark,
-            short=self.job.solve.short,
-        )
+        engine.start_from(self.opened, old, board_buckets, self.mark, short=self.job.solve.short)
 
 
 def require_start(folder: Path, plan: SampledPlan) -> tuple[Job, Mark]:
