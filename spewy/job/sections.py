@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
+    AfterValidator,
     AliasChoices,
     BaseModel,
     BeforeValidator,
@@ -45,6 +47,16 @@ class Section(BaseModel):
         if type(value) is int and abs(value) > MOST_INTEGER:
             raise ValueError(f"expected a number of at most {MOST_INTEGER}")
         return value
+
+
+def readable(parse: Callable[[str], object]) -> AfterValidator:
+    """Make a validator that returns a text unchanged, or raises the ValueError of a function that cannot parse it."""
+
+    def check(text: str) -> str:
+        parse(text)
+        return text
+
+    return AfterValidator(check)
 
 
 WITH_BOARDS = "with [boards]"
@@ -269,11 +281,11 @@ class SolveSection(Section):
     """Quantity that a visit adds to a stored chunk: regrets of CFR ("regret"), or a local optimum ("average")."""
     leaves: Literal["auto", "stored", "live"] | dict[RoundName, LeafKind] = "auto"
     """Values at chance leaves: from "live" chunks or "stored" payoffs of the next round; also a table by round."""
-    target: str = "0.3%"
+    target: Annotated[str, readable(parse_target)] = "0.3%"
     """Exploitability to stop at: "0.3%" of the pot (spots), "1 mbb" per hand (whole games), "0.01 bb" or "1 chips"."""
     max_sweeps: int | None = Field(None, gt=0)
     """Largest number of sweeps, by default 1000; with [boards], largest number of deals, by default unlimited."""
-    max_time: str | None = None
+    max_time: Annotated[str, readable(parse_duration)] | None = None
     """Time limit of all runs together, such as "8 h", with [boards]; it includes the last check of exploitability."""
     check_every: int | str | None = None
     """Sweeps between two checks of exploitability, 10 by default; with [boards] a time, "30 min" by default."""
@@ -299,7 +311,7 @@ class SolveSection(Section):
     """Precision of regrets and strategy sums; 16-bit takes half the memory of single."""
     workers: int | Literal["dask"] = 1
     """Threads of the solve (processes for stored chunks); "dask": a Dask cluster, for stored chunks or [boards]."""
-    memory: str = "2 GiB"
+    memory: Annotated[str, readable(parse_memory)] = "2 GiB"
     """Memory limit, such as "500 MiB" or "2 GiB"; larger jobs stream data from disk or are refused."""
 
     @property
@@ -338,25 +350,6 @@ class SolveSection(Section):
     def _workers(cls, value: object) -> object:
         if value != "dask" and (type(value) is not int or value < 1):
             raise ValueError('expected a number of at least 1, or "dask"')
-        return value
-
-    @field_validator("max_time")
-    @classmethod
-    def _time(cls, value: str | None) -> str | None:
-        if value is not None:
-            parse_duration(value)
-        return value
-
-    @field_validator("target")
-    @classmethod
-    def _target(cls, value: str) -> str:
-        parse_target(value)
-        return value
-
-    @field_validator("memory")
-    @classmethod
-    def _memory(cls, value: str) -> str:
-        parse_memory(value)
         return value
 
 
