@@ -16,9 +16,8 @@ import numpy as np
 from benchmarks.sampled_games import note
 from lockers import open_store
 from spewy.look.folder import strategy_folder
-from spewy.look.unpacked import Decoder
+from spewy.look.unpacked import decoded_game
 from spewy.records.strategy_locker import StrategyLocker
-from spewy.system.scratch import scratch_folder
 
 
 def main() -> None:
@@ -31,12 +30,10 @@ def main() -> None:
     args = parser.parse_args()
     play = strategy_folder(args.folder)
     with (
-        scratch_folder("judge") as decoded,
         StrategyLocker(open_store(play, read_only=True)) as averages,
+        decoded_game(averages, play) as (decoder, _, _, game),
     ):
-        decoder = Decoder.of(averages, play)
-        decoder.write(decoded)
-        game, unit, found = decoder.game(decoded), 1000 / decoder.job.rules.big_blind, []
+        unit, found = 1000 / decoder.job.rules.big_blind, []
         draw = game.drawn(args.flops, args.seed)
         flops = game.to_judge(draw)
         weights = [1 if draw is None else draw[flop] for flop in flops]

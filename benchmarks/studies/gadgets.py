@@ -22,7 +22,7 @@ from solvers.resolve import Gadget
 from spewy import Job, solve
 from spewy.bot.options import Options
 from spewy.chunks.rounds import line_forests
-from spewy.look.unpacked import Decoder
+from spewy.look.unpacked import decoded_game
 from spewy.records.strategy_locker import StrategyLocker
 
 GAME = """GAMEDEF
@@ -76,14 +76,14 @@ def solved(file: Path, folder: Path, deals: int) -> Job:
 
 def rows(temporary: Path, deals: int, iterations: int) -> list[str]:
     """Solve the game, re-solve its turns without and with gadgets, and return a table row for each flop."""
-    file, folder, decoded = temporary / "fifteen.game", temporary / str(deals), temporary / f"decoded-{deals}"
+    file, folder = temporary / "fifteen.game", temporary / str(deals)
     file.write_text(GAME)
     job = solved(file, folder, deals)
-    decoded.mkdir()
-    with StrategyLocker(open_store(folder / "play", read_only=True)) as averages:
-        decoder = Decoder.of(averages, folder / "play")
-        decoder.write(decoded)
-        game = decoder.game(decoded)
+    play = folder / "play"
+    with (
+        StrategyLocker(open_store(play, read_only=True)) as averages,
+        decoded_game(averages, play) as (_, _, _, game),
+    ):
         unit = 1000 / job.rules.big_blind
         histories, counts = game.trees.firsts
         flops = [(first, histories[first][-1]) for first in (0, len(counts) // 3)]

@@ -37,9 +37,8 @@ from spewy.bot.options import Options
 from spewy.chunks.rounds import line_forests
 from spewy.learn.real_game import RealGame
 from spewy.look.folder import strategy_folder
-from spewy.look.unpacked import Decoder
+from spewy.look.unpacked import decoded_game
 from spewy.records.strategy_locker import StrategyLocker
-from spewy.system.scratch import scratch_folder
 from spewy.system.textfile import replace_text
 
 DATA, KEEP = ROOT / "docs/data/resolved-flops.json", ROOT / "results/resolved-flops"
@@ -89,13 +88,10 @@ def judge_all(args: argparse.Namespace) -> None:
     play = strategy_folder(args.folder)
     options = Options("always", args.rounds, args.safe, args.iterations, seconds=None, warm=not args.cold)
     with (
-        scratch_folder("judge") as decoded,
         StrategyLocker(open_store(play, read_only=True)) as averages,
+        decoded_game(averages, play) as (decoder, _, mark, game),
     ):
-        decoder = Decoder.of(averages, play)
-        mark = decoder.write(decoded)
-        game, deals = decoder.game(decoded), averages.saved.deals
-        unit = 1000 / decoder.job.rules.big_blind
+        deals, unit = averages.saved.deals, 1000 / decoder.job.rules.big_blind
         lines = list(line_forests(decoder.job.betting_tree)[1].lines)
         for text in args.flops.split(","):
             first, flop = _canonical(game, parse_cards(text.strip()))

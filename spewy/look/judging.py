@@ -23,13 +23,12 @@ from spewy.learn.combined_flops import Finding
 from spewy.learn.real_game import RealGame
 from spewy.look.exploit import ExploitResult, FlopSample, JudgingCost, JudgingReporter
 from spewy.look.folder import require_solve, require_solved, strategy_folder
-from spewy.look.unpacked import Decoder, Parcel
+from spewy.look.unpacked import Decoder, Parcel, decoded_game
 from spewy.records.response_cache import FlopFinding, ResponseCache
 from spewy.records.strategy_locker import StrategyLocker
 from spewy.records.strategy_progress import saved_deals
 from spewy.system.dask_pool import worker_pool
 from spewy.system.interrupts import interruptible
-from spewy.system.scratch import scratch_folder
 from spewy.system.textfile import as_path
 from spewy.system.worker import Parent
 from spewy.system.worker_pool import WorkerPool
@@ -62,41 +61,36 @@ def judge_folder(
     """
     require_solve(folder)
     play = strategy_folder(folder)
-    with (
-        scratch_folder("judge") as decoded,
-        StrategyLocker(open_store(play, read_only=True)) as averages,
-    ):
-        decoder = Decoder.of(averages, play)
+    with StrategyLocker(open_store(play, read_only=True)) as averages:
         deals = saved_deals(averages.store)
         require_solved(deals, folder)
-        mark = decoder.write(decoded)
-        game = decoder.game(decoded)
-        draw = game.drawn(flops, seed)
-        with ResponseCache.of(as_path(folder, "folder"), averages.manifest) as cache:
-            responses = cache.findings(mark, game.shape)
-            missing = [first for first in game.to_judge(draw) if first not in responses]
-            pool = worker_pool(max(1, min(workers or joblib.cpu_count(), len(missing))))
-            work = _Work(play, decoded, decoder, pool)
-            n_cached = len(game.to_judge(draw)) - len(missing)
-            cost = JudgingCost(len(missing), n_cached, pool.size, decoder.n_bytes, game.desk().n_bytes)
-            if report is not None:
-                report.begin(decoder.job.name, cost)
-            start = None
-            with closing(_findings(pool, work, missing)) as findings:
-                for done, (first, finding) in enumerate(findings, 1):
-                    responses[first] = finding
-                    cache.keep(first, finding)
-                    now = time.monotonic()
-                    if (
-                        start is None
-                    ):  # leaves out the start of the processes, which can take longer than a flop
-                        start = now - finding.seconds
-                    seconds_left = (now - start) / done * (len(missing) - done)
-                    if report is not None:
-                        report.judged(
-                            game.trees.name(first), finding.seconds, done, len(missing), seconds_left
-                        )
-        return _result(decoder.job, deals, game.combined(responses, draw))
+        with decoded_game(averages, play) as (decoder, decoded, mark, game):
+            draw = game.drawn(flops, seed)
+            with ResponseCache.of(as_path(folder, "folder"), averages.manifest) as cache:
+                responses = cache.findings(mark, game.shape)
+                missing = [first for first in game.to_judge(draw) if first not in responses]
+                pool = worker_pool(max(1, min(workers or joblib.cpu_count(), len(missing))))
+                work = _Work(play, decoded, decoder, pool)
+                n_cached = len(game.to_judge(draw)) - len(missing)
+                cost = JudgingCost(len(missing), n_cached, pool.size, decoder.n_bytes, game.desk().n_bytes)
+                if report is not None:
+                    report.begin(decoder.job.name, cost)
+                start = None
+                with closing(_findings(pool, work, missing)) as findings:
+                    for done, (first, finding) in enumerate(findings, 1):
+                        responses[first] = finding
+                        cache.keep(first, finding)
+                        now = time.monotonic()
+                        if (
+                            start is None
+                        ):  # the start of the processes, which can take longer than a flop, is left out
+                            start = now - finding.seconds
+                        seconds_left = (now - start) / done * (len(missing) - done)
+                        if report is not None:
+                            report.judged(
+                                game.trees.name(first), finding.seconds, done, len(missing), seconds_left
+                            )
+            return _result(decoder.job, deals, game.combined(responses, draw))
 
 
 def judge_in_memory(job: Job, store: Store, *, flops: int | None, seed: int) -> ExploitResult:

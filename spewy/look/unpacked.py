@@ -6,9 +6,12 @@ Processes on this machine map files with the decoded strategies into memory; wor
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,6 +26,7 @@ from spewy.learn.real_game import RealGame, rows_know_suits
 from spewy.look.folder import stored_job
 from spewy.records.bucket_policy import board_abstraction
 from spewy.records.strategy_locker import StrategyLocker
+from spewy.system.scratch import scratch_folder
 
 
 @dataclass(frozen=True)
@@ -130,6 +134,40 @@ class Decoder:
     def _size(self, t: int, p: int) -> int:
         saved = self.strategies.saved
         return saved.board_buckets[t] * bucket_size(self.batches[t], p, saved.rows[t])
+
+
+class DecodedGame(NamedTuple):
+    """A game, with its decoded strategies in a temporary folder.
+
+    Attributes:
+        decoder: the decoder of the strategies.
+        folder: folder of the decoded strategies.
+        mark: hash of the strategies.
+        game: the game.
+    """
+
+    decoder: Decoder
+    folder: Path
+    mark: str
+    game: RealGame
+
+
+@contextmanager
+def decoded_game(averages: StrategyLocker, play: Path) -> Iterator[DecodedGame]:
+    """Decode all strategies of a strategy locker into a temporary folder, which is deleted at the end.
+
+    Args:
+        averages: the strategy locker.
+        play: its folder, for error messages.
+
+    Raises:
+        InputError: the locker is not that of a solve, or nothing is stored for a board bucket.
+        lockers.DamagedLockerError: the stored bytes are not those that were written.
+    """
+    with scratch_folder("judge") as folder:
+        decoder = Decoder.of(averages, play)
+        mark = decoder.write(folder)
+        yield DecodedGame(decoder, folder, mark, decoder.game(folder))
 
 
 @dataclass(frozen=True, eq=False)
