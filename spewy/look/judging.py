@@ -81,9 +81,8 @@ def judge_folder(
                         responses[first] = finding
                         cache.keep(first, finding)
                         now = time.monotonic()
-                        if (
-                            start is None
-                        ):  # the start of the processes, which can take longer than a flop, is left out
+                        if start is None:
+                            # without the start of the processes, which can take longer than a flop
                             start = now - finding.seconds
                         seconds_left = (now - start) / done * (len(missing) - done)
                         if report is not None:
