@@ -46,7 +46,7 @@ from spewy.system.textfile import replace_text
 
 DATA = ROOT / "docs/data/features.json"
 Floats = NDArray[np.float32]
-FLOPS = "outcomes and flops"
+IN_ORDER = "outcomes in order"
 CLUSTERS = 8
 """Number of clusters of the opponent's starting hands, as in Johanson et al. 2013."""
 COARSE_DEALS = 2_000
@@ -59,8 +59,8 @@ class Case(NamedTuple):
     Attributes:
         hands: features by which hands of flops and turns are grouped.
         river_hands: features by which hands of rivers are grouped; ``strength``: rows are intervals of strength.
-        boards: features by which the boards of all rounds are grouped; ``outcomes and flops``: turns and rivers are
-            also grouped by the outcomes on their flops, as with the job key ``boards.remember = "similar"``.
+        boards: features by which the boards of all rounds are grouped; ``outcomes in order``: turns and rivers are
+            also grouped by the outcomes before their last card, as with the job key ``boards.remember = "order"``.
         coarse: share of the deals that are solved with a quarter of the board buckets, from which the rest starts;
             ``stages``: the solve begins with fewer board buckets as with the job key ``solve.coarse_to_fine``.
         rows: number of rows of each board bucket.
@@ -84,7 +84,8 @@ CASES = (
     Case(river_hands="opponents"),
     Case(boards="opponents"),
     Case(boards="ranges"),
-    Case(boards=FLOPS),
+    Case(boards=IN_ORDER),
+    Case(boards=IN_ORDER, coarse="stages"),
     Case(coarse=0.1),
     Case(coarse="stages"),
     Case(rows=20),
@@ -205,8 +206,8 @@ class Game:
 
     def abstraction(self, case: Case, seed: int, dealing: Dealing) -> Abstraction:
         """Group boards and hands by a case's features into the numbers of board buckets and rows of ``dealing``."""
-        flops, outcomes = case.boards == FLOPS, case.boards in ("outcomes", FLOPS)
-        spec = replace(spec_of(self.job.rules, dealing), seed=seed, remember="similar" if flops else False)
+        in_order, outcomes = case.boards == IN_ORDER, case.boards in ("outcomes", IN_ORDER)
+        spec = replace(spec_of(self.job.rules, dealing), seed=seed, remember="order" if in_order else False)
         cache = {name: self.known[name] for name in self.known if isinstance(name, str)}
         tables = {t: board_map(spec.deck, spec.groups(t)) for t in range(1, len(spec.board_sizes))}
         if not outcomes:

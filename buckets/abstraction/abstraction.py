@@ -2,9 +2,10 @@
 
 The boards of a *board bucket* share rows and strategies. A round has either a given number of board buckets, whatever
 the order in which the cards came; or one board bucket for each canonical history, which distinguishes the rounds in
-which the cards came (see `buckets.cards.symmetry`). A round without public cards has one board bucket. In an
-abstraction that *remembers* the flop, each board bucket of flops has board buckets of its own in later rounds, so
-boards with the same cards can be in several board buckets. (The *flop* of any game is the board after the first deal.)
+which the cards came (see `buckets.cards.symmetry`). A round without public cards has one board bucket. There are two
+kinds of abstractions in which boards with the same cards can be in several board buckets. If the *order* counts, a
+board bucket also depends on which cards came last. In an abstraction that *remembers* the flop, each board bucket of
+flops has board buckets of its own in later rounds. (The *flop* of any game is the board after the first deal.)
 
 A *row* is a group of hands that share a strategy, or a single hand; rows are numbered within a board bucket. Before the
 flop, hands that are equal up to suits share a row: hold'em has 169 rows, in the order of `preflop_classes`. In later
@@ -108,8 +109,9 @@ class Abstraction:
 
     @property
     def remembers(self) -> bool:
-        """Whether in some round after the flop the board buckets depend on the board bucket of the flop."""
-        return bool(self.arrays["memory"][:, 0].any())
+        """Whether the board bucket of some board depends on the order of its cards."""
+        ordered = (self.arrays["groups"] > 0).sum(axis=1) > 1
+        return bool(ordered.any() or self.arrays["memory"][:, 0].any())
 
     @property
     def first(self) -> int:
@@ -119,9 +121,11 @@ class Abstraction:
     @property
     def all_remember(self) -> bool:
         """Whether in every round after the flop all boards of a board bucket come from one board bucket of flops."""
-        dealt = [t for t, size in enumerate(self.board_sizes) if size]
-        groups = (self.arrays["groups"] > 0).sum(axis=1)
-        return all(groups[t] == i + 1 or self._apart(t) for i, t in enumerate(dealt))
+        later = [t for t, size in enumerate(self.board_sizes) if size][1:]
+        n_groups = (self.arrays["groups"] > 0).sum(axis=1)
+        n_boards = np.diff(self.arrays["starts"][:, 1], append=len(self.arrays["classes"]))
+        every_history = self.arrays["n_classes"] == n_boards  # with a group for each deal
+        return all((every_history[t] and n_groups[t] == i) or self._apart(t) for i, t in enumerate(later, 2))
 
     def _apart(self, t: int) -> bool:
         """Return whether each board bucket of round t has boards of one board bucket of flops."""

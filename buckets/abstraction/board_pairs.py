@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.cards.boards import BoardMap, binomials, sets_of
+from buckets.cards.boards import BoardMap, board_numbers, sets_of
 from buckets.cards.cards import Deck
 from buckets.errors import BoardError
 from buckets.types import Ints
@@ -67,10 +67,9 @@ def board_pairs(deck: Deck, firsts: BoardMap, board_buckets: NDArray[np.int32], 
     n_board_buckets, n_boards = int(board_buckets.max()) + 1, len(later.boards)
     require_pairs(n_board_buckets, n_boards)
     n_first, n_cards = int(firsts.groups.sum()), later.boards.shape[1]
-    places = np.searchsorted(np.array(deck.cards), later.boards)
     weights = np.zeros((n_board_buckets, n_boards), dtype=np.int64)
     for chosen in sets_of(n_cards, n_first):
-        canonical = firsts.canonical[_numbers(places[:, chosen], len(deck))]
+        canonical = firsts.canonical[board_numbers(deck, later.boards[:, chosen])]
         weights[board_buckets[canonical], np.arange(n_boards)] += later.counts
     first, board = np.nonzero(weights)
     numbers = np.full(weights.shape, -1, dtype=np.int32)
@@ -89,14 +88,3 @@ def shared_out(n: int, weights: Ints) -> Ints:
     most = np.argsort(parts - exact, kind="stable")[: n - len(weights) - parts.sum()]
     parts[most] += 1
     return np.asarray(parts + 1)
-
-
-def _numbers(places: Ints, n: int) -> Ints:
-    """Return the lexicographic number of each set of cards: ``[set]``.
-
-    ``places[set, card]`` are the ascending places of the cards in a deck of n cards.
-    """
-    choose, k = binomials(), places.shape[1]
-    terms = [choose[n - 1 - places[:, i], k - i] for i in range(k)]
-    numbers: Ints = choose[n, k] - 1 - np.sum(terms, axis=0)
-    return numbers

@@ -1,5 +1,6 @@
 """Computes the arrays of an abstraction, round by round: see `buckets.abstraction.abstraction`."""
 
+import warnings
 from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,13 +13,12 @@ from numpy.typing import NDArray
 from buckets.abstraction.board_features import board_features, start_kinds
 from buckets.abstraction.board_pairs import Pairs, board_pairs, require_pairs, shared_out
 from buckets.abstraction.board_tree import BoardTree
-from buckets.abstraction.cut import cluster_means
 from buckets.abstraction.percentiles import Percentiles
 from buckets.abstraction.row_kinds import BY_BOARD, BY_GRADE, BY_HAND, NO_ROW
 from buckets.abstraction.spec import AbstractionSpec
-from buckets.cards.boards import BoardMap, board_map
+from buckets.cards.boards import BoardMap, board_map, board_numbers
 from buckets.errors import BoardError
-from buckets.types import Array
+from buckets.types import Array, Ints
 
 Arrays: TypeAlias = dict[str, Array]
 Cache: TypeAlias = MutableMapping[str, Array]
@@ -32,6 +32,9 @@ ARRAYS = (
 
 METHOD = 1
 """Version of the algorithm; increase it when a specification gives other buckets, rows or features than before."""
+
+BEFORE = np.float32(1.5)
+"""Weight of the features of the board before the last deal against those of the board, if the order of cards counts."""
 
 N_POINTS = 23
 """Largest number of points of the curves from which rows are made; 23 divides hold'em's 46 and 1,081 outcomes."""
@@ -147,7 +150,7 @@ class _Builder:
                 if n_flop == "all":
                     n_flop = len(self._map(spec.groups(spec.first)).boards)
                 require_pairs(n_flop, n_boards)
-                if spec.remember is True and n_board_buckets != "all" and n_board_buckets < n_flop:
+                if n_board_buckets != "all" and n_board_buckets < n_flop:
                     raise BoardError(
                         f"board buckets of round {t}: expected at least 1 for each of {n_flop:,} board buckets of the "
                         f"flop that are remembered, got {n_board_buckets:,}"
@@ -169,10 +172,7 @@ class _Builder:
             flop = before[spec.first]
             all_pairs = board_pairs(spec.deck, flop.map, flop.board_buckets, table)
             boards, counts, pairs = table.boards[all_pairs.board], all_pairs.counts, all_pairs.numbers
-            if spec.remember == "similar":
-                board_buckets = self._similar(t, table, all_pairs, flop)
-            else:
-                board_buckets = self._classes_of_pairs(t, table, all_pairs)
+            board_buckets = self._classes_of_pairs(t, table, all_pairs)
         else:
             board_buckets = self._classes(t, table)
         if k == "hands":
@@ -195,9 +195,11 @@ class _Builder:
         """Number of steps of the progress: a step computes the grades, the features or the rows on one board."""
         features, n_rows, tabled = {}, 0, False
         for t, (k, rows) in enumerate(zip(self.spec.board_buckets, self.spec.rows, strict=True)):
-            n_boards, n_cards = len(self._map(self.spec.groups(t)).boards), self.spec.n_cards(t)
-            if k not in ("all", n_boards) and _feature_name(n_cards) not in self.cache:
-                features[n_cards] = n_boards
+            groups, n_cards = self.spec.groups(t), self.spec.n_cards(t)
+            n_boards = len(self._map(groups).boards)
+            for n in {n_cards, *groups[:1]} if k not in ("all", n_boards) else ():
+                if _feature_name(n) not in self.cache:
+                    features[n] = len(self._map((n,)).boards)
             if n_cards and rows != "hands":
                 tabled = True
                 n_rows += n_boards * (t < len(self.spec.board_sizes) - 1)
@@ -240,39 +242,47 @@ class _Builder:
             n_before = int(board_buckets[own].max()) + 1
         return board_buckets
 
-    def _similar(self, t: int, table: BoardMap, pairs: Pairs, flop: _Round) -> NDArray[np.int32]:
-        """Return a board bucket of round t for each pair (board bucket of the flop, canonical board of round t).
-
-        ``table`` is the index of the round's boards, ``flop`` the round of the flops. Pairs are clustered by the
-        features of the board and the mean features of the flops of the bucket, which have equal weights.
-        """
-        n_board_buckets = self.spec.board_buckets[t]
-        assert n_board_buckets != "all"
-        flops = cluster_means(self._features(flop.map), flop.map.counts, flop.board_buckets)
-        features = np.concatenate([self._features(table)[pairs.board], flops[pairs.first]], axis=1)
-        return self._alike(features, pairs.counts, n_board_buckets)
-
     def _alike(self, features: Array, counts: Array, n_board_buckets: int) -> NDArray[np.int32]:
         """Cluster boards by their features ``[board, axis]``; return the cluster of each board.
 
         ``counts[board]`` are the weights of the boards.
         """
+        from sklearn.exceptions import ConvergenceWarning
+
         from buckets.abstraction.board_clustering import BoardClustering
 
-        n_distinct = len(np.unique(features, axis=0))
-        model = BoardClustering(min(n_board_buckets, n_distinct), random_state=self.spec.seed)
-        return model.fit(features, sample_weight=counts).labels_
+        model = BoardClustering(n_board_buckets, random_state=self.spec.seed)
+        with (
+            warnings.catch_warnings()
+        ):  # boards with equal features share a bucket, so there can be fewer buckets
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return model.fit(features, sample_weight=counts).labels_
 
     def _features(self, table: BoardMap) -> NDArray[Any]:
         """Return the features ``[board, axis]`` of the canonical boards of an index.
 
+        If the index has the last cards in a group of their own, the features of a board are followed by those of the
+        board before these cards, times `BEFORE`.
+        """
+        n_cards, n_before = int(table.groups.sum()), int(table.groups[0])
+        own = self._features_of_sets(table.boards)
+        if n_before == n_cards:
+            return own
+        return np.concatenate([own, BEFORE * self._features_of_sets(table.boards[:, :n_before])], axis=1)
+
+    def _features_of_sets(self, boards: Ints) -> NDArray[np.float32]:
+        """Return features ``[board, axis]`` of boards ``[board, card]``, whose order of cards does not count.
+
         The features come from the cache; if the cache lacks them, they are computed and stored there.
         """
-        name = _feature_name(table.boards.shape[1])
+        sets = self._map((boards.shape[1],))
+        name = _feature_name(boards.shape[1])
         if name not in self.cache:
-            features = board_features(self._percentiles, table.boards, table.counts, self._tell)
-            self.cache[name] = features.values
-        return self.cache[name]
+            self.cache[name] = board_features(self._percentiles, sets.boards, sets.counts, self._tell).values
+        features: NDArray[np.float32] = self.cache[name][
+            sets.canonical[board_numbers(self.spec.deck, boards)]
+        ]
+        return features
 
     def _start_rows(self, n_rows: int) -> NDArray[np.uint8]:
         """Return the row, one of at most ``n_rows``, of each hand before the flop, as an array ``[1, hand]``."""

@@ -13,8 +13,8 @@ Classes: TypeAlias = int | Literal["all"]
 """Number of board buckets of a round; "all": one for each canonical history."""
 Rows: TypeAlias = int | Literal["hands"]
 """Largest number of rows of each board bucket; "hands": one row per hand."""
-Remember: TypeAlias = bool | Literal["similar"]
-"""Whether boards of a bucket must have flops of one bucket; "similar": no, but flops that are similar."""
+Remember: TypeAlias = bool | Literal["order"]
+"""What of a board's past decides its bucket: nothing, the bucket of its flop, or which card came last ("order")."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class AbstractionSpec:
         rows: ``[round]``, largest number of rows of each board bucket; "hands": a row for each hand, which is only
             possible if the round's board buckets are "all".
         seed: seed of the clusterings.
-        remember: whether the board bucket of the flop (the board after the first deal) counts in later rounds. True:
-            each board bucket of flops has separate board buckets in later rounds; "similar": boards are clustered by
-            their own features and by the mean features of the flop's bucket; False: by their own features alone.
+        remember: what of a board's past decides its bucket. False: nothing, boards are clustered by their own features
+            alone; "order": boards are clustered by their own features and those of the board of the round before; True:
+            each board bucket of flops (boards after the first deal) has separate board buckets in later rounds.
 
     Raises:
         BoardError: the tuples have different lengths, or a number is not possible for this deck.
@@ -80,7 +80,7 @@ class AbstractionSpec:
 
         False if the round has a board bucket for each canonical history, which includes the flop.
         """
-        return bool(self.remember) and self.board_buckets[t] != "all" and t > self.first
+        return self.remember is True and self.board_buckets[t] != "all" and t > self.first
 
     @property
     def first(self) -> int:
@@ -99,9 +99,13 @@ class AbstractionSpec:
     def groups(self, t: int) -> tuple[int, ...]:
         """Return the numbers of cards of the groups that make a board of round t (see `buckets.cards.boards`).
 
-        With board buckets "all" there is a group for each round that dealt cards; otherwise all cards are one group.
+        With board buckets "all" there is a group for each round that dealt cards. Otherwise all cards are one group or,
+        if the order counts, the cards that were dealt last are one group and the cards before them another.
         """
-        groups = self.board_sizes[: t + 1] if self.board_buckets[t] == "all" else (self.n_cards(t),)
+        dealt = tuple(size for size in self.board_sizes[: t + 1] if size)
+        if self.board_buckets[t] == "all":
+            return dealt
+        groups = (sum(dealt[:-1]), *dealt[-1:]) if self.remember == "order" else (sum(dealt),)
         return tuple(size for size in groups if size)
 
 

@@ -1,7 +1,8 @@
 """Index from each board of a deck to its canonical board, in constant time.
 
 The cards of a board are in groups. If the order of the rounds matters, there is a group for each round that dealt
-cards; otherwise one group has all cards. The order within a group does not matter. Boards are numbered in lexicographic
+cards; if only the last card matters, it is a group, and the cards before it are another; otherwise one group has all
+cards. The order within a group does not matter. Boards are numbered in lexicographic
 order (`buckets.kernels.combinations`). Of all boards that are equal up to suits, the board with the smallest number is
 canonical, as in `symmetry`.
 """
@@ -20,10 +21,11 @@ from buckets.cards.symmetry import permute_cards, suit_permutations
 from buckets.errors import BoardError
 from buckets.types import Ints
 
-MAX_NUMBERS = 4_000_000
+MAX_NUMBERS = 16_000_000
 """Largest number of boards in an index.
 
-Hold'em has 2.6 million final boards if the order of the rounds does not matter, and sixty million if it does.
+Hold'em has 2.6 million final boards if the order of the cards does not matter, fourteen million if it matters which
+card came last, and sixty million if the order of the rounds matters.
 """
 
 
@@ -74,6 +76,20 @@ def board_map(deck: Deck, groups: Sequence[int]) -> BoardMap:
     boards = np.array(deck.cards, dtype=np.int64)[places]
     counts = np.bincount(canonical[possible], minlength=n_canonical)
     return BoardMap(sizes, canonical, perm_of, boards, counts)
+
+
+def board_numbers(deck: Deck, boards: Ints) -> Ints:
+    """Return the number of each board, ``[board]``, in an index whose boards have one group.
+
+    Args:
+        deck: the deck.
+        boards: ``[board, card]``, in any order of the cards.
+    """
+    places = np.sort(np.searchsorted(np.array(deck.cards), boards), axis=1)
+    choose, n, k = binomials(), len(deck), boards.shape[1]
+    terms = [choose[n - 1 - places[:, i], k - i] for i in range(k)]
+    numbers: Ints = choose[n, k] - 1 - np.sum(terms, axis=0)
+    return numbers
 
 
 @lru_cache(maxsize=1)

@@ -69,7 +69,7 @@ def _key(spec: AbstractionSpec, name: str) -> bytes:
     sizes, board_buckets, rows = (
         "-".join(map(str, part)) for part in (spec.board_sizes, spec.board_buckets, spec.rows)
     )
-    remember = ".similar" if spec.remember == "similar" else ".remember" if spec.remember else ""
+    remember = {False: "", True: ".remember", "order": ".order"}[spec.remember]
     how = f"{spec.seed}{remember}.{METHOD}"
     return f"{_deck(spec)}.{sizes}.{board_buckets}.{rows}.{how}|{name}".encode()
 

@@ -36,8 +36,7 @@ class Dealing:
     Attributes:
         board_buckets: ``[round of the game]``, number of board buckets; None: a bucket for each canonical board.
         rows: ``[round of the game]``, number of rows; None: a row per hand.
-        remember: whether each board bucket of a later round contains only boards whose flops share a board bucket;
-            "similar": boards whose flops are similar.
+        remember: what of a board's past decides its bucket, see `buckets.abstraction.AbstractionSpec`.
         seed: seed of the sampled boards.
         cfr_br: share of the opponent's play on the last round that is a best response on the sampled board, 0 to 1.
         check_seconds: seconds between two checks.
@@ -166,7 +165,7 @@ def _require_memory(game: Game, board_buckets: Sequence[int | None], *, apart: b
     Args:
         game: the rules.
         board_buckets: ``[round of the game]``, number of board buckets; None: a bucket for each canonical board.
-        apart: whether ``boards.remember`` is true, instead of "similar".
+        apart: whether ``boards.remember`` is true, instead of "order".
 
     Raises:
         InputError: no later round has a number of board buckets, or a later round has fewer than the flop.

@@ -220,9 +220,9 @@ class BoardsSection(Section):
     """Number of board buckets that turn boards are grouped into; "all": a bucket for each canonical board."""
     river: int | Literal["all"] = "all"
     """Number of board buckets that river boards are grouped into; "all": a bucket for each canonical board."""
-    remember: bool | Literal["similar"] = False
-    """Whether each board bucket of turns or rivers contains only boards whose flops share a board bucket; "similar":
-    the boards of a bucket are similar, and so are their flops."""
+    remember: bool | Literal["order"] = False
+    """What of a board's past decides its bucket: "order": the board before its last card, too; true: the bucket of its
+    flop, since boards of a bucket have flops of one bucket; false: nothing, the order of the cards does not count."""
 
     @field_validator("flop", "turn", "river", mode="before")
     @classmethod
@@ -234,8 +234,8 @@ class BoardsSection(Section):
     @field_validator("remember", mode="before")
     @classmethod
     def _known(cls, value: object) -> object:
-        if type(value) is not bool and value != "similar":
-            raise ValueError('expected true, false or "similar"')
+        if type(value) is not bool and value != "order":
+            raise ValueError('expected true, false or "order"')
         return value
 
 

@@ -142,7 +142,7 @@ def _rung(opened: ExitStack, folder: Path) -> tuple[int, BucketPolicy, Abstracti
     board_buckets = board_abstraction(game, policy.strategies.arrays())
     if board_buckets.remembers:
         raise InputError(
-            f"folder {path_text(folder)}: the bot cannot use board buckets that depend on the flop; "
+            f"folder {path_text(folder)}: the bot cannot use board buckets that depend on the order of cards; "
             "solve without boards.remember"
         )
     return stacks[0], policy, board_buckets

@@ -50,7 +50,7 @@ GAMES = {
         ("all", "all", 25, 90),
         (50, 6, 4, 5),
     ),
-    "small hold'em with similar flops": (SMALL, 2, (0, 2, 0, 1), ("all", 8, 6, 20), (50, 6, 4, 5)),
+    "small hold'em in order": (SMALL, 2, (0, 2, 0, 1), ("all", 8, 6, 20), (50, 6, 4, 5)),
     "small hold'em, hands on the last board": (SMALL, 2, (0, 2, 1), ("all", 4, "all"), (50, 6, "hands")),
     "flop hold'em": (FULL, 2, (0, 3), ("all", 100), (169, 40)),
 }
@@ -58,7 +58,7 @@ GAMES = {
 
 @pytest.fixture(scope="module", params=GAMES)
 def made(request):
-    remember = "similar" if "similar" in request.param else "remembers" in request.param
+    remember = "order" if "in order" in request.param else "remembers" in request.param
     return Abstraction.build(AbstractionSpec(*GAMES[request.param], remember=remember))
 
 
@@ -105,33 +105,36 @@ def test_a_class_that_remembers_has_one_class_before(name):
     assert (last != later).any()  # the same cards, another one last
 
 
-def test_boards_of_a_bucket_have_similar_flops():
-    spec = AbstractionSpec(*GAMES["small hold'em with similar flops"], remember="similar")
+def test_boards_of_a_bucket_were_similar_before_the_last_deal_if_the_order_counts():
+    spec = AbstractionSpec(*GAMES["small hold'em in order"], remember="order")
     made, alone = Abstraction.build(spec), Abstraction.build(replace(spec, remember=False))
     boards = made.deal(0, range(2000)).boards
-    flops, _ = made.boards(1, boards[:, :2])
     table = board_map(SMALL, (2,))
-    features = board_features(
-        Percentiles.of(SMALL, 2, board_map(SMALL, (3,))), table.boards, table.counts
-    ).values
+    percentiles = Percentiles.of(SMALL, 2, board_map(SMALL, (3,)))
+    features = board_features(percentiles, table.boards, table.counts).values
     numbers = {pair: i for i, pair in enumerate(combinations(SMALL.cards, 2))}
     values = features[table.canonical[[numbers[tuple(sorted(pair))] for pair in boards[:, :2].tolist()]]]
 
     def spread(board_buckets):
-        """The variance of the flops' features within the board buckets."""
+        """The variance, within the board buckets, of the features of the boards before the last deal."""
         within = [
             values[board_buckets == k].var(axis=0).sum() * (board_buckets == k).mean() for k in range(20)
         ]
         return sum(within)
 
-    similar, _ = made.boards(3, boards)
-    assert spread(similar) < 0.8 * spread(alone.boards(3, boards)[0])
-    assert any(len(set(flops[similar == k].tolist())) > 1 for k in range(20))
+    for t, size in ((2, 2), (3, 3)):
+        found, other = (each.boards(t, boards[:, :size])[0] for each in (made, alone))
+        last_first, other_last_first = (
+            each.boards(t, boards[:, :size][:, ::-1])[0] for each in (made, alone)
+        )
+        assert (found != last_first).any() == (
+            t == 3
+        )  # a round without a card: the flop's cards have no order
+        assert (other == other_last_first).all()
+    assert spread(found) < 0.8 * spread(other)
     assert made.remembers
+    assert not alone.remembers
     assert not made.all_remember  # flop buckets are not kept apart
-    other_last, _ = made.boards(3, np.sort(boards))
-    assert (other_last != similar).any()  # the same cards, another one last
-    assert (alone.boards(3, np.sort(boards))[0] == alone.boards(3, boards)[0]).all()
 
 
 def test_pairs_are_counted_as_they_are_dealt():
@@ -375,7 +378,7 @@ def test_what_is_too_much_for_the_last_round_is_refused_at_once(monkeypatch):
         BucketError, match="board buckets of round 2: expected 1 to 95, the number of its boards, got 96"
     ):
         Abstraction.build(AbstractionSpec(SMALL, 2, (0, 2, 1), ("all", 4, 96), rows))
-    with pytest.raises(BucketError, match=r"boards of \(3, 1, 1\) cards: expected at most 4,000,000"):
+    with pytest.raises(BucketError, match=r"boards of \(3, 1, 1\) cards: expected at most 16,000,000"):
         Abstraction.build(AbstractionSpec(FULL, 2, (0, 3, 1, 1), ("all", 100, 200, "all"), (169, 40, 40, 40)))
 
 

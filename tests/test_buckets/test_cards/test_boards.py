@@ -60,6 +60,6 @@ def test_hold_em_has_as_many_boards_as_are_known():
 
 def test_too_many_boards_are_refused():
     with pytest.raises(
-        BoardError, match=r"boards of \(3, 1, 1\) cards: expected at most 4,000,000, got 59,758,400"
+        BoardError, match=r"boards of \(3, 1, 1\) cards: expected at most 16,000,000, got 59,758,400"
     ):
         board_map(FULL, (3, 1, 1))

@@ -102,10 +102,10 @@ def test_what_is_no_time(text):
             "boards.remember: expected a number of board buckets in a round",
         ),
         (
-            {"boards": {"flop": 20, "remember": "similar"}},
+            {"boards": {"flop": 20, "remember": "order"}},
             "boards.remember: expected a number of board buckets in a round",
         ),
-        ({"boards": {"remember": "alike"}}, 'job: boards.remember: expected true, false or "similar", found'),
+        ({"boards": {"remember": "alike"}}, 'job: boards.remember: expected true, false or "order", found'),
         ({"boards": {"turn": 16433}}, "boards.turn: expected at most 16,432 buckets"),
         ({"boards": {"river": 134460}}, "boards.river: expected at most 134,459 buckets"),
         (

@@ -95,7 +95,7 @@ def test_leduc_in_classes_is_as_exploitable_as_open_spiel_says(tmp_path, board_b
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("remember", ["false", "true", "similar"])
+@pytest.mark.parametrize("remember", ["false", "true", "order"])
 def test_three_rounds_in_classes_are_as_exploitable_as_the_walk_over_all_hands_says(tmp_path, remember):
     told = solve(tmp_path, SMALL_RHODE_ISLAND, 20_000, f"boards.remember={remember}")
     found = good_json("exploit", tmp_path / "out", "--workers", 1)
