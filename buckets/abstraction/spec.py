@@ -14,7 +14,7 @@ Classes: TypeAlias = int | Literal["all"]
 Rows: TypeAlias = int | Literal["hands"]
 """Largest number of rows of each board bucket; "hands": one row per hand."""
 Remember: TypeAlias = bool | Literal["order"]
-"""What of a board's past decides its bucket: nothing, the bucket of its flop, or which card came last ("order")."""
+"""Whether boards of a bucket must have flops of one bucket; "order": no, but similar boards before the last card."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class AbstractionSpec:
         rows: ``[round]``, largest number of rows of each board bucket; "hands": a row for each hand, which is only
             possible if the round's board buckets are "all".
         seed: seed of the clusterings.
-        remember: what of a board's past decides its bucket. False: nothing, boards are clustered by their own features
-            alone; "order": boards are clustered by their own features and those of the board of the round before; True:
-            each board bucket of flops (boards after the first deal) has separate board buckets in later rounds.
+        remember: whether the order of the cards counts. False: boards are clustered by their own features alone;
+            "order": by their own features and those of the board before the last deal; True: each board bucket of flops
+            (boards after the first deal) has separate board buckets in later rounds.
 
     Raises:
         BoardError: the tuples have different lengths, or a number is not possible for this deck.

@@ -36,7 +36,7 @@ class Dealing:
     Attributes:
         board_buckets: ``[round of the game]``, number of board buckets; None: a bucket for each canonical board.
         rows: ``[round of the game]``, number of rows; None: a row per hand.
-        remember: what of a board's past decides its bucket, see `buckets.abstraction.AbstractionSpec`.
+        remember: whether the order of the cards counts, see `buckets.abstraction.AbstractionSpec`.
         seed: seed of the sampled boards.
         cfr_br: share of the opponent's play on the last round that is a best response on the sampled board, 0 to 1.
         check_seconds: seconds between two checks.

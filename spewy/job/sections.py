@@ -221,8 +221,8 @@ class BoardsSection(Section):
     river: int | Literal["all"] = "all"
     """Number of board buckets that river boards are grouped into; "all": a bucket for each canonical board."""
     remember: bool | Literal["order"] = False
-    """What of a board's past decides its bucket: "order": the board before its last card, too; true: the bucket of its
-    flop, since boards of a bucket have flops of one bucket; false: nothing, the order of the cards does not count."""
+    """Whether each board bucket of turns or rivers contains only boards whose flops share a board bucket; "order": the
+    boards of a bucket are similar, and so are the boards before their last card."""
 
     @field_validator("flop", "turn", "river", mode="before")
     @classmethod
