@@ -24,7 +24,7 @@ MAX_STEPS = 50
 SAMPLED = 150_000
 """Largest number of different samples from which k-means finds the means: hold'em has fewer rivers as sets of cards.
 
-Of the 652,353 rivers with a turn before them a random sample of this size is enough.
+Of the 652,353 rivers with a turn before them, a random sample of this size finds the means.
 """
 
 BATCH = 4096

@@ -252,9 +252,8 @@ class _Builder:
         from buckets.abstraction.board_clustering import BoardClustering
 
         model = BoardClustering(n_board_buckets, random_state=self.spec.seed)
-        with (
-            warnings.catch_warnings()
-        ):  # boards with equal features share a bucket, so there can be fewer buckets
+        with warnings.catch_warnings():
+            # boards with equal features share a bucket, so there can be fewer buckets
             warnings.simplefilter("ignore", ConvergenceWarning)
             return model.fit(features, sample_weight=counts).labels_
 

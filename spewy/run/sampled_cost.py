@@ -234,9 +234,8 @@ def _abstraction_bytes(spec: AbstractionSpec, board_buckets: Sequence[int], rows
         if k_boards == "all":
             boards = board_buckets[t]
         elif len(groups) > 1:
-            boards = (
-                ways // 20
-            )  # in hold'em 652,353 of 14 million rivers after a turn differ by more than suits
+            # in hold'em 652,353 of 14 million rivers after a turn differ by more than suits
+            boards = ways // 20
         else:
             boards = count_boards(spec.deck, sum(groups))
         if spec.remembers(t):  # a board makes a pair with each bucket to which one of its flops may belong
