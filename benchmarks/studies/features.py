@@ -344,7 +344,6 @@ def main() -> None:
     )
     args = parser.parse_args()
     found: list[dict[str, Any]] = json.loads(args.data.read_text()) if args.data.exists() else []
-    found = [{"rows": Case().rows, "cfr_br": Case().cfr_br} | one for one in found]
     cases, seeds = CASES, args.seeds
     if args.quick:
         found, cases, seeds, args.deals, args.ranks = [], CASES[2:3], 1, 32, 4
@@ -377,11 +376,10 @@ def table(found: list[dict[str, Any]]) -> str:
             coarse = (
                 case.coarse if isinstance(case.coarse, str) else f"{case.coarse:.0%}" if case.coarse else "no"
             )
-            timed = [one["core_seconds"] for one in own if "core_seconds" in one]  # older results have none
-            seconds = f"{np.mean(timed):.0f}" if timed else "not measured"
+            seconds = np.mean([one["core_seconds"] for one in own])
             out.append(
                 f"| {case.rows} | {case.hands} | {case.river_hands} | {case.boards} | {coarse} "
-                f"| {case.cfr_br:g} | {seconds} | **{np.mean(values):.1f}** ({by_seed}) |"
+                f"| {case.cfr_br:g} | {seconds:.0f} | **{np.mean(values):.1f}** ({by_seed}) |"
             )
     return "\n".join(out)
 

@@ -64,31 +64,33 @@ def judge_folder(
     with StrategyLocker(open_store(play, read_only=True)) as averages:
         deals = saved_deals(averages.store)
         require_solved(deals, folder)
-        with decoded_game(averages, play) as (decoder, decoded, mark, game):
+        with (
+            decoded_game(averages, play) as (decoder, decoded, mark, game),
+            ResponseCache.of(as_path(folder, "folder"), averages.manifest) as cache,
+        ):
             draw = game.drawn(flops, seed)
-            with ResponseCache.of(as_path(folder, "folder"), averages.manifest) as cache:
-                responses = cache.findings(mark, game.shape)
-                missing = [first for first in game.to_judge(draw) if first not in responses]
-                pool = worker_pool(max(1, min(workers or joblib.cpu_count(), len(missing))))
-                work = _Work(play, decoded, decoder, pool)
-                n_cached = len(game.to_judge(draw)) - len(missing)
-                cost = JudgingCost(len(missing), n_cached, pool.size, decoder.n_bytes, game.desk().n_bytes)
-                if report is not None:
-                    report.begin(decoder.job.name, cost)
-                start = None
-                with closing(_findings(pool, work, missing)) as findings:
-                    for done, (first, finding) in enumerate(findings, 1):
-                        responses[first] = finding
-                        cache.keep(first, finding)
-                        now = time.monotonic()
-                        if start is None:
-                            # without the start of the processes, which can take longer than a flop
-                            start = now - finding.seconds
-                        seconds_left = (now - start) / done * (len(missing) - done)
-                        if report is not None:
-                            report.judged(
-                                game.trees.name(first), finding.seconds, done, len(missing), seconds_left
-                            )
+            responses = cache.findings(mark, game.shape)
+            missing = [first for first in game.to_judge(draw) if first not in responses]
+            pool = worker_pool(max(1, min(workers or joblib.cpu_count(), len(missing))))
+            work = _Work(play, decoded, decoder, pool)
+            n_cached = len(game.to_judge(draw)) - len(missing)
+            cost = JudgingCost(len(missing), n_cached, pool.size, decoder.n_bytes, game.desk().n_bytes)
+            if report is not None:
+                report.begin(decoder.job.name, cost)
+            start = None
+            with closing(_findings(pool, work, missing)) as findings:
+                for done, (first, finding) in enumerate(findings, 1):
+                    responses[first] = finding
+                    cache.keep(first, finding)
+                    now = time.monotonic()
+                    if start is None:
+                        # without the start of the processes, which can take longer than a flop
+                        start = now - finding.seconds
+                    seconds_left = (now - start) / done * (len(missing) - done)
+                    if report is not None:
+                        report.judged(
+                            game.trees.name(first), finding.seconds, done, len(missing), seconds_left
+                        )
             return _result(decoder.job, deals, game.combined(responses, draw))
 
 
