@@ -4,7 +4,7 @@ from solvers.reference.kernels import UPDATE
 from solvers.sampled.passes import Walk, walk
 
 
-def learn_once(context, discount, p, works, boards, n_boards, out, cfr_br=0.0):
+def learn_once(context, discount, p, works, boards, n_boards, out):
     """Let player p learn from one tree of boards, or from the first path.
 
     Args:
@@ -15,8 +15,6 @@ def learn_once(context, discount, p, works, boards, n_boards, out, cfr_br=0.0):
         boards: packed `solvers.sampled.views.Boards`.
         n_boards: number of boards in the tree or path.
         out: room for the values of the first round's hands.
-        cfr_br: share of the opponent's play that is its best answer.
     """
-    views = context._learning[p], context._learning[1 - p]
-    job = Walk(UPDATE, 0, discount, cfr_br, views, works, boards, context.n_rounds, out.ctypes.data)
+    job = Walk(UPDATE, 0, discount, context._learning[p], works[0], boards, context.n_rounds, out.ctypes.data)
     walk(job, 0, n_boards, 0, -1, True)

@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.paths import EXAMPLES
 from benchmarks.sampled_games import SEED, abstraction_spec, progress_note, real_game
 from compiled.stopwatch import Stopwatch
-from solvers.sampled import answer, passes
+from solvers.sampled import answer, follow, passes, rivals
 from solvers.sampled.engine import SampledCfr
 from spewy import Job
 from spewy.chunks.abstractions import abstraction
@@ -25,12 +25,13 @@ from spewy.chunks.rounds import line_forests
 STEPS = {
     "_go_down": "earlier rounds: clear buffers",
     "_go_up": "rest of a pass",
+    "_go_up_last": "rest of the last round",
     "find_segments": "cards of segments",
     "find_rows": "earlier rounds: cards of rows",
     "enter_round": "reach of hands that enter a round",
     "other_reach": "opponent's strategy",
     "own_reach": "traverser's strategy",
-    "_sum_rows": "earlier rounds: reach of rows, for averages",
+    "sum_rows": "earlier rounds: reach of rows, for averages",
     "gather_rows": "earlier rounds: reach of rows",
     "gather_segments": "reach of hands and segments",
     "update_averages": "averages",
@@ -41,18 +42,20 @@ STEPS = {
     "fold_values": "folds",
     "showdown_values": "showdowns",
     "advance_level": "showdowns with ties",
-    "_follow_last": "values of hands",
+    "follow_last": "values of hands",
     "hands_up": "values of hands to the previous round",
-    "_follow": "earlier rounds: values of hands",
+    "follow": "earlier rounds: values of hands",
     "update_regrets": "regrets",
     "respond_last": "best responses of hands",
     "_responses_up": "best responses to the previous round",
     "respond": "earlier rounds: best responses",
-    "mirror_down": "earlier rounds, for the opponent",
-    "answer": "mixture of the opponent's strategies",
-    "_choose": "opponent's best actions",
+    "answer": "best responses of rows",
+    "_choose": "best actions of rows",
 }
-"""Steps of a pass: the name of the function in `solvers.sampled.passes` or `solvers.sampled.answer`, and a title."""
+"""Steps of a deal or of a measured flop: the name of a function, and a title."""
+
+MODULES = {passes: "", follow: "", rivals: "with a rival: ", answer: "the rival's best response: "}
+"""Modules with these functions, and the beginning of their titles."""
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -80,7 +83,7 @@ def stages(args: argparse.Namespace) -> None:
     if job.dealing is None:
         raise SystemExit(f"{job.name}: expected a job with [boards], found none")
     share = job.solve.cfr_br if args.cfr_br is None else args.cfr_br
-    stopwatch = Stopwatch((passes, answer), list(STEPS))
+    stopwatch = Stopwatch(list(MODULES), list(STEPS))
     found = abstraction(abstraction_spec(job), progress_note("boards"))
     cfr = SampledCfr(
         [one.forest for one in line_forests(job.betting_tree)],
@@ -112,7 +115,7 @@ def stages(args: argparse.Namespace) -> None:
 
 def _table(stopwatch: Stopwatch, unit: str, total: float) -> None:
     """Print how the core time ``total`` is divided among the steps."""
-    titles = [*STEPS.values(), *(f"best response of CFR-BR: {title}" for title in STEPS.values())]
+    titles = [start + title for start in MODULES.values() for title in STEPS.values()]
     ticks = stopwatch.ticks.ravel()
     print(f"| step | {unit} | share |\n|---|---|---|")
     for step in np.argsort(-ticks):

@@ -1,13 +1,7 @@
-"""The opponent's best response on the last round of a dealt board, row by row: CFR-BR (M. Johanson et al. 2012).
+"""A best response on the last round of a dealt board, row by row.
 
-Boards of one bucket share strategies. An opponent who follows the bucket's strategy cannot punish mistakes on a single
-board, so an equilibrium of the abstract game loses much in the real game (K. Waugh et al. 2009). Nothing is dealt after
-the last round, so the opponent's best response to the traverser is known there. The opponent's values against the
-traverser's reach, summed over the hands of each row, choose an action at each of the opponent's decisions.
-
-The *mirror* of a pass has betting steps and buffers in which the opponent is the traverser. Before the last round a
-pass uses the mirror only to compute the traverser's reach. Where the traverser has no reach, all actions of the
-opponent have equal values, and the opponent follows its learnt strategy.
+Nothing is dealt after the last round, so there a player's best response to an opponent's strategy is known on the dealt
+board: at each decision the player takes the action with the highest value, summed over the hands of a row.
 """
 
 from __future__ import annotations
@@ -17,75 +11,28 @@ from typing import Any
 import numpy as np
 
 from compiled import inlined, part
-from compiled.records import Packed, record_at, unpack, unpack_at
-from compiled.vector import WIDTH, Address, fill16, int32_at, int64_at, load16, maximum, store, where_positive
+from compiled.records import record_at
+from compiled.vector import WIDTH, fill16, int32_at, int64_at, load16, maximum, store, where_positive
 from solvers.matching import regret_match
-from solvers.reference.kernels import BEST
 from solvers.sampled.folds import clear_values, fold_values
-from solvers.sampled.links import enter_round, link_of, parent_of
-from solvers.sampled.reach import other_reach
-from solvers.sampled.segments import gather_segments, level_end
-from solvers.sampled.showdowns import advance_level, ending_totals, showdown_values
+from solvers.sampled.segments import level_end
+from solvers.sampled.showdowns import advance_level, showdown_values
 from solvers.sampled.update import leaf_values
-from solvers.sampled.views import Cursor, board_view, cursor, own_width
+from solvers.sampled.views import Cursor, own_width
 
 _ZERO: Any = np.float32(0)
 _ONE: Any = np.float32(1)
 
 
 @part
-def mirror_down(views: Packed, mirror: Packed, boards: Packed, t: int) -> None:
-    """Compute the traverser's reach on the current board of a round before the last, for the opponent's best response.
+def answer(c: Cursor, n_groups: int) -> None:
+    """Fill ``work.own`` for a batch of lines of the last round: the reach of the traverser's best response.
 
-    Args:
-        views: `RoundView` of each round with the opponent as traverser.
-        mirror: `Workspace` of each round with the opponent as traverser; gets the reach.
-        boards: the boards of the pass.
-        t: the round.
+    The opponent's reach must be in the buffers (`ending_totals`); the totals of showdowns change
+    (`solvers.sampled.showdowns.restart_totals`). ``n_groups`` is the number of the board's segments: runs of hands of
+    one row, in order of strength.
     """
-    x, work, all_boards = unpack_at(views, t), unpack_at(mirror, t), unpack(boards)
-    board = board_view(all_boards, int64_at(work.open, 0))
-    for number in range(x.program.n_batches):
-        c = cursor(x, work, board, number, False)
-        enter_round(views, mirror, all_boards, t, c)
-        other_reach(c)
-
-
-@part
-def answer(
-    weight: float,
-    views: Packed,
-    mirror: Packed,
-    boards: Packed,
-    t: int,
-    number: int,
-    n_groups: int,
-    into: Address,
-) -> None:
-    """Mix the opponent's best response into the opponent's reach within a batch of lines of the last round.
-
-    A segment is a run of hands of one row, in order of strength; `find_segments` must be called first.
-
-    Args:
-        weight: weight of the best response; the learnt strategy has the rest.
-        views: `RoundView` of each round with the opponent as traverser.
-        mirror: `Workspace` of each round with the opponent as traverser.
-        boards: the boards of the pass.
-        t: the last round.
-        number: number of the batch.
-        n_groups: number of segments of the board.
-        into: the opponent's reach ``[row][sequence][lane]`` under its learnt strategy, which is changed.
-    """
-    x, work, all_boards = unpack_at(views, t), unpack_at(mirror, t), unpack(boards)
-    c = cursor(x, work, board_view(all_boards, int64_at(work.open, 0)), number, True)
-    above = max(t - 1, 0)
-    parent = parent_of(unpack_at(views, above), all_boards, unpack_at(mirror, above), BEST)
-    link = link_of(c, parent, t == 0)
-    if not link.aligned:
-        enter_round(views, mirror, all_boards, t, c)
-    other_reach(c)
-    gather_segments(c, parent, link, n_groups, False)
-    ending_totals(c)
+    work = c.work
     clear_values(c)
     for g in range(n_groups):
         fold_values(c, g, int64_at(work.segment_row, g), False)
@@ -98,21 +45,17 @@ def answer(
         while g < end:
             showdown_values(c, g, int64_at(work.segment_row, g), alone, False)
             g += 1
-    width, share = own_width(c), np.float32(weight)
-    for row in range(x.program.n_rows):
-        if int32_at(work.row_hands, row) == 0:
-            continue
-        _choose(c, row)
-        for n in range(row * width, (row + 1) * width, WIDTH):
-            store(into, n, load16(into, n) * (_ONE - share) + load16(work.own, n) * share)
+    for row in range(c.round.program.n_rows):
+        if int32_at(work.row_hands, row) != 0:
+            _choose(c, row)
 
 
 @inlined
 def _choose(c: Cursor, row: int) -> None:
-    """Write the reach of the opponent's best response, for one row, into ``work.own``.
+    """Write the reach of the traverser's best response, for one row, into ``work.own``.
 
-    The cursor has the opponent as traverser. If all actions of a decision have equal values, the opponent follows its
-    learnt strategy.
+    If all actions of a decision have equal values, which they have where the opponent has no reach, the traverser
+    follows its regrets.
     """
     x, work, batch, program = c.round, c.work, c.batch, c.round.program
     to = row * own_width(c)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -11,10 +10,11 @@ from compiled.precision import HALF, SINGLE
 from compiled.records import Packed
 from compiled.vector import WIDTH, aligned
 from solvers.discount import NO_DISCOUNT, Discount
-from solvers.reference.kernels import BEST, EVALUATE, UPDATE
+from solvers.reference.kernels import BEST, EVALUATE
 from solvers.sampled.batches import LineBatches
-from solvers.sampled.numbers import Numbers
-from solvers.sampled.passes import Walk, learn_paths, walk
+from solvers.sampled.deals import Deals, Packs, learn_paths
+from solvers.sampled.numbers import Arrays, Numbers
+from solvers.sampled.passes import Walk, walk
 from solvers.sampled.program import program, sizes
 from solvers.sampled.views import BLOCK, RoundView, Workspace
 from solvers.stopping import Stopped, go_on, never
@@ -25,8 +25,6 @@ LARGEST_SUM = 32768.0
 
 BOARDS_AT_ONCE = 8
 """Number of boards between two calls of ``stopped``; a board of hold'em takes up to a few hundredths of a second."""
-Works = tuple[Packed, Packed]
-"""Buffers of each round, packed for kernels: for the traverser, and for the opponent's best response (CFR-BR)."""
 
 
 class Context:
@@ -67,7 +65,7 @@ class Context:
         even = np.ones(n_rows[0])
         weights = [np.array(weights, dtype=np.float32) for weights in ranges or (even, even)]
 
-        def views(p: int, current: Any) -> Packed:
+        def views(p: int, own: Sequence[Arrays], other: Sequence[Arrays], counted: int) -> Packed:
             q = 1 - p
             return Packed(
                 tuple(
@@ -76,11 +74,11 @@ class Context:
                         kind,
                         np.float32(gains[t]),
                         np.float32(LARGEST_SUM / max(most_hands)),
-                        current[t][p],
-                        current[t][q],
+                        own[t][p],
+                        other[t][q],
                         numbers.sums[t][q],
-                        numbers.visits[t][p],
-                        numbers.ahead[t][p],
+                        numbers.visits[t][counted],
+                        numbers.ahead[t][counted],
                         np.float32(probabilities[t]),
                         weights[q],
                     )
@@ -88,17 +86,21 @@ class Context:
                 )
             )
 
-        self._learning = (views(0, numbers.regrets), views(1, numbers.regrets))
-        self._judging = (views(0, numbers.sums), views(1, numbers.sums))
+        regrets, sums = numbers.regrets, numbers.sums
+        rivals = [arrays[2:] or arrays for arrays in regrets]  # on the last round rivals need no regrets
+        self._learning = views(0, regrets, regrets, 0), views(1, regrets, regrets, 1)
+        self._against = views(0, regrets, rivals, 0), views(1, regrets, rivals, 1)
+        self._rivals = views(0, rivals, regrets, 1), views(1, rivals, regrets, 0)
+        self._judging = views(0, sums, sums, 0), views(1, sums, sums, 1)
         self._n_batches = [len(s) for s in batches]
 
-    def packed_workspaces(self, *, mirrored: bool = False) -> Works:
-        """Allocate one thread's buffers for kernels; with ``mirrored``, also buffers for CFR-BR's best responses."""
+    def packed_workspaces(self, *, rivals: bool = False) -> Packs:
+        """Allocate one thread's buffers to learn from deals; with ``rivals``, also those of a rival."""
         parts = self.workspaces()
         packed = Packed(parts)
-        if not mirrored:
+        if not rivals:
             return packed, packed
-        return packed, Packed(tuple(self._mirror(t, part) for t, part in enumerate(parts)))
+        return packed, Packed(tuple(self._rivals_workspace(t, part) for t, part in enumerate(parts)))
 
     def workspaces(self) -> tuple[Workspace, ...]:
         """Allocate one thread's buffers of each round, as arrays."""
@@ -112,7 +114,7 @@ class Context:
         self,
         discount: Discount,
         cfr_br: float,
-        works: Works,
+        works: Packs,
         boards: Packed,
         n: int,
         out: np.ndarray,
@@ -122,20 +124,21 @@ class Context:
 
         Args:
             discount: discount of earlier visits.
-            cfr_br: share, from 0 to 1, of the best response in the opponent's strategy on the last round.
+            cfr_br: share of the deals on which players learn against their rivals, 0 to 1.
             works: the thread's buffers.
             boards: boards of the deals, as `paths` makes them.
             n: number of deals.
             out: the thread's array from the method `out`.
             number: number of the first deal, counted from the start of the solve.
         """
-        job = Walk(UPDATE, 0, discount, cfr_br, self._learning, works, boards, self.n_rounds, out.ctypes.data)
+        views = self._learning, self._against, self._rivals
+        job = Deals(discount, cfr_br, *views, works, boards, self.n_rounds, out.ctypes.data)
         learn_paths(job, 0, n, number)
 
     def values(
         self,
         p: int,
-        works: Works,
+        works: Packed,
         boards: Packed,
         n_boards: int,
         out: np.ndarray,
@@ -158,8 +161,7 @@ class Context:
             BEST if best_from < self.n_rounds else EVALUATE,
             best_from,
             NO_DISCOUNT,
-            0.0,
-            (self._judging[p], self._judging[1 - p]),
+            self._judging[p],
             works,
             boards,
             self.n_rounds,
@@ -172,12 +174,9 @@ class Context:
             depth = walk(job, first, last, 0, depth, last == n_boards)
         return out.reshape(-1, self._most_hands[0], WIDTH).astype(np.float64)
 
-    def _mirror(self, t: int, traverser: Workspace) -> Workspace:
-        """Allocate buffers of round t for CFR-BR's best response of the opponent.
-
-        The arrays that the best response does not change are shared with the buffers ``traverser``.
-        """
-        shared = (
+    def _rivals_workspace(self, t: int, players: Workspace) -> Workspace:
+        """Allocate a rival's buffers of round t; some arrays are shared with the player's buffers ``players``."""
+        board = (
             *(
                 "counts",
                 "held",
@@ -190,11 +189,10 @@ class Context:
                 "edge",
             ),
             *("segment_end", "segment_row", "segment_level", "tie_end", "open"),
-            *("nodes", "row_exits", "hand_values", "hand_exits", "continuation"),
         )
-        # The mirror computes the traverser's reach as that of its opponent, and the traverser reads it as its own.
-        arrays = {name: getattr(traverser, name) for name in shared}
-        return self._workspace(t)._replace(other=traverser.own, **arrays)
+        shared = {name: getattr(players, name) for name in (*board, "nodes", "hand_values", "continuation")}
+        # The reach of each is what the other reads as its opponent's.
+        return self._workspace(t)._replace(other=players.own, own=players.other, **shared)
 
     def _workspace(self, t: int) -> Workspace:
         size, n_hands, n_rows = self._sizes[t], self._most_hands[t], self._n_rows[t]

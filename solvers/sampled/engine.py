@@ -11,8 +11,8 @@ if the first player had foreseen the boards. This biases the second player, so e
 deal. Separate boards for both players would avoid the bias, but they give worse results: a mistake that came from a
 board is best corrected on the same board.
 
-With CFR-BR the opponent's strategy on the last round is mixed with its best response on the dealt board
-(`solvers.sampled.answer`). Players learn against this mixture, which is never saved.
+With CFR-BR each player learns against a rival, who plays best responses on the last round (`solvers.sampled.rivals`).
+Rivals have regrets, but no averages.
 
 Threads share regrets and averages without locks: an update may undo a simultaneous update of another thread, which is
 rare and does no harm (F. Niu et al., "Hogwild!", 2011). One thread gives the same bits for the same deals, however the
@@ -84,10 +84,10 @@ class SampledCfr:
         n_cards: number of cards that are not on a full board.
         deal: function that deals the boards.
         discount: discount of earlier visits.
-        cfr_br: share, from 0 to 1, of the best response in the opponent's strategy on the last round (CFR-BR).
+        cfr_br: share of the deals on which players learn against their rivals (CFR-BR), 0 to 1.
         threads: number of threads.
         short: whether regrets and averages have 16 bits instead of 32.
-        numbers: regrets and averages to continue from; None: start with zeros.
+        numbers: regrets and averages to continue from, with those of rivals if ``cfr_br`` > 0; None: start with zeros.
         ranges: both players' ranges at the start of the first round, each ``[row]``: the weight of each hand of a row;
             None: all weights are 1.
 
@@ -113,7 +113,9 @@ class SampledCfr:
         ranges: tuple[Floats, Floats] | None = None,
     ) -> None:
         self.batches = line_batches(forests)
-        self.numbers = numbers or Numbers.zeros(self.batches, n_board_buckets, n_rows, short=short)
+        self.numbers = numbers or Numbers.zeros(
+            self.batches, n_board_buckets, n_rows, short=short, rivals=cfr_br > 0
+        )
         self.iteration = 0
         n_rounds = len(forests)
         context = Context(
@@ -130,7 +132,7 @@ class SampledCfr:
         self._context, self._deal, self._n_cards = context, deal, n_cards
         self._discount, self._cfr_br = discount, cfr_br
         self._buffers = [
-            (context.packed_workspaces(mirrored=cfr_br > 0), context.out()) for _ in range(threads)
+            (context.packed_workspaces(rivals=cfr_br > 0), context.out()) for _ in range(threads)
         ]
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 

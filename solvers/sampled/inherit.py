@@ -27,7 +27,7 @@ def inherit(
     Args:
         batches: batches of lines, per round.
         old: the state with the old board buckets and rows.
-        new: a blank state of the same betting with the new board buckets and rows.
+        new: a blank state of the same betting with the new board buckets and rows; it has rivals if ``old`` has.
         shares: weights per round, a matrix ``[new board bucket and row, old board bucket and row]``. The weights of a
             new row add up to 1, or to 0 if no old row held its hands.
     """
@@ -35,8 +35,9 @@ def inherit(
         n_old, n_new = (numbers.visits[t].shape[1] for numbers in (old, new))
         for p in (0, 1):
             new.visits[t][p], new.ahead[t][p] = int(old.visits[t][p].mean()), 0
-            for new_arrays, old_arrays in ((new.regrets, old.regrets), (new.sums, old.sums)):
-                _spread(round_batches, p, old_arrays[t][p], new_arrays[t][p], shares[t], (n_old, n_new))
+        for new_arrays, old_arrays in ((new.regrets[t], old.regrets[t]), (new.sums[t], old.sums[t])):
+            for i, (into, of) in enumerate(zip(new_arrays, old_arrays, strict=True)):
+                _spread(round_batches, i % 2, of, into, shares[t], (n_old, n_new))
 
 
 def _spread(

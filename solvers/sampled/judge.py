@@ -15,7 +15,7 @@ import numpy as np
 from compiled.records import Packed
 from compiled.vector import WIDTH
 from solvers.sampled.batches import LineBatches
-from solvers.sampled.context import Context, Works
+from solvers.sampled.context import Context
 from solvers.sampled.numbers import Numbers, Pair
 from solvers.sampled.views import Boards, Workspace
 from solvers.stopping import Stopped, never
@@ -33,7 +33,7 @@ class Buffers:
     """
 
     parts: tuple[Workspace, ...]
-    packed: Works
+    packed: Packed
     out: np.ndarray
 
     @property
@@ -93,8 +93,7 @@ class BoardJudge:
     def buffers(self) -> Buffers:
         """Allocate buffers for one thread."""
         parts = self._context.workspaces()
-        packed = Packed(parts)
-        return Buffers(parts, (packed, packed), self._context.out())
+        return Buffers(parts, Packed(parts), self._context.out())
 
     def below(self, boards: Boards, buffers: Buffers, stopped: Stopped = never) -> Judged:
         """Compute the values on the betting lines that enter the second round.

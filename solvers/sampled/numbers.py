@@ -12,6 +12,7 @@ from solvers.sampled.batches import LineBatches
 from solvers.tree import Ints
 
 Pair = tuple[np.ndarray, np.ndarray]
+Arrays = tuple[np.ndarray, ...]
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,8 @@ class Numbers:
     decision of a player; a batch has 16 lanes, one for each betting line. See `LineBatches.first`.
 
     Attributes:
-        regrets: arrays per round and player.
+        regrets: arrays per round: of player 0 and of player 1. If players learn against rivals (CFR-BR), in rounds
+            before the last also those of the rival in player 0's seat and of the rival in player 1's seat.
         sums: arrays per round and player: averages of reach times strategy over the visits, scaled. Normalised, these
             averages are the average strategy.
         visits: per round ``[player, board bucket]``, number of updates of the regrets.
@@ -32,7 +34,7 @@ class Numbers:
             simultaneous visits of a board bucket.
     """
 
-    regrets: tuple[Pair, ...]
+    regrets: tuple[Arrays, ...]
     sums: tuple[Pair, ...]
     visits: tuple[Ints, ...]
     ahead: tuple[Ints, ...]
@@ -45,6 +47,7 @@ class Numbers:
         n_rows: Sequence[int],
         *,
         short: bool,
+        rivals: bool = False,
     ) -> Numbers:
         """Make the state before the first deal.
 
@@ -53,6 +56,7 @@ class Numbers:
             n_board_buckets: number of board buckets, per round.
             n_rows: number of rows of a board bucket, per round.
             short: whether regrets and averages have 16 bits instead of 32.
+            rivals: whether players learn against rivals.
         """
         dtype = np.float16 if short else np.float32
 
@@ -62,13 +66,18 @@ class Numbers:
                 n_board_buckets[t] * sizes[1], dtype
             )
 
-        rounds = range(len(batches))
+        rounds, last = range(len(batches)), len(batches) - 1
         return cls(
-            tuple(pair(t) for t in rounds),
+            tuple((*pair(t), *(pair(t) if rivals and t < last else ())) for t in rounds),
             tuple(pair(t) for t in rounds),
             tuple(np.zeros((2, n_board_buckets[t]), dtype=np.int64) for t in rounds),
             tuple(np.zeros((2, n_board_buckets[t]), dtype=np.int64) for t in rounds),
         )
+
+    @property
+    def has_rivals(self) -> bool:
+        """Whether there are regrets of rivals; in games of one round there are none."""
+        return len(self.regrets[0]) > 2
 
     @property
     def short(self) -> bool:

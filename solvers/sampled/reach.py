@@ -79,6 +79,17 @@ def _reach(
 
 
 @inlined
+def sum_rows(c: Cursor) -> None:
+    """Fill ``work.row_reach``: the opponent's reach at the start of the round, summed over each row's hands."""
+    for row in range(c.round.program.n_rows):
+        store(c.work.row_reach, WIDTH * row, fill16(_ZERO))
+    for h in range(c.board.n_hands):
+        row = WIDTH * int32_at(c.board.rows, h)
+        reach = load16(c.work.reach, c.at_hands + WIDTH * h)
+        store(c.work.row_reach, row, load16(c.work.row_reach, row) + reach)
+
+
+@inlined
 def update_averages(c: Cursor, f: VisitFactors) -> None:
     """Move the opponent's averages the fraction ``f.share`` of the way to its reach under the current strategy."""
     x, program = c.round, c.round.program

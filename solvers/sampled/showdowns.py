@@ -74,6 +74,17 @@ def ending_totals(c: Cursor) -> None:
 
 
 @inlined
+def restart_totals(c: Cursor) -> None:
+    """Set the running totals of showdowns back to their values before the first segment.
+
+    They begin at minus half of the opponent's whole reach and end at plus half of it, so their signs change.
+    """
+    first, batch = c.batch.n_folds * c.board.stride, c.batch
+    for place in range(first, first + batch.n_shows * c.board.stride, WIDTH):
+        store(c.work.totals, place, fill16(_ZERO) - load16(c.work.totals, place))
+
+
+@inlined
 def _total(c: Cursor, endings: Any) -> None:
     """Sum the opponent's reach by card, for several of its sequences that end in folds or showdowns."""
     work, board = c.work, c.board

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import poch
 
-from solvers.sampled.numbers import Numbers, Pair
+from solvers.sampled.numbers import Arrays, Numbers
 from solvers.tree import Ints
 
 
@@ -18,7 +18,7 @@ class Part(NamedTuple):
     Attributes:
         t: the round.
         buckets: numbers of the buckets, each once.
-        regrets: regrets of each player, ``[bucket, index within the bucket]``.
+        regrets: regrets of each player, and of each rival if there are rivals, ``[bucket, index within the bucket]``.
         sums: strategy sums of each player, ``[bucket, index within the bucket]``.
         visits: number of visits, ``[player, bucket]``.
         ahead: ``[player, bucket]``, how many of these visits belong to deals that are not yet counted as finished.
@@ -26,19 +26,19 @@ class Part(NamedTuple):
 
     t: int
     buckets: Ints
-    regrets: Pair
-    sums: Pair
+    regrets: Arrays
+    sums: Arrays
     visits: Ints
     ahead: Ints
 
 
 def part_of(numbers: Numbers, t: int, buckets: Ints) -> Part:
     """Copy regrets and strategy sums of board buckets of round t from ``numbers``, the arrays of the whole game."""
-    (r0, r1), (s0, s1) = (
-        tuple(_by_bucket(whole, numbers, t)[buckets] for whole in pair)
-        for pair in (numbers.regrets[t], numbers.sums[t])
+    regrets, sums = (
+        tuple(_by_bucket(whole, numbers, t)[buckets] for whole in wholes)
+        for wholes in (numbers.regrets[t], numbers.sums[t])
     )
-    return Part(t, buckets, (r0, r1), (s0, s1), numbers.visits[t][:, buckets], numbers.ahead[t][:, buckets])
+    return Part(t, buckets, regrets, sums, numbers.visits[t][:, buckets], numbers.ahead[t][:, buckets])
 
 
 def put(numbers: Numbers, part: Part) -> None:
@@ -89,9 +89,12 @@ def averaged(before: Part, after: Sequence[Part], gamma: float) -> Part:
         return after[0]
     added = np.array([part.visits[:, 0] - before.visits[:, 0] for part in after])
     visits, total = before.visits[:, 0], added.sum(axis=0)
-    regrets, sums = [], []
+    regrets = tuple(
+        _added(values, [part.regrets[i] for part in after], added[:, i % 2])
+        for i, values in enumerate(before.regrets)
+    )
+    sums = []
     for p in (0, 1):
-        regrets.append(_added(before.regrets[p], [part.regrets[p] for part in after], added[:, p]))
         o = 1 - p  # a visit that updates one player's regrets updates the other player's average
         change = np.zeros(before.sums[p].shape)
         for part, m in zip(after, added[:, o], strict=True):
@@ -102,7 +105,7 @@ def averaged(before: Part, after: Sequence[Part], gamma: float) -> Part:
         sums.append(np.maximum(before.sums[p] + whole * change, 0).astype(before.sums[p].dtype))
     ahead = before.ahead + sum(part.ahead - before.ahead for part in after)
     return Part(
-        *(before.t, before.buckets, (regrets[0], regrets[1]), (sums[0], sums[1])),
+        *(before.t, before.buckets, regrets, tuple(sums)),
         *(before.visits + total[:, None], np.maximum(ahead, 0)),
     )
 
@@ -131,7 +134,7 @@ def _added(before: np.ndarray, after: Sequence[np.ndarray], visits: Ints) -> np.
 def weight_left(visits: Ints, more: Ints, gamma: float) -> np.ndarray:
     """Return the weight that the average of the first ``visits`` visits keeps after ``more`` visits; 0 for no visits.
 
-    The first n visits together have the weight ``n (n + 1) .. (n + gamma)``, see `solvers.sampled.passes.share`.
+    The first n visits together have the weight ``n (n + 1) .. (n + gamma)``, see `solvers.sampled.weights.share`.
     """
     weight: np.ndarray = poch(visits, gamma + 1) / poch(np.maximum(visits + more, 1), gamma + 1)
     return weight

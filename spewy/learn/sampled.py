@@ -11,7 +11,7 @@ import numpy as np
 
 from solvers.errors import SolverError
 from solvers.sampled.engine import DEFAULT_DISCOUNT, Dealt, SampledCfr
-from solvers.sampled.numbers import Numbers
+from solvers.sampled.numbers import Arrays, Numbers
 from solvers.sampled.quantise import Bytes, ByteTables, byte_tables, quantise
 from solvers.tree import Ints
 from spewy.chunks.rounds import LineForest
@@ -44,7 +44,7 @@ class SampledEngine(Closing):
         seed: seed of the deals.
         threads: number of threads that make deals.
         short: whether regrets and strategy sums are 16-bit numbers.
-        cfr_br: share of the opponent's play on the last round that best-responds on the dealt board, 0 to 1.
+        cfr_br: share of the deals on which players learn against their rivals, 0 to 1.
         opened: opens the store of earlier runs for reading; None for the first run.
         check_flops: number of flops on which a check measures exploitability; all checks use the same flops. In small
             games every check uses all flops.
@@ -184,7 +184,9 @@ class SampledEngine(Closing):
         from solvers.sampled.inherit import inherit
 
         begun = time.perf_counter()
-        learnt = Numbers.zeros(self._cfr.batches, old.n_board_buckets, old.n_rows, short=short)
+        learnt = Numbers.zeros(
+            self._cfr.batches, old.n_board_buckets, old.n_rows, short=short, rivals=self.numbers.has_rivals
+        )
         read_buckets(opened, learnt)
         inherit(self._cfr.batches, learnt, self.numbers, overlaps(old, new))
         self._cfr.iteration = mark.deals
@@ -195,13 +197,14 @@ class SampledEngine(Closing):
         numbers = self.numbers
         visits = numbers.visits[t][:, board_bucket].copy()
 
-        def both(pair: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-            """Copy the regrets or sums of the board bucket ``board_bucket`` out of both players' flat arrays."""
+        def of_bucket(wholes: Arrays) -> Arrays:
+            """Copy the regrets or sums of the board bucket ``board_bucket`` out of flat arrays of all board buckets."""
             n_board_buckets = len(numbers.visits[t][0])
-            first, second = (whole.reshape(n_board_buckets, -1)[board_bucket].copy() for whole in pair)
-            return first, second
+            return tuple(whole.reshape(n_board_buckets, -1)[board_bucket].copy() for whole in wholes)
 
-        return BucketNumbers(t, board_bucket, both(numbers.regrets[t]), both(numbers.sums[t]), visits)
+        return BucketNumbers(
+            t, board_bucket, of_bucket(numbers.regrets[t]), of_bucket(numbers.sums[t]), visits
+        )
 
     def bucket_bytes(self, t: int) -> int:
         """Size in bytes of the regrets and sums of a board bucket of round t."""

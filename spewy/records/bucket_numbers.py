@@ -1,7 +1,8 @@
 """Regrets and strategy sums of each board bucket in the lockers, with which a solve of a whole game continues.
 
 The lockers ``regret`` and ``strategy`` hold one array for each player and board bucket under the key
-``ROUND.BUCKET|PLAYER``, in the order of `solvers.sampled.numbers.Numbers`. The locker ``visits`` holds how often the
+``ROUND.BUCKET|PLAYER``, in the order of `solvers.sampled.numbers.Numbers`. The regrets of a rival (CFR-BR) have the
+number of its seat plus 2 in place of PLAYER. The locker ``visits`` holds how often the
 deals have visited a board bucket, for each player, under ``ROUND.BUCKET|``. One transaction writes all arrays of a
 board bucket. A save ends with its *mark*: the number of deals, and how often they have visited each board bucket.
 
@@ -40,8 +41,6 @@ AT_ONCE = 1000
 PORTIONS = 100
 """Number of parts in which the arrays of a large solve are copied for a save; no board is dealt during a copy."""
 
-Pair = tuple[np.ndarray, np.ndarray]
-
 
 class BucketNumbers(NamedTuple):
     """Regrets, strategy sums and numbers of visits of one board bucket.
@@ -49,15 +48,15 @@ class BucketNumbers(NamedTuple):
     Attributes:
         t: round of the game.
         board_bucket: number of the board bucket in the round.
-        regrets: each player's regrets, as a flat array.
+        regrets: each player's regrets, as a flat array, and then those of the rivals, if any (`Numbers.regrets`).
         sums: each player's strategy sums, as a flat array.
         visits: ``[player]``, how often the deals have visited the board bucket.
     """
 
     t: int
     board_bucket: int
-    regrets: Pair
-    sums: Pair
+    regrets: tuple[np.ndarray, ...]
+    sums: tuple[np.ndarray, ...]
     visits: Ints
 
     def require_finite(self) -> None:
@@ -136,7 +135,7 @@ def finish_save(store: Store, before: int, mark: Mark, visits: Sequence[Ints]) -
 def read_buckets(opened: Callable[[], AbstractContextManager[Store]], numbers: Numbers) -> None:
     """Read the stored regrets, strategy sums and visits into ``numbers``, whose arrays are zero.
 
-    Without a finished save nothing is read.
+    Without a finished save nothing is read. If the solve had no rivals before, they begin with the players' regrets.
 
     Args:
         opened: function that opens the store for reading; it is called several times, since the memory of pages that
@@ -151,17 +150,20 @@ def read_buckets(opened: Callable[[], AbstractContextManager[Store]], numbers: N
     if not deals:  # without a mark nobody knows which deals the stored board buckets include
         return
     for t, visits in enumerate(numbers.visits):
-        pairs = (numbers.regrets[t], numbers.sums[t])
-        n_board_buckets, n_bytes = visits.shape[1], sum(whole.nbytes for pair in pairs for whole in pair)
+        both = (numbers.regrets[t], numbers.sums[t])
+        n_board_buckets, n_bytes = visits.shape[1], sum(whole.nbytes for wholes in both for whole in wholes)
         at_once = max(1, READ_AT_ONCE * n_board_buckets // max(n_bytes, 1))
         for first in range(0, n_board_buckets, at_once):
             buckets = range(first, min(first + at_once, n_board_buckets))
             with opened() as store:
                 _read_visits(store, t, buckets, visits)
                 visited = [c for c in buckets if visits[:, c].any()]
-                for locker, pair in zip((REGRET, STRATEGY), pairs, strict=True):
-                    for p, whole in enumerate(pair):
-                        _read_player(store, locker, (t, p), visited, whole.reshape(n_board_buckets, -1))
+                for locker, wholes in zip((REGRET, STRATEGY), both, strict=True):
+                    for p, whole in enumerate(wholes):
+                        start = wholes[p - 2].reshape(n_board_buckets, -1) if p > 1 else None
+                        _read_player(
+                            store, locker, (t, p), visited, whole.reshape(n_board_buckets, -1), start
+                        )
     with opened() as store:
         _read_ahead(store, deals, numbers)
     was_visited = [bool(visits.any()) for visits in numbers.visits]
@@ -238,7 +240,12 @@ def _read_ahead(store: Reads, deals: int, numbers: Numbers) -> None:
 
 
 def _read_player(
-    store: Reads, locker: str, place: tuple[int, int], board_buckets: Sequence[int], whole: Array
+    store: Reads,
+    locker: str,
+    place: tuple[int, int],
+    board_buckets: Sequence[int],
+    whole: Array,
+    start: Array | None,
 ) -> None:
     """Read one player's arrays of some board buckets from a locker.
 
@@ -249,12 +256,15 @@ def _read_player(
         board_buckets: numbers of the board buckets to read.
         whole: ``[board bucket, index]``, with the flat array of each board bucket; the rows of ``board_buckets`` are
             filled.
+        start: values for board buckets of which the locker has no array; None: that is an error.
     """
     if not whole.shape[1]:
         return
     for c in board_buckets:
         key = _key(place[0], c, place[1])
         array = store.get(locker, key)
+        if array is None and start is not None:
+            array = start[c]
         if array is None or array.shape != whole[c].shape or array.dtype != whole.dtype:
             raise _damaged(locker, key, f"{whole.shape[1]:,} numbers of {whole.dtype}", array)
         whole[c] = array

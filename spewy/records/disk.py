@@ -59,7 +59,9 @@ def with_leaves(size: DiskSize, key: bytes, n_exits: int, n_hands: np.ndarray) -
     return size.plus(LEAVES, key, 4 * n_exits * n_hands) if n_exits else size
 
 
-def with_bucket_numbers(size: DiskSize, t: int, n_board_buckets: int, n_bytes: Sequence[int]) -> DiskSize:
+def with_bucket_numbers(
+    size: DiskSize, t: int, n_board_buckets: int, n_bytes: Sequence[int], *, rivals: bool
+) -> DiskSize:
     """Return ``size`` plus the disk space of the regrets, strategy sums and visits of a round's board buckets.
 
     Args:
@@ -67,10 +69,11 @@ def with_bucket_numbers(size: DiskSize, t: int, n_board_buckets: int, n_bytes: S
         t: round of the game.
         n_board_buckets: number of board buckets.
         n_bytes: per player, bytes of the regrets of one board bucket; its strategy sums have the same size.
+        rivals: whether the round has regrets of rivals, too (CFR-BR).
     """
     key = f"{t}.{n_board_buckets}|0".encode()
     for n_player_bytes in n_bytes:
-        for locker in (REGRET, STRATEGY):
+        for locker in (REGRET, STRATEGY, *((REGRET,) if rivals else ())):
             size = size.plus(locker, key, np.full(n_board_buckets, n_player_bytes))
     return size.plus(VISITS, key, np.full(n_board_buckets, 16))
 

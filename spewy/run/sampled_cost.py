@@ -27,7 +27,7 @@ from spewy.run.memory import CLUSTERING_BYTES, PROCESS_BYTES
 if TYPE_CHECKING:
     from solvers.sampled.batches import LineBatches
 
-ANSWERING = 1.5  # factor of the time of a deal if the opponent plays best responses, CFR-BR (measured)
+RIVALS = 2.0  # factor of the time of a deal on which players learn against their rivals, CFR-BR (measured)
 SENT = 2
 """Number of copies of the state that a solve on a cluster needs, since a worker's share is buffered until complete."""
 MAKING = 6.5  # bytes for each hand on each final board, while board buckets and rows are computed (measured)
@@ -103,11 +103,13 @@ def sampled_cost(
     def stored(numbers: Sequence[int], rows: Sequence[int]) -> tuple[int, DiskSize, DiskSize]:
         """Return the sizes of the state, its store and the strategy locker for numbers of board buckets and rows."""
         sizes = [[bucket_size(s, p, k) for p in (0, 1)] for s, k in zip(batches, rows, strict=True)]
-        disk, play = DiskSize(), DiskSize()
+        disk, play, state = DiskSize(), DiskSize(), 0
         for t, (n, pair, s, k) in enumerate(zip(numbers, sizes, batches, rows, strict=True)):
-            disk = with_bucket_numbers(disk, t, n, [item * size for size in pair])
+            rivals = job.solve.cfr_br > 0 and t < len(rows) - 1
+            disk = with_bucket_numbers(disk, t, n, [item * size for size in pair], rivals=rivals)
             play = with_class_bytes(play, t, n, s, k)
-        return 2 * item * int(np.dot(numbers, [sum(pair) for pair in sizes])), disk, play
+            state += (3 if rivals else 2) * item * n * sum(pair)
+        return state, disk, play
 
     state, disk, play = stored(board_buckets, rows)
     coarse, coarse_disk = 0, 0  # the state of the last stage with fewer buckets, and all stages on disk
@@ -122,7 +124,7 @@ def sampled_cost(
     tables = boards + _buffer_bytes(rounds, batches, rows, spec, job.solve) + found
     final = 0 if made else count_boards(spec.deck, spec.n_board)
     making = int(MAKING * final * comb(len(spec.deck), spec.hole))
-    seconds = _seconds_per_deal(spec, batches) * (ANSWERING if job.solve.cfr_br > 0 else 1.0)
+    seconds = _seconds_per_deal(spec, batches) * (1 + (RIVALS - 1) * job.solve.cfr_br)
     memory = max(making, state * (SENT if job.solve.workers == "dask" else 1) + tables + COPIES)
     memory += 2 * state // PORTIONS  # a save writes one part of the state while it copies the next
     if coarse:
@@ -271,8 +273,8 @@ def _buffer_bytes(
     parts = context.workspaces()
     n_bytes = sum(array.nbytes for part in parts for array in part if isinstance(array, np.ndarray))
     dealt = TASK_DEALS * hands * (2 * (2 * n + 4 * n) + 4 * (2 + 2 + 1 + 1 + 1))
-    views = 3 if solve.cfr_br > 0 else 2
-    return solve.threads * (views * n_bytes + dealt + JUDGING * hands * _below_first(spec))
+    buffers = 3 if solve.cfr_br > 0 else 2  # of a player, of its rival, and for measurements
+    return solve.threads * (buffers * n_bytes + dealt + JUDGING * hands * _below_first(spec))
 
 
 def _judged_bytes(

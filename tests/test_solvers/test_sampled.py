@@ -121,9 +121,9 @@ class Game:
         most, chances = [len(self.every), max(len(h) for h in self.live)], (1.0, self.probability)
         return Context(self.forests, self.batches, N_ROWS, numbers, most, DECK, chances, gains, ranges)
 
-    def numbers(self, seed, short=False, floor=0.0):
+    def numbers(self, seed, short=False, floor=0.0, rivals=False):
         rng = np.random.default_rng(seed)
-        numbers = Numbers.zeros(self.batches, (1, self.n_board_buckets), N_ROWS, short=short)
+        numbers = Numbers.zeros(self.batches, (1, self.n_board_buckets), N_ROWS, short=short, rivals=rivals)
         for pairs in (numbers.regrets, numbers.sums):
             for pair in pairs:
                 for a in pair:
@@ -246,7 +246,7 @@ def test_values_and_best_responses_are_those_of_loops_over_hands(seed, k, order)
             reach = np.ones(len(one.every))
             expected = naive.node_values(one.game, p, strategies, 0, 0, 0, reach, best_from < 2, best_from)
             found = rig.values(
-                p, rig.packed_workspaces(), Packed(boards), 1 + DECK, rig.out(), best_from=best_from
+                p, rig.packed_workspaces()[0], Packed(boards), 1 + DECK, rig.out(), best_from=best_from
             )
             found = found[0, :, 0]
             np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-5)
@@ -293,7 +293,7 @@ def test_ranges_weigh_the_opponents_hands_by_their_rows_in_the_first_round():
         before = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
         strategies, averages = (naive.normalised(one.game, each) for each in before)
         rig, boards = one.rig(numbers, ranges=ranges), Packed(one.boards())
-        found = rig.values(p, rig.packed_workspaces(), boards, 1 + DECK, rig.out(), best_from=0)[0, :, 0]
+        found = rig.values(p, rig.packed_workspaces()[0], boards, 1 + DECK, rig.out(), best_from=0)[0, :, 0]
         expected = naive.node_values(one.game, p, averages, 0, 0, 0, reach, True, 0)
         np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-5)
         gained = [np.zeros_like(before[0][t][p]) for t in (0, 1)]
@@ -313,31 +313,49 @@ def test_ranges_weigh_the_opponents_hands_by_their_rows_in_the_first_round():
 
 
 @pytest.mark.parametrize(("seed", "k", "order"), CASES[: 2 * len(ORDERS)])
-@pytest.mark.parametrize(("only", "weight"), [(None, 1.0), (4, 0.4)])
-def test_a_visit_against_answers_learns_what_loops_over_hands_learn(seed, k, order, only, weight):
-    one = Game(seed, k, order=order, only=only, n_board_buckets=DECK if only is None else 1)
+def test_players_and_rivals_learn_what_loops_over_hands_learn(seed, k, order):
+    one, gains = Game(seed, k, order=order, only=4, n_board_buckets=1), (0.5, 0.25)
+    numbers = one.numbers(
+        seed, floor=0.1, rivals=True
+    )  # of ties between answers each way would choose another
+    before, averages = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
+    rivals_before, visits = one.unfolded(rivals_of(numbers)), [v.copy() for v in numbers.visits]
+    players, rivals = (naive.normalised(one.game, regrets) for regrets in (before, rivals_before))
+    rig = one.rig(numbers, gains)
+    works = rig.packed_workspaces(rivals=True)
+    rig.learn(Discount(2.0, 0.5, 1.5), 1.0, works, Packed(one.path(4)), 1, rig.out(), 0)
+    after, moved = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
+    rivals_after = one.unfolded(rivals_of(numbers))
     for p in (0, 1):
-        numbers = one.numbers(seed, floor=0.1)  # of ties between answers each way would choose another
-        before = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
-        visits = [v.copy() for v in numbers.visits]
-        strategies = naive.normalised(one.game, before[0])
-        feared = best_answers(one, 1 - p, strategies)
-        gained = [[np.zeros_like(before[0][t][p]) for t in (0, 1)] for _ in (strategies, feared)]
-        summed = [[np.zeros_like(before[1][t][1 - p]) for t in (0, 1)] for _ in (strategies, feared)]
-        for played, gains, sums in zip((strategies, feared), gained, summed, strict=True):
-            learnt(one.game, p, played, 0, 0, 0, np.ones(len(one.every)), gains, sums)
-        rig = one.rig(numbers)
-        boards = one.boards() if only is None else one.path(only)
-        discount, works = Discount(gamma=1.0, clip=True), rig.packed_workspaces(mirrored=True)
-        learn_once(rig, discount, p, works, Packed(boards), 1 + len(one.cards), rig.out(), cfr_br=weight)
-        after = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
+        q = 1 - p
+        met = best_answers(one, q, [seated(players[0], rivals[0], q), players[1]])
+        gained, summed = {}, {}
+        for seat in (p, q):
+            gained[seat] = [np.zeros_like(before[t][seat]) for t in (0, 1)]
+            summed[seat] = [np.zeros_like(averages[t][1 - seat]) for t in (0, 1)]
+            learnt(one.game, seat, met, 0, 0, 0, np.ones(len(one.every)), gained[seat], summed[seat])
         for t in (0, 1):
-            regrets = before[0][t][p] + (1 - weight) * gained[0][t] + weight * gained[1][t]
-            np.testing.assert_allclose(after[0][t][p], np.maximum(regrets, 0), rtol=1e-4, atol=1e-4)
-            board_buckets = [0] if t == 0 else [int(one.board_buckets[card]) for card in one.cards]
-            n = visits[t][p][board_buckets].astype(float)[:, None, None]
-            moved = one.moved(before[1][t][1 - p], summed[0][t], n, 1.0)
-            np.testing.assert_allclose(after[1][t][1 - p], moved, rtol=1e-4, atol=1e-4)
+            n = visits[t][p][[0]].astype(float)[:, None, None]
+            learning = [(before[t][p], after[t][p], gained[p][t])]
+            if t == 0:
+                learning.append((rivals_before[t][q], rivals_after[t][q], gained[q][t]))
+            for old, new, gain in learning:
+                regrets = n**2 / (n**2 + 1) * old + gains[t] * gain
+                sunk = n**0.5 / (n**0.5 + 1) * regrets
+                np.testing.assert_allclose(new, np.where(regrets > 0, regrets, sunk), rtol=1e-4, atol=1e-4)
+            expected = one.moved(averages[t][p], summed[q][t], n, 1.5)
+            np.testing.assert_allclose(moved[t][p], expected, rtol=1e-4, atol=1e-4)
+            np.testing.assert_array_equal(numbers.visits[t][p][0], visits[t][p][0] + 1)
+
+
+def rivals_of(numbers):
+    """Regrets by round and seat, with the rivals' where they have their own."""
+    return [arrays[2:] or arrays for arrays in numbers.regrets]
+
+
+def seated(players, rivals, q):
+    """The strategies of a round if the rival sits in q's seat."""
+    return (players[0], rivals[1]) if q == 1 else (rivals[0], players[1])
 
 
 def best_answers(one, q, strategies):
@@ -393,7 +411,8 @@ def test_numbers_too_small_to_divide_by_are_played_evenly():
     boards = Packed(one.boards())
     for p in (0, 1):
         found, expected = (
-            rig.values(p, rig.packed_workspaces(), boards, 1 + DECK, rig.out(), best_from=2) for rig in rigs
+            rig.values(p, rig.packed_workspaces()[0], boards, 1 + DECK, rig.out(), best_from=2)
+            for rig in rigs
         )
         assert np.isfinite(found).all()
         np.testing.assert_array_equal(found, expected)

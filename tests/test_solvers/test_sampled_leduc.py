@@ -59,9 +59,11 @@ def test_every_board_in_turn_is_cfr_plus_without_sampling():
         for p in (0, 1):
             learn_once(rig, Discount(gamma=1.0, clip=True), p, scratch, packed, n, out)
         if iteration in EXPLOITABILITY:
-            best = [rig.values(p, scratch, packed, n, out, best_from=0)[0, :6, 0].sum() / 30 for p in (0, 1)]
+            best = [
+                rig.values(p, scratch[0], packed, n, out, best_from=0)[0, :6, 0].sum() / 30 for p in (0, 1)
+            ]
             found[iteration] = sum(best) / 2
-    own = rig.values(0, scratch, packed, n, out, best_from=2)[0, :6, 0].sum() / 30
+    own = rig.values(0, scratch[0], packed, n, out, best_from=2)[0, :6, 0].sum() / 30
     assert own == pytest.approx(-0.0856, abs=1e-3)
     for iteration, chips in EXPLOITABILITY.items():
         assert found[iteration] == pytest.approx(chips, rel=0.1), found

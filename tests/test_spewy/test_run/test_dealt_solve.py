@@ -967,7 +967,7 @@ def test_an_estimate_counts_what_a_check_finds():
 def test_an_estimate_counts_the_buffers_and_the_time_of_answers(tmp_path):
     job = write(tmp_path, DEALT_FLOP)
     plain, answered = (good_json("estimate", job, "--set", f"solve.cfr_br={share}") for share in (0, 0.25))
-    assert answered["state_bytes"] == plain["state_bytes"]
+    assert answered["state_bytes"] > plain["state_bytes"]
     assert answered["memory_bytes"] > plain["memory_bytes"]
     assert answered["seconds_per_deal"] > plain["seconds_per_deal"]
 

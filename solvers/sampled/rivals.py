@@ -1,0 +1,190 @@
+"""Deals on which a player learns against its rival: CFR-BR (M. Johanson, N. Bard, N. Burch and M. Bowling 2012).
+
+Boards of one bucket share strategies. An opponent who follows the bucket's strategy cannot punish mistakes on single
+boards, so an equilibrium of the abstract game loses much in the real game (K. Waugh et al. 2009). A player's *rival* is
+an opponent who learns only how to beat this player. On the last round it plays a best response on the dealt board
+(`solvers.sampled.answer`), for which it needs no buckets. In earlier rounds it has the same buckets as the player who
+sits in its seat, but regrets of its own, which know what the best responses win (the "hybrid" of the paper). So it also
+enters rounds with hands that a player would have folded. Rivals' averages are of no interest and not computed.
+
+Player and rival learn from one pass over a deal. Each is the opponent of the other: the reach that one computes for
+its own play is what the other reads as the opponent's.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from compiled import inlined, part
+from compiled.records import Packed, unpack, unpack_at
+from compiled.vector import int64_at, put_int64
+from solvers.discount import Discount
+from solvers.reference.kernels import UPDATE
+from solvers.sampled.answer import answer
+from solvers.sampled.follow import clear_exits, follow, follow_last
+from solvers.sampled.links import Parent, enter_round, hands_up, link_of, parent_of
+from solvers.sampled.reach import other_reach, sum_rows, update_averages
+from solvers.sampled.segments import find_rows, find_segments, gather_rows, gather_segments
+from solvers.sampled.showdowns import ending_totals, restart_totals
+from solvers.sampled.update import update_regrets
+from solvers.sampled.views import Cursor, RoundView, board_view, cursor
+from solvers.sampled.weights import visit_factors
+
+
+class Duel(NamedTuple):
+    """Settings and buffers of deals on which a player learns against its rival.
+
+    Attributes:
+        discount: discount of earlier visits of a board bucket.
+        views: `RoundView` of each round for the player, whose opponent is the rival; and for the rival, whose opponent
+            is the player.
+        works: `Workspace` of each round for the player and for the rival. The rival's ``other`` is the player's
+            ``own``, and the rival's ``own`` the player's ``other``.
+        boards: the boards, see `Boards`.
+        n_rounds: number of rounds of the game.
+    """
+
+    discount: Discount
+    views: tuple[Packed, Packed]
+    works: tuple[Packed, Packed]
+    boards: Packed
+    n_rounds: int
+
+
+@part
+def learn_from_rival(w: Duel, first: int, dither: int) -> None:
+    """Update the player's regrets and averages, and the rival's regrets, from one deal.
+
+    Args:
+        w: settings and buffers.
+        first: number of the deal's board of the first round.
+        dither: rounding of 16-bit numbers, see `compiled.precision`.
+    """
+    for t in range(w.n_rounds):
+        put_int64(unpack_at(w.works[0], t).open, 0, first + t)
+        if t < w.n_rounds - 1:
+            _go_down(w, t, dither)
+    _go_up_last(w, dither)
+    for t in range(w.n_rounds - 2, -1, -1):
+        _go_up(w, t, dither)
+
+
+@part
+def _go_down(w: Duel, t: int, dither: int) -> None:
+    """Compute both reaches on the board of a round before the last, update averages, and clear buffers for values."""
+    x, y, boards = unpack_at(w.views[0], t), unpack_at(w.views[1], t), unpack(w.boards)
+    work, rival = unpack_at(w.works[0], t), unpack_at(w.works[1], t)
+    board = board_view(boards, int64_at(work.open, 0))
+    f, learns = visit_factors(w.discount, x, board.board_bucket, dither), _learns(x, board.board_bucket)
+    find_rows(work, board, x.program.n_rows)
+    for number in range(x.program.n_batches):
+        c, d = cursor(x, work, board, number, False), cursor(y, rival, board, number, False)
+        enter_round(w.views[0], w.works[0], boards, t, c)
+        other_reach(c)
+        enter_round(w.views[1], w.works[1], boards, t, d)
+        other_reach(d)
+        if learns:  # the rival's opponent is the player
+            sum_rows(d)
+            update_averages(d, f)
+        clear_exits(c)
+        clear_exits(d)
+
+
+@part
+def _go_up_last(w: Duel, dither: int) -> None:
+    """Compute values on the board of the last round, and update the player's averages and regrets."""
+    t = w.n_rounds - 1
+    x, y, boards = unpack_at(w.views[0], t), unpack_at(w.views[1], t), unpack(w.boards)
+    work, rival = unpack_at(w.works[0], t), unpack_at(w.works[1], t)
+    board = board_view(boards, int64_at(work.open, 0))
+    f, learns = visit_factors(w.discount, x, board.board_bucket, dither), _learns(x, board.board_bucket)
+    n_groups = find_segments(work, board, x.program.n_rows)
+    for number in range(x.program.n_batches):
+        c, d = cursor(x, work, board, number, True), cursor(y, rival, board, number, True)
+        _enter_last(w, 1, d, n_groups)
+        other_reach(d)
+        if learns:
+            update_averages(d, f)
+        ending_totals(d)
+        answer(d, n_groups)
+        if t > 0:
+            restart_totals(d)
+            _follow_up(w, 1, t, d, n_groups)
+        _enter_last(w, 0, c, n_groups)
+        ending_totals(c)
+        _follow_up(w, 0, t, c, n_groups)
+        if learns:
+            update_regrets(c, f)
+    _count(x, board.board_bucket)
+
+
+@part
+def _go_up(w: Duel, t: int, dither: int) -> None:
+    """Compute values on the board of a round before the last, and update the regrets of player and rival."""
+    x, y, boards = unpack_at(w.views[0], t), unpack_at(w.views[1], t), unpack(w.boards)
+    work, rival = unpack_at(w.works[0], t), unpack_at(w.works[1], t)
+    board = board_view(boards, int64_at(work.open, 0))
+    f, learns = visit_factors(w.discount, x, board.board_bucket, dither), _learns(x, board.board_bucket)
+    for number in range(x.program.n_batches):
+        c, d = cursor(x, work, board, number, False), cursor(y, rival, board, number, False)
+        if c.batch.n_folds > 0:
+            gather_rows(d)
+            ending_totals(d)
+            gather_rows(c)
+            ending_totals(c)
+        _follow_up(w, 1, t, d, 0)
+        _follow_up(w, 0, t, c, 0)
+        if learns:
+            update_regrets(d, f)
+            update_regrets(c, f)
+    _count(x, board.board_bucket)
+
+
+@inlined
+def _enter_last(w: Duel, seat: int, c: Cursor, n_groups: int) -> None:
+    """Fill the buffers of a batch of lines of the last round with the opponent's reach at the start of the round."""
+    t, boards = w.n_rounds - 1, unpack(w.boards)
+    parent = _parent(w, seat, t)
+    link = link_of(c, parent, t == 0)
+    if not link.aligned:
+        enter_round(w.views[seat], w.works[seat], boards, t, c)
+    gather_segments(c, parent, link, n_groups, True)
+
+
+@inlined
+def _follow_up(w: Duel, seat: int, t: int, c: Cursor, n_groups: int) -> None:
+    """Compute the values of all hands for a batch of lines, and add them to the board of the previous round.
+
+    The opponent's reach must be in the buffers (`ending_totals`).
+    """
+    parent = _parent(w, seat, t)
+    link = link_of(c, parent, t == 0)
+    if t == w.n_rounds - 1:
+        follow_last(c, parent, link, n_groups)
+    else:
+        follow(c, parent, link)
+    if t > 0 and not link.aligned:
+        hands_up(c, parent)
+
+
+@inlined
+def _parent(w: Duel, seat: int, t: int) -> Parent:
+    """Make the record of the board of the previous round, for the player (seat 0) or its rival (seat 1)."""
+    above = max(t - 1, 0)
+    work = unpack_at(w.works[seat], above)
+    return parent_of(unpack_at(w.views[seat], above), unpack(w.boards), work, UPDATE)
+
+
+@inlined
+def _learns(x: RoundView, board_bucket: int) -> bool:
+    """Whether a visit of a board bucket learns; the numbers may already include it, see `Numbers.ahead`."""
+    return bool(int64_at(x.ahead, board_bucket) == 0)
+
+
+@inlined
+def _count(x: RoundView, board_bucket: int) -> None:
+    """Count a visit of a board bucket."""
+    if _learns(x, board_bucket):
+        put_int64(x.visits, board_bucket, int64_at(x.visits, board_bucket) + 1)
+    else:
+        put_int64(x.ahead, board_bucket, int64_at(x.ahead, board_bucket) - 1)

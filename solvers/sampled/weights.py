@@ -1,0 +1,51 @@
+"""Weights of a visit of a board bucket in the bucket's regrets and averages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from compiled import inlined
+from compiled.vector import int64_at
+from solvers.discount import Discount
+from solvers.sampled.views import RoundView, VisitFactors
+
+GOLDEN = (5**0.5 - 1) / 2
+BELOW_ONE: Any = np.nextafter(np.float32(1), np.float32(0))
+
+
+@inlined
+def share(visit: int, gamma: float) -> float:
+    """Weight of visit n = 1, 2, ... in the average over visits 1 to n: ``(γ + 1) / (n + γ)``.
+
+    In the average over many visits, visit k then weighs ``k (k + 1) .. (k + γ - 1)``, which grows like ``k ** γ`` (O.
+    Shamir and T. Zhang 2013). Averages of numbers in [0, 1] stay in [0, 1], however many visits there are.
+    """
+    return (gamma + 1.0) / (visit + gamma)
+
+
+@inlined
+def rounding(visits: int) -> np.floating[Any]:
+    """Number in [0, 1) to add to an average before it is rounded down; over the visits these numbers spread evenly."""
+    return min(np.float32(visits * GOLDEN % 1.0), BELOW_ONE)
+
+
+@inlined
+def visit_factors(discount: Discount, x: RoundView, board_bucket: int, dither: int) -> VisitFactors:
+    """Compute the weights of the next visit of a board bucket; ``dither`` is the rounding of 16-bit regrets."""
+    visits = int64_at(x.visits, board_bucket)
+    keep = _retained(visits, discount.alpha)
+    sink = 0.0 if discount.clip else _retained(visits, discount.beta)
+    part = np.float32(share(visits + 1, discount.gamma))
+    factors: VisitFactors = VisitFactors(keep, np.float32(sink), part, dither, rounding(visits))
+    return factors
+
+
+@inlined
+def _retained(visits: int, power: float) -> float:
+    """Factor of earlier regrets after n visits: ``n^p / (n^p + 1)``, and 1 for p = ∞."""
+    if power == np.inf:
+        return 1.0
+    weight = np.float64(visits) ** power
+    return weight / (weight + 1.0)
