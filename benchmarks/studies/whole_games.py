@@ -68,7 +68,7 @@ SCHEDULES = (
 )
 ANSWERED = ((50, 20), (100, 20), (400, 40))
 """Abstractions that `answers` compares, each as (board buckets, rows) of the flop."""
-ANSWERS = (0.0, 0.1, 0.25, 0.5)
+ANSWERS = (0.0, 0.25, 0.5, 1.0)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

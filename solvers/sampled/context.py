@@ -89,7 +89,6 @@ class Context:
         regrets, sums = numbers.regrets, numbers.sums
         rivals = [arrays[2:] or arrays for arrays in regrets]  # on the last round rivals need no regrets
         self._learning = views(0, regrets, regrets, 0), views(1, regrets, regrets, 1)
-        self._against = views(0, regrets, rivals, 0), views(1, regrets, rivals, 1)
         self._rivals = views(0, rivals, regrets, 1), views(1, rivals, regrets, 0)
         self._judging = views(0, sums, sums, 0), views(1, sums, sums, 1)
         self._n_batches = [len(s) for s in batches]
@@ -124,14 +123,14 @@ class Context:
 
         Args:
             discount: discount of earlier visits.
-            cfr_br: share of the deals on which players learn against their rivals, 0 to 1.
+            cfr_br: share of the opponents' play that is a rival's, 0 to 1.
             works: the thread's buffers.
             boards: boards of the deals, as `paths` makes them.
             n: number of deals.
             out: the thread's array from the method `out`.
             number: number of the first deal, counted from the start of the solve.
         """
-        views = self._learning, self._against, self._rivals
+        views = self._learning, self._rivals
         job = Deals(discount, cfr_br, *views, works, boards, self.n_rounds, out.ctypes.data)
         learn_paths(job, 0, n, number)
 
@@ -191,8 +190,7 @@ class Context:
             *("segment_end", "segment_row", "segment_level", "tie_end", "open"),
         )
         shared = {name: getattr(players, name) for name in (*board, "nodes", "hand_values", "continuation")}
-        # The reach of each is what the other reads as its opponent's.
-        return self._workspace(t)._replace(other=players.own, own=players.other, **shared)
+        return self._workspace(t)._replace(other=players.own, **shared)
 
     def _workspace(self, t: int) -> Workspace:
         size, n_hands, n_rows = self._sizes[t], self._most_hands[t], self._n_rows[t]

@@ -12,7 +12,6 @@ from solvers.discount import Discount
 from solvers.reference.kernels import UPDATE
 from solvers.sampled.passes import Walk, walk_boards
 from solvers.sampled.rivals import Duel, learn_from_rival
-from solvers.sampled.weights import GOLDEN
 
 Packs = tuple[Packed, Packed]
 
@@ -22,9 +21,8 @@ class Deals(NamedTuple):
 
     Attributes:
         discount: discount of earlier visits of a board bucket.
-        cfr_br: share of the deals on which players learn against their rivals, 0 to 1.
+        cfr_br: share of the opponents' play that is a rival's, 0 to 1.
         views: `RoundView` of each round, for each player against the other player.
-        against: `RoundView` of each round, for each player against its rival.
         rivals: `RoundView` of each round, for the rival in each player's seat against the other player.
         works: `Workspace` of each round, for the traverser and for its rival.
         boards: the boards of the deals, see `Boards`.
@@ -35,7 +33,6 @@ class Deals(NamedTuple):
     discount: Discount
     cfr_br: float
     views: Packs
-    against: Packs
     rivals: Packs
     works: Packs
     boards: Packed
@@ -52,18 +49,17 @@ def learn_paths(w: Deals, first: int, last: int, number: int) -> None:
         first: number of the first deal in ``w.boards``.
         last: number of the first deal that is left out.
         number: number of deal 0 of ``w.boards``, counted from the start of the solve. A deal's number in the solve
-            determines which player learns first on it, whether players learn against their rivals, and how 16-bit
-            numbers are rounded.
+            determines which player learns first on it, and how 16-bit numbers are rounded.
     """
     for deal in range(first, last):
         start, of_solve = deal * w.n_rounds, number + deal
         for turn in range(2):
             p = (of_solve + turn) & 1
             dither = (((2 * of_solve + p) * 2654435761) >> 8) & (DITHER_STEPS - 1)
-            if of_solve * GOLDEN % 1.0 < w.cfr_br:
-                views = (w.against[0], w.rivals[1]) if p == 0 else (w.against[1], w.rivals[0])
-                learn_from_rival(Duel(w.discount, views, w.works, w.boards, w.n_rounds), start, dither)
+            of_player, of_rival = (w.views[0], w.rivals[1]) if p == 0 else (w.views[1], w.rivals[0])
+            if w.cfr_br > 0.0:
+                duel = Duel(w.discount, w.cfr_br, (of_player, of_rival), w.works, w.boards, w.n_rounds)
+                learn_from_rival(duel, start, dither)
             else:
-                of_player = w.views[0] if p == 0 else w.views[1]
                 job = Walk(UPDATE, 0, w.discount, of_player, w.works[0], w.boards, w.n_rounds, w.out)
                 walk_boards(job, start, start + w.n_rounds, dither, -1, True)

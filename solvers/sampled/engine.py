@@ -11,8 +11,8 @@ if the first player had foreseen the boards. This biases the second player, so e
 deal. Separate boards for both players would avoid the bias, but they give worse results: a mistake that came from a
 board is best corrected on the same board.
 
-With CFR-BR each player learns against a rival, who plays best responses on the last round (`solvers.sampled.rivals`).
-Rivals have regrets, but no averages.
+With CFR-BR each player learns against an opponent who partly plays as a rival, with best responses on the last round
+(`solvers.sampled.rivals`). Rivals have regrets, but no averages.
 
 Threads share regrets and averages without locks: an update may undo a simultaneous update of another thread, which is
 rare and does no harm (F. Niu et al., "Hogwild!", 2011). One thread gives the same bits for the same deals, however the
@@ -84,7 +84,7 @@ class SampledCfr:
         n_cards: number of cards that are not on a full board.
         deal: function that deals the boards.
         discount: discount of earlier visits.
-        cfr_br: share of the deals on which players learn against their rivals (CFR-BR), 0 to 1.
+        cfr_br: share of the opponents' play that is a rival's (CFR-BR), 0 to 1.
         threads: number of threads.
         short: whether regrets and averages have 16 bits instead of 32.
         numbers: regrets and averages to continue from, with those of rivals if ``cfr_br`` > 0; None: start with zeros.

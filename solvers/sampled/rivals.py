@@ -1,4 +1,4 @@
-"""Deals on which a player learns against its rival: CFR-BR (M. Johanson, N. Bard, N. Burch and M. Bowling 2012).
+"""A player learns against its rival: CFR-BR (M. Johanson, N. Bard, N. Burch and M. Bowling 2012).
 
 Boards of one bucket share strategies. An opponent who follows the bucket's strategy cannot punish mistakes on single
 boards, so an equilibrium of the abstract game loses much in the real game (K. Waugh et al. 2009). A player's *rival* is
@@ -7,44 +7,52 @@ an opponent who learns only how to beat this player. On the last round it plays 
 sits in its seat, but regrets of its own, which know what the best responses win (the "hybrid" of the paper). So it also
 enters rounds with hands that a player would have folded. Rivals' averages are of no interest and not computed.
 
-Player and rival learn from one pass over a deal. Each is the opponent of the other: the reach that one computes for
-its own play is what the other reads as the opponent's.
+The player's opponent plays in each round partly as the rival and partly as the other player. A player who meets only
+its rival learns to lose little to whoever knows its strategy, but wins less from everybody else.
+
+Player and rival learn from one pass over a deal. The rival's opponent is the player: the reach that the player computes
+for its own play is what the rival reads as the opponent's.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from compiled import inlined, part
 from compiled.records import Packed, unpack, unpack_at
-from compiled.vector import int64_at, put_int64
+from compiled.vector import WIDTH, int64_at, load16, put_int64, store
 from solvers.discount import Discount
 from solvers.reference.kernels import UPDATE
 from solvers.sampled.answer import answer
 from solvers.sampled.follow import clear_exits, follow, follow_last
 from solvers.sampled.links import Parent, enter_round, hands_up, link_of, parent_of
-from solvers.sampled.reach import other_reach, sum_rows, update_averages
+from solvers.sampled.reach import other_reach, own_reach, sum_rows, update_averages
 from solvers.sampled.segments import find_rows, find_segments, gather_rows, gather_segments
 from solvers.sampled.showdowns import ending_totals, restart_totals
 from solvers.sampled.update import update_regrets
-from solvers.sampled.views import Cursor, RoundView, board_view, cursor
+from solvers.sampled.views import Cursor, RoundView, board_view, cursor, other_width
 from solvers.sampled.weights import visit_factors
+
+_ONE: Any = np.float32(1)
 
 
 class Duel(NamedTuple):
-    """Settings and buffers of deals on which a player learns against its rival.
+    """Settings and buffers with which a player learns against its rival.
 
     Attributes:
         discount: discount of earlier visits of a board bucket.
-        views: `RoundView` of each round for the player, whose opponent is the rival; and for the rival, whose opponent
-            is the player.
+        share: share of the opponent's play that is the rival's, above 0 and at most 1.
+        views: `RoundView` of each round for the player, and for the rival, whose opponent is the player.
         works: `Workspace` of each round for the player and for the rival. The rival's ``other`` is the player's
-            ``own``, and the rival's ``own`` the player's ``other``.
+            ``own``.
         boards: the boards, see `Boards`.
         n_rounds: number of rounds of the game.
     """
 
     discount: Discount
+    share: float
     views: tuple[Packed, Packed]
     works: tuple[Packed, Packed]
     boards: Packed
@@ -80,7 +88,8 @@ def _go_down(w: Duel, t: int, dither: int) -> None:
     for number in range(x.program.n_batches):
         c, d = cursor(x, work, board, number, False), cursor(y, rival, board, number, False)
         enter_round(w.views[0], w.works[0], boards, t, c)
-        other_reach(c)
+        own_reach(d)
+        _mix(w, c, d)
         enter_round(w.views[1], w.works[1], boards, t, d)
         other_reach(d)
         if learns:  # the rival's opponent is the player
@@ -107,6 +116,7 @@ def _go_up_last(w: Duel, dither: int) -> None:
             update_averages(d, f)
         ending_totals(d)
         answer(d, n_groups)
+        _mix(w, c, d)
         if t > 0:
             restart_totals(d)
             _follow_up(w, 1, t, d, n_groups)
@@ -138,6 +148,19 @@ def _go_up(w: Duel, t: int, dither: int) -> None:
             update_regrets(d, f)
             update_regrets(c, f)
     _count(x, board.board_bucket)
+
+
+@inlined
+def _mix(w: Duel, c: Cursor, d: Cursor) -> None:
+    """Fill the player's ``other`` for a batch of lines: the rival's reach, mixed with that of the other player."""
+    share, first = np.float32(w.share), c.at_rows
+    if share < _ONE:
+        other_reach(c)
+    for at in range(first, first + other_width(c) * c.round.program.n_rows, WIDTH):
+        played = load16(d.work.own, at)
+        if share < _ONE:
+            played = played * share + load16(c.work.other, at) * (_ONE - share)
+        store(c.work.other, at, played)
 
 
 @inlined

@@ -38,7 +38,7 @@ class Dealing:
         rows: ``[round of the game]``, number of rows; None: a row per hand.
         remember: whether the order of the cards counts, see `buckets.abstraction.AbstractionSpec`.
         seed: seed of the sampled boards.
-        cfr_br: share of the deals on which players learn against their rivals (CFR-BR), 0 to 1.
+        cfr_br: share of the opponents' play that is a rival's (CFR-BR), 0 to 1.
         check_seconds: seconds between two checks.
         check_flops: number of flops on which a check measures exploitability.
         last_deal: largest number of deals, even if the target is not reached; None: no limit.

@@ -294,7 +294,7 @@ class SolveSection(Section):
     seed: int = Field(0, ge=0, lt=2**63)
     """Seed of the sampled boards, with [boards]."""
     cfr_br: float = Field(0.0, ge=0, le=1, validation_alias=AliasChoices("cfr_br", "answers"))
-    """Share of the deals on which players learn against rivals, who beat their buckets (CFR-BR), with [boards]."""
+    """Share of the opponents' play that is a rival's, who learns only to beat a player (CFR-BR), with [boards]."""
     coarse_to_fine: bool = False
     """Whether the solve begins with few board buckets and rows, and gets all of them in stages, with [boards]."""
     iterations: int | None = Field(None, gt=0, le=MOST_ITERATIONS)

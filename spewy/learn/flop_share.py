@@ -40,7 +40,7 @@ class Setup:
         abstraction: board buckets and rows of the game.
         seed: seed of the deals.
         short: whether regrets and strategy sums are 16-bit numbers.
-        cfr_br: share of the deals on which players learn against their rivals (CFR-BR), 0 to 1.
+        cfr_br: share of the opponents' play that is a rival's (CFR-BR), 0 to 1.
     """
 
     solve: str

@@ -44,7 +44,7 @@ class SampledEngine(Closing):
         seed: seed of the deals.
         threads: number of threads that make deals.
         short: whether regrets and strategy sums are 16-bit numbers.
-        cfr_br: share of the deals on which players learn against their rivals, 0 to 1.
+        cfr_br: share of the opponents' play that is a rival's (CFR-BR), 0 to 1.
         opened: opens the store of earlier runs for reading; None for the first run.
         check_flops: number of flops on which a check measures exploitability; all checks use the same flops. In small
             games every check uses all flops.

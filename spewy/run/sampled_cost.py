@@ -27,7 +27,7 @@ from spewy.run.memory import CLUSTERING_BYTES, PROCESS_BYTES
 if TYPE_CHECKING:
     from solvers.sampled.batches import LineBatches
 
-RIVALS = 2.0  # factor of the time of a deal on which players learn against their rivals, CFR-BR (measured)
+RIVALS = 2.0  # factor of the time of a deal if players learn against rivals, CFR-BR (measured)
 SENT = 2
 """Number of copies of the state that a solve on a cluster needs, since a worker's share is buffered until complete."""
 MAKING = 6.5  # bytes for each hand on each final board, while board buckets and rows are computed (measured)
@@ -124,7 +124,7 @@ def sampled_cost(
     tables = boards + _buffer_bytes(rounds, batches, rows, spec, job.solve) + found
     final = 0 if made else count_boards(spec.deck, spec.n_board)
     making = int(MAKING * final * comb(len(spec.deck), spec.hole))
-    seconds = _seconds_per_deal(spec, batches) * (1 + (RIVALS - 1) * job.solve.cfr_br)
+    seconds = _seconds_per_deal(spec, batches) * (RIVALS if job.solve.cfr_br > 0 else 1.0)
     memory = max(making, state * (SENT if job.solve.workers == "dask" else 1) + tables + COPIES)
     memory += 2 * state // PORTIONS  # a save writes one part of the state while it copies the next
     if coarse:

@@ -312,8 +312,9 @@ def test_ranges_weigh_the_opponents_hands_by_their_rows_in_the_first_round():
             np.testing.assert_allclose(after[1][t][1 - p], moved, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("share", [0.4, 1.0])
 @pytest.mark.parametrize(("seed", "k", "order"), CASES[: 2 * len(ORDERS)])
-def test_players_and_rivals_learn_what_loops_over_hands_learn(seed, k, order):
+def test_players_and_rivals_learn_what_loops_over_hands_learn(seed, k, order, share):
     one, gains = Game(seed, k, order=order, only=4, n_board_buckets=1), (0.5, 0.25)
     numbers = one.numbers(
         seed, floor=0.1, rivals=True
@@ -323,14 +324,18 @@ def test_players_and_rivals_learn_what_loops_over_hands_learn(seed, k, order):
     players, rivals = (naive.normalised(one.game, regrets) for regrets in (before, rivals_before))
     rig = one.rig(numbers, gains)
     works = rig.packed_workspaces(rivals=True)
-    rig.learn(Discount(2.0, 0.5, 1.5), 1.0, works, Packed(one.path(4)), 1, rig.out(), 0)
+    rig.learn(Discount(2.0, 0.5, 1.5), share, works, Packed(one.path(4)), 1, rig.out(), 0)
     after, moved = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
     rivals_after = one.unfolded(rivals_of(numbers))
     for p in (0, 1):
         q = 1 - p
-        met = best_answers(one, q, [seated(players[0], rivals[0], q), players[1]])
+        if p == 1:  # player 0 has learnt on this deal
+            learnt_first = naive.normalised(one.game, after)
+            players = [(learnt_first[t][0], players[t][1]) for t in (0, 1)]
+        rival = best_answers(one, q, [seated(players[0], rivals[0], q), players[1]])
+        opponent = [mixed(one.forests[t], players[t], rival[t], share, q) for t in (0, 1)]
         gained, summed = {}, {}
-        for seat in (p, q):
+        for seat, met in ((p, opponent), (q, rival)):
             gained[seat] = [np.zeros_like(before[t][seat]) for t in (0, 1)]
             summed[seat] = [np.zeros_like(averages[t][1 - seat]) for t in (0, 1)]
             learnt(one.game, seat, met, 0, 0, 0, np.ones(len(one.every)), gained[seat], summed[seat])
@@ -346,6 +351,23 @@ def test_players_and_rivals_learn_what_loops_over_hands_learn(seed, k, order):
             expected = one.moved(averages[t][p], summed[q][t], n, 1.5)
             np.testing.assert_allclose(moved[t][p], expected, rtol=1e-4, atol=1e-4)
             np.testing.assert_array_equal(numbers.visits[t][p][0], visits[t][p][0] + 1)
+
+
+def mixed(forest, players, rivals, share, q):
+    """Strategies of a round in which q's reach is partly that of ``rivals``; each ``[player][board, slot, row]``."""
+    a, out = forest.arrays, players[q].copy()
+    reach = {each: np.ones((len(a.kind), *out[:, 0].shape)) for each in ("player", "rival")}
+    for n in np.flatnonzero(a.kind == DECISION):
+        for k in range(a.n_actions[n]):
+            child, slot = a.first_child[n] + k, a.slot[n] + k
+            for each, played in (("player", players[q]), ("rival", rivals[q])):
+                reach[each][child] = reach[each][n] * (played[:, slot] if a.player[n] == q else 1)
+            if a.player[n] == q:
+                came, goes_on = (
+                    share * reach["rival"][i] + (1 - share) * reach["player"][i] for i in (n, child)
+                )
+                out[:, slot] = np.divide(goes_on, came, out=np.zeros_like(came), where=came > 0)
+    return (out, players[1]) if q == 0 else (players[0], out)
 
 
 def rivals_of(numbers):

@@ -81,16 +81,19 @@ class Noting(Silent):
         self.notes.append(text)
 
 
-def test_one_share_at_a_time_is_what_one_thread_learns_bit_for_bit(leduc, tmp_path):
-    good("solve", leduc, "--out", tmp_path / "dask", "--set", "dask.workers=1")
+@pytest.mark.parametrize("share", [0, 0.5])
+def test_one_share_at_a_time_is_what_one_thread_learns_bit_for_bit(leduc, tmp_path, share):
+    rivals = ("--set", f"solve.cfr_br={share}")
+    good("solve", leduc, "--out", tmp_path / "dask", "--set", "dask.workers=1", *rivals)
     plain = write(tmp_path, SHORT, "plain.toml")
-    good("solve", plain, "--out", tmp_path / "here")
+    good("solve", plain, "--out", tmp_path / "here", *rivals)
     assert numbers_in(tmp_path / "dask") == numbers_in(tmp_path / "here")
 
 
 @pytest.mark.slow
-def test_three_workers_learn_the_game_and_the_same_twice(leduc, tmp_path):
-    fixed = ("--set", "dask.workers=3", "--set", "dask.interval=20")
+@pytest.mark.parametrize("share", [0, 0.5])
+def test_three_workers_learn_the_game_and_the_same_twice(leduc, tmp_path, share):
+    fixed = ("--set", "dask.workers=3", "--set", "dask.interval=20", "--set", f"solve.cfr_br={share}")
     told = good_json("solve", leduc, "--out", tmp_path / "once", *fixed)
     good("solve", leduc, "--out", tmp_path / "twice", *fixed)
     assert numbers_in(tmp_path / "once") == numbers_in(tmp_path / "twice")

@@ -187,6 +187,26 @@ def test_a_solve_against_answers_may_be_stopped_and_learns_something_else(leduc,
     assert numbers_in(tmp_path / "out") == numbers_in(tmp_path / "whole") != numbers_in(tmp_path / "plain")
 
 
+def test_rivals_begin_with_what_the_players_have_learnt(leduc, tmp_path):
+    solve(leduc[0], tmp_path / "out", "solve.max_sweeps=300")
+    before = numbers_in(tmp_path / "out")
+    assert not [key for _, key in before if key.endswith((b"|2", b"|3"))]
+    job = Job.load(leduc[0], ["solve.cfr_br=1"])
+    with Session(job, tmp_path / "out") as session, session._engine(Silent(), None) as engine:
+        first, last = engine.numbers.regrets
+        assert len(first) == 4
+        assert len(last) == 2
+        for rival, player in zip(first[2:], first[:2], strict=True):
+            assert player.any()
+            np.testing.assert_array_equal(rival, player)
+    solve(leduc[0], tmp_path / "out", "solve.cfr_br=1", "solve.max_sweeps=600")
+    rivals = {
+        key: array for key, array in numbers_in(tmp_path / "out").items() if key[1].endswith((b"|2", b"|3"))
+    }
+    assert len(rivals) == 2
+    assert not set(rivals.values()) & set(before.values())
+
+
 @pytest.mark.slow
 def test_answers_help_where_classes_are_few(tmp_path):
     job = write(tmp_path, DEALT_FLOP.replace("flop = 3", "flop = 50").replace("flop = 5", "flop = 20"))
