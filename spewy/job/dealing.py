@@ -25,7 +25,7 @@ FEWEST = 10
 """Smallest number of board buckets of a stage on the last round; the solve skips smaller stages."""
 FEWEST_ROWS = 5
 """Smallest number of rows of a stage, unless the job has fewer."""
-STAGE_VISITS = 100
+STAGE_VISITS = 50
 """Mean number of visits of a board bucket on the last round at which a stage ends."""
 
 
