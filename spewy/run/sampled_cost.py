@@ -27,7 +27,7 @@ from spewy.run.memory import CLUSTERING_BYTES, PROCESS_BYTES
 if TYPE_CHECKING:
     from solvers.sampled.batches import LineBatches
 
-RIVALS = 2.0  # factor of the time of a deal if players learn against rivals, CFR-BR (measured)
+RIVALS = 1.7  # factor of the time of a deal if players learn against rivals, CFR-BR (measured)
 SENT = 2
 """Number of copies of the state that a solve on a cluster needs, since a worker's share is buffered until complete."""
 MAKING = 6.5  # bytes for each hand on each final board, while board buckets and rows are computed (measured)
