@@ -64,7 +64,7 @@ class Case(NamedTuple):
         coarse: share of the deals that are solved with a quarter of the board buckets, from which the rest starts;
             ``stages``: the solve begins with fewer board buckets as with the job key ``solve.coarse_to_fine``.
         rows: number of rows of each board bucket.
-        cfr_br: share of the opponent's play on the last round that is a best response (CFR-BR).
+        cfr_br: share of the opponent's play that is a rival's (CFR-BR).
     """
 
     hands: str = "outcomes"
