@@ -150,7 +150,7 @@ def _go_up(w: Duel, t: int, dither: int) -> None:
     _count(x, board.board_bucket)
 
 
-@inlined
+@part
 def _mix(w: Duel, c: Cursor, d: Cursor) -> None:
     """Fill the player's ``other`` for a batch of lines: the rival's reach, mixed with that of the other player."""
     share, first = np.float32(w.share), c.at_rows
@@ -163,7 +163,7 @@ def _mix(w: Duel, c: Cursor, d: Cursor) -> None:
         store(c.work.other, at, played)
 
 
-@inlined
+@part
 def _enter_last(w: Duel, seat: int, c: Cursor, n_groups: int) -> None:
     """Fill the buffers of a batch of lines of the last round with the opponent's reach at the start of the round."""
     t, boards = w.n_rounds - 1, unpack(w.boards)
@@ -174,7 +174,7 @@ def _enter_last(w: Duel, seat: int, c: Cursor, n_groups: int) -> None:
     gather_segments(c, parent, link, n_groups, True)
 
 
-@inlined
+@part
 def _follow_up(w: Duel, seat: int, t: int, c: Cursor, n_groups: int) -> None:
     """Compute the values of all hands for a batch of lines, and add them to the board of the previous round.
 
