@@ -15,8 +15,7 @@ from compiled.records import record_at
 from compiled.vector import WIDTH, fill16, int32_at, int64_at, load16, maximum, store, where_positive
 from solvers.matching import regret_match
 from solvers.sampled.folds import clear_values, fold_values
-from solvers.sampled.segments import level_end
-from solvers.sampled.showdowns import advance_level, showdown_values
+from solvers.sampled.showdowns import open_level, showdown_values
 from solvers.sampled.update import leaf_values
 from solvers.sampled.views import Cursor, own_width
 
@@ -38,10 +37,8 @@ def answer(c: Cursor, n_groups: int) -> None:
         fold_values(c, g, int64_at(work.segment_row, g), False)
     g = 0
     while g < n_groups:
-        end = level_end(work, g, n_groups)
+        end = open_level(c, g, n_groups)
         alone = end == g + 1
-        if not alone and c.batch.n_shows > 0:
-            advance_level(c, g, end)
         while g < end:
             showdown_values(c, g, int64_at(work.segment_row, g), alone, False)
             g += 1

@@ -11,8 +11,8 @@ from compiled.vector import WIDTH, fill16, int32_at, int64_at, load16, store
 from solvers.sampled.folds import clear_values, fold_values, own_weights
 from solvers.sampled.links import Parent, ParentLink, hand_up
 from solvers.sampled.reach import prefetch_row
-from solvers.sampled.segments import in_level, level_end, one_tie
-from solvers.sampled.showdowns import advance_level, begin_mixed, showdown_values
+from solvers.sampled.segments import in_level, one_tie
+from solvers.sampled.showdowns import begin_mixed, open_level, showdown_values
 from solvers.sampled.views import Cursor, all_hands, cards_of
 
 _ZERO: Any = np.float32(0)
@@ -43,10 +43,8 @@ def follow_last(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) -> N
         fold_values(c, g, row, True)
     g = h = 0
     while g < n_groups:
-        end = level_end(work, g, n_groups)
+        end = open_level(c, g, n_groups)
         alone = end == g + 1
-        if not alone and c.batch.n_shows > 0:
-            advance_level(c, g, end)
         while g < end:
             stop, inside = int64_at(work.segment_end, g), load16(work.inside, WIDTH * g)
             showdown_values(c, g, int64_at(work.segment_row, g), alone, True)

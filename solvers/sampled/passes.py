@@ -29,7 +29,7 @@ from solvers.sampled.segments import (
 from solvers.sampled.showdowns import advance_level, ending_totals
 from solvers.sampled.update import update_regrets
 from solvers.sampled.views import BLOCK, Cursor, board_view, cursor
-from solvers.sampled.weights import visit_factors
+from solvers.sampled.weights import count_visit, learns, visit_factors
 
 _ZERO: Any = np.float32(0)
 
@@ -110,13 +110,13 @@ def _go_down(w: Walk, t: int, dither: int) -> None:
     x, work, all_boards = unpack_at(views, t), unpack_at(works, t), unpack(w.boards)
     board = board_view(all_boards, int64_at(work.open, 0))
     f = visit_factors(w.discount, x, board.board_bucket, dither)
-    learns = mode == UPDATE and int64_at(x.ahead, board.board_bucket) == 0
+    learning = mode == UPDATE and learns(x, board.board_bucket)
     find_rows(work, board, x.program.n_rows)
     for number in range(x.program.n_batches):
         c = cursor(x, work, board, number, False)
         enter_round(views, works, all_boards, t, c)
         other_reach(c)
-        if learns:
+        if learning:
             sum_rows(c)
             update_averages(c, f)
         if mode != BEST:
@@ -139,7 +139,7 @@ def _go_up(w: Walk, t: int, dither: int) -> None:
     x, work, all_boards = unpack_at(views, t), unpack_at(works, t), unpack(w.boards)
     board, last, above = board_view(all_boards, int64_at(work.open, 0)), t == w.n_rounds - 1, max(t - 1, 0)
     f = visit_factors(w.discount, x, board.board_bucket, dither)
-    learns = mode == UPDATE and int64_at(x.ahead, board.board_bucket) == 0
+    learning = mode == UPDATE and learns(x, board.board_bucket)
     n_groups = find_segments(work, board, x.program.n_rows) if last else 0
     parent = parent_of(unpack_at(views, above), all_boards, unpack_at(works, above), mode_above)
     for number in range(x.program.n_batches):
@@ -150,7 +150,7 @@ def _go_up(w: Walk, t: int, dither: int) -> None:
                 enter_round(views, works, all_boards, t, c)
             other_reach(c)
             gather_segments(c, parent, link, n_groups, True)
-            if learns:
+            if learning:
                 update_averages(c, f)
             ending_totals(c)
             if mode == BEST:
@@ -166,17 +166,15 @@ def _go_up(w: Walk, t: int, dither: int) -> None:
                 _respond(c, parent, link)
             else:
                 follow(c, parent, link)
-        if learns:
+        if learning:
             update_regrets(c, f)
         if t == 0:
             for h in range(board.n_hands):
                 store(w.out, WIDTH * (number * work.n_most + h), load16(work.hand_values, WIDTH * h))
         elif not link.aligned:
             hands_up(c, parent)
-    if learns:
-        put_int64(x.visits, board.board_bucket, int64_at(x.visits, board.board_bucket) + 1)
-    elif mode == UPDATE:
-        put_int64(x.ahead, board.board_bucket, max(0, int64_at(x.ahead, board.board_bucket) - 1))
+    if mode == UPDATE:
+        count_visit(x, board.board_bucket, learning)
 
 
 @inlined

@@ -32,8 +32,8 @@ from solvers.sampled.reach import other_reach, own_reach, sum_rows, update_avera
 from solvers.sampled.segments import find_rows, find_segments, gather_rows, gather_segments
 from solvers.sampled.showdowns import ending_totals, restart_totals
 from solvers.sampled.update import update_regrets
-from solvers.sampled.views import Cursor, RoundView, board_view, cursor, other_width
-from solvers.sampled.weights import visit_factors
+from solvers.sampled.views import BoardView, Cursor, RoundView, Workspace, board_view, cursor, other_width
+from solvers.sampled.weights import count_visit, learns, visit_factors
 
 _ONE: Any = np.float32(1)
 
@@ -80,10 +80,9 @@ def learn_from_rival(w: Duel, first: int, dither: int) -> None:
 @part
 def _go_down(w: Duel, t: int, dither: int) -> None:
     """Compute both reaches on the board of a round before the last, update averages, and clear buffers for values."""
-    x, y, boards = unpack_at(w.views[0], t), unpack_at(w.views[1], t), unpack(w.boards)
-    work, rival = unpack_at(w.works[0], t), unpack_at(w.works[1], t)
-    board = board_view(boards, int64_at(work.open, 0))
-    f, learns = visit_factors(w.discount, x, board.board_bucket, dither), _learns(x, board.board_bucket)
+    x, y, work, rival, board = _seats(w, t)
+    boards = unpack(w.boards)
+    f, learning = visit_factors(w.discount, x, board.board_bucket, dither), learns(x, board.board_bucket)
     find_rows(work, board, x.program.n_rows)
     for number in range(x.program.n_batches):
         c, d = cursor(x, work, board, number, False), cursor(y, rival, board, number, False)
@@ -92,7 +91,7 @@ def _go_down(w: Duel, t: int, dither: int) -> None:
         _mix(w, c, d)
         enter_round(w.views[1], w.works[1], boards, t, d)
         other_reach(d)
-        if learns:  # the rival's opponent is the player
+        if learning:  # the rival's opponent is the player
             sum_rows(d)
             update_averages(d, f)
         clear_exits(c)
@@ -103,16 +102,14 @@ def _go_down(w: Duel, t: int, dither: int) -> None:
 def _go_up_last(w: Duel, dither: int) -> None:
     """Compute values on the board of the last round, and update the player's averages and regrets."""
     t = w.n_rounds - 1
-    x, y, boards = unpack_at(w.views[0], t), unpack_at(w.views[1], t), unpack(w.boards)
-    work, rival = unpack_at(w.works[0], t), unpack_at(w.works[1], t)
-    board = board_view(boards, int64_at(work.open, 0))
-    f, learns = visit_factors(w.discount, x, board.board_bucket, dither), _learns(x, board.board_bucket)
+    x, y, work, rival, board = _seats(w, t)
+    f, learning = visit_factors(w.discount, x, board.board_bucket, dither), learns(x, board.board_bucket)
     n_groups = find_segments(work, board, x.program.n_rows)
     for number in range(x.program.n_batches):
         c, d = cursor(x, work, board, number, True), cursor(y, rival, board, number, True)
         _enter_last(w, 1, d, n_groups)
         other_reach(d)
-        if learns:
+        if learning:
             update_averages(d, f)
         ending_totals(d)
         answer(d, n_groups)
@@ -123,18 +120,16 @@ def _go_up_last(w: Duel, dither: int) -> None:
         _enter_last(w, 0, c, n_groups)
         ending_totals(c)
         _follow_up(w, 0, t, c, n_groups)
-        if learns:
+        if learning:
             update_regrets(c, f)
-    _count(x, board.board_bucket)
+    count_visit(x, board.board_bucket, learning)
 
 
 @part
 def _go_up(w: Duel, t: int, dither: int) -> None:
     """Compute values on the board of a round before the last, and update the regrets of player and rival."""
-    x, y, boards = unpack_at(w.views[0], t), unpack_at(w.views[1], t), unpack(w.boards)
-    work, rival = unpack_at(w.works[0], t), unpack_at(w.works[1], t)
-    board = board_view(boards, int64_at(work.open, 0))
-    f, learns = visit_factors(w.discount, x, board.board_bucket, dither), _learns(x, board.board_bucket)
+    x, y, work, rival, board = _seats(w, t)
+    f, learning = visit_factors(w.discount, x, board.board_bucket, dither), learns(x, board.board_bucket)
     for number in range(x.program.n_batches):
         c, d = cursor(x, work, board, number, False), cursor(y, rival, board, number, False)
         if c.batch.n_folds > 0:
@@ -144,10 +139,18 @@ def _go_up(w: Duel, t: int, dither: int) -> None:
             ending_totals(c)
         _follow_up(w, 1, t, d, 0)
         _follow_up(w, 0, t, c, 0)
-        if learns:
+        if learning:
             update_regrets(d, f)
             update_regrets(c, f)
-    _count(x, board.board_bucket)
+    count_visit(x, board.board_bucket, learning)
+
+
+@inlined
+def _seats(w: Duel, t: int) -> tuple[RoundView, RoundView, Workspace, Workspace, BoardView]:
+    """Return round t's views of player and rival, their buffers, and the current board."""
+    work = unpack_at(w.works[0], t)
+    board = board_view(unpack(w.boards), int64_at(work.open, 0))
+    return unpack_at(w.views[0], t), unpack_at(w.views[1], t), work, unpack_at(w.works[1], t), board
 
 
 @part
@@ -196,18 +199,3 @@ def _parent(w: Duel, seat: int, t: int) -> Parent:
     above = max(t - 1, 0)
     work = unpack_at(w.works[seat], above)
     return parent_of(unpack_at(w.views[seat], above), unpack(w.boards), work, UPDATE)
-
-
-@inlined
-def _learns(x: RoundView, board_bucket: int) -> bool:
-    """Whether a visit of a board bucket learns; the numbers may already include it, see `Numbers.ahead`."""
-    return bool(int64_at(x.ahead, board_bucket) == 0)
-
-
-@inlined
-def _count(x: RoundView, board_bucket: int) -> None:
-    """Count a visit of a board bucket."""
-    if _learns(x, board_bucket):
-        put_int64(x.visits, board_bucket, int64_at(x.visits, board_bucket) + 1)
-    else:
-        put_int64(x.ahead, board_bucket, int64_at(x.ahead, board_bucket) - 1)

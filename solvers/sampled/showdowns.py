@@ -36,7 +36,7 @@ from compiled.several import (
 )
 from compiled.vector import WIDTH, fill16, float32_at, int32_at, int64_at, load16, store
 from solvers.sampled.folds import FOUR
-from solvers.sampled.segments import one_tie
+from solvers.sampled.segments import level_end, one_tie
 from solvers.sampled.views import Cursor, other_width
 
 AT_ONCE = (0,) * (8 if get_host_cpu_features().get("avx512f") else 4)
@@ -173,6 +173,15 @@ def _showdown_endings(c: Cursor, g: int, row: int, shows: Any, alone: bool, by_h
     if alone:
         sums = sums + sums + sigmas * load16(work.within_sums, WIDTH * g)
     store_each(work.values, values, load_each(work.values, values) + sums)
+
+
+@inlined
+def open_level(c: Cursor, g: int, n_groups: int) -> int:
+    """Prepare `showdown_values` for the level that begins with segment g; return its end, see `level_end`."""
+    end = level_end(c.work, g, n_groups)
+    if end > g + 1 and c.batch.n_shows > 0:
+        advance_level(c, g, end)
+    return end
 
 
 @inlined

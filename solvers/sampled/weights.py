@@ -1,4 +1,4 @@
-"""Weights of a visit of a board bucket in the bucket's regrets and averages."""
+"""Visits of a board bucket: whether they learn, how they are counted, and their weights in regrets and averages."""
 
 from __future__ import annotations
 
@@ -7,12 +7,27 @@ from typing import Any
 import numpy as np
 
 from compiled import inlined
-from compiled.vector import int64_at
+from compiled.vector import int64_at, put_int64
 from solvers.discount import Discount
 from solvers.sampled.views import RoundView, VisitFactors
 
 GOLDEN = (5**0.5 - 1) / 2
 BELOW_ONE: Any = np.nextafter(np.float32(1), np.float32(0))
+
+
+@inlined
+def learns(x: RoundView, board_bucket: int) -> bool:
+    """Whether a visit of a board bucket learns: not if the numbers already include it, see `Numbers.ahead`."""
+    return bool(int64_at(x.ahead, board_bucket) == 0)
+
+
+@inlined
+def count_visit(x: RoundView, board_bucket: int, learnt: bool) -> None:
+    """Count a visit of a board bucket; ``learnt`` says whether the visit has learnt."""
+    if learnt:
+        put_int64(x.visits, board_bucket, int64_at(x.visits, board_bucket) + 1)
+    else:
+        put_int64(x.ahead, board_bucket, max(0, int64_at(x.ahead, board_bucket) - 1))
 
 
 @inlined

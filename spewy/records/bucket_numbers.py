@@ -2,9 +2,9 @@
 
 The lockers ``regret`` and ``strategy`` hold one array for each player and board bucket under the key
 ``ROUND.BUCKET|PLAYER``, in the order of `solvers.sampled.numbers.Numbers`. The regrets of a rival (CFR-BR) have the
-number of its seat plus 2 in place of PLAYER. The locker ``visits`` holds how often the
-deals have visited a board bucket, for each player, under ``ROUND.BUCKET|``. One transaction writes all arrays of a
-board bucket. A save ends with its *mark*: the number of deals, and how often they have visited each board bucket.
+number of its seat plus 2 in place of PLAYER. The locker ``visits`` holds how often the deals have visited a board
+bucket, for each player, under ``ROUND.BUCKET|``. One transaction writes all arrays of a board bucket. A save ends with
+its *mark*: the number of deals, and how often they have visited each board bucket.
 
 The solve continues during a save, so a stored board bucket may already include visits of deals after the mark. The
 next run repeats these deals. `read_buckets` counts the additional visits in `Numbers.ahead`, and the solve ignores that

@@ -209,7 +209,7 @@ def test_rivals_begin_with_what_the_players_have_learnt(leduc, tmp_path):
 
 @pytest.mark.slow
 def test_answers_help_where_classes_are_few(tmp_path):
-    job = write(tmp_path, DEALT_FLOP.replace("flop = 3", "flop = 50").replace("flop = 5", "flop = 20"))
+    job = write(tmp_path, DEALT_FLOP.replace("flop = 5", "flop = 20").replace("flop = 3", "flop = 50"))
     found = []
     for share in ("0", "0.25"):
         settings = (f"solve.cfr_br={share}", "solve.max_sweeps=16384")
