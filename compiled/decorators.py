@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar, cast, overload
 
 import numba
 from numba._dynfunc import make_function
+from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
@@ -65,7 +66,20 @@ def _within_kernels(function: F, **options: Any) -> F:
         pipeline_class=_HelperCompiler,
         **options,
     )(function)
+    dispatcher.get_call_template = partial(_without_constants, dispatcher.get_call_template)
     return cast(F, dispatcher)
+
+
+def _without_constants(
+    version: Callable[..., Any], arguments: Sequence[types.Type], keywords: Mapping[str, types.Type]
+) -> Any:
+    """Find the version of a helper function for the types of a call, by Numba's method ``version``.
+
+    A constant argument has a type of its own in Numba, which would compile a version for each combination of constants.
+    One version for all is enough, since LLVM puts the constants into the code that it inlines.
+    """
+    named = {name: types.unliteral(each) for name, each in keywords.items()}
+    return version([types.unliteral(each) for each in arguments], named)
 
 
 class _Instructions(JITCodeLibrary):

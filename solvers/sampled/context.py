@@ -9,8 +9,7 @@ import numpy as np
 from compiled.precision import HALF, SINGLE
 from compiled.records import Packed
 from compiled.vector import WIDTH, aligned
-from solvers.discount import NO_DISCOUNT, Discount
-from solvers.reference.kernels import BEST, EVALUATE
+from solvers.discount import Discount
 from solvers.sampled.batches import LineBatches
 from solvers.sampled.deals import Deals, Packs, learn_paths
 from solvers.sampled.numbers import Arrays, Numbers
@@ -116,7 +115,6 @@ class Context:
         works: Packs,
         boards: Packed,
         n: int,
-        out: np.ndarray,
         number: int,
     ) -> None:
         """Update regrets and averages from n deals.
@@ -127,11 +125,10 @@ class Context:
             works: the thread's buffers.
             boards: boards of the deals, as `paths` makes them.
             n: number of deals.
-            out: the thread's array from the method `out`.
             number: number of the first deal, counted from the start of the solve.
         """
         views = self._learning, self._rivals
-        job = Deals(discount, cfr_br, *views, works, boards, self.n_rounds, out.ctypes.data)
+        job = Deals(discount, cfr_br, *views, works, boards, self.n_rounds)
         learn_paths(job, 0, n, number)
 
     def values(
@@ -156,21 +153,12 @@ class Context:
         Raises:
             StoppedError: ``stopped()``, which is called every few boards, returned True.
         """
-        job = Walk(
-            BEST if best_from < self.n_rounds else EVALUATE,
-            best_from,
-            NO_DISCOUNT,
-            self._judging[p],
-            works,
-            boards,
-            self.n_rounds,
-            out.ctypes.data,
-        )
+        job = Walk(best_from, self._judging[p], works, boards, self.n_rounds, out.ctypes.data)
         depth = -1
         for first in range(0, n_boards, BOARDS_AT_ONCE):
             go_on(stopped)
             last = min(first + BOARDS_AT_ONCE, n_boards)
-            depth = walk(job, first, last, 0, depth, last == n_boards)
+            depth = walk(job, first, last, depth, last == n_boards)
         return out.reshape(-1, self._most_hands[0], WIDTH).astype(np.float64)
 
     def _rivals_workspace(self, t: int, players: Workspace) -> Workspace:

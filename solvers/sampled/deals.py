@@ -7,11 +7,8 @@ from typing import NamedTuple
 from compiled import kernel
 from compiled.precision import DITHER_STEPS
 from compiled.records import Packed
-from compiled.vector import Address
 from solvers.discount import Discount
-from solvers.reference.kernels import UPDATE
-from solvers.sampled.passes import Walk, walk_boards
-from solvers.sampled.rivals import Duel, learn_from_rival
+from solvers.sampled.learn import Lesson, learn
 
 Packs = tuple[Packed, Packed]
 
@@ -27,7 +24,6 @@ class Deals(NamedTuple):
         works: `Workspace` of each round, for the traverser and for its rival.
         boards: the boards of the deals, see `Boards`.
         n_rounds: number of rounds of the game.
-        out: array ``[batch][hand][lane]`` for the values of the hands on the first board.
     """
 
     discount: Discount
@@ -37,7 +33,6 @@ class Deals(NamedTuple):
     works: Packs
     boards: Packed
     n_rounds: int
-    out: Address
 
 
 @kernel
@@ -57,9 +52,5 @@ def learn_paths(w: Deals, first: int, last: int, number: int) -> None:
             p = (of_solve + turn) & 1
             dither = (((2 * of_solve + p) * 2654435761) >> 8) & (DITHER_STEPS - 1)
             of_player, of_rival = (w.views[0], w.rivals[1]) if p == 0 else (w.views[1], w.rivals[0])
-            if w.cfr_br > 0.0:
-                duel = Duel(w.discount, w.cfr_br, (of_player, of_rival), w.works, w.boards, w.n_rounds)
-                learn_from_rival(duel, start, dither)
-            else:
-                job = Walk(UPDATE, 0, w.discount, of_player, w.works[0], w.boards, w.n_rounds, w.out)
-                walk_boards(job, start, start + w.n_rounds, dither, -1, True)
+            lesson = Lesson(w.discount, w.cfr_br, (of_player, of_rival), w.works, w.boards, w.n_rounds)
+            learn(lesson, start, dither)

@@ -12,7 +12,7 @@ deal. Separate boards for both players would avoid the bias, but they give worse
 board is best corrected on the same board.
 
 With CFR-BR each player learns against an opponent who partly plays as a rival, with best responses on the last round
-(`solvers.sampled.rivals`). Rivals have regrets, but no averages.
+(`solvers.sampled.learn`). Rivals have regrets, but no averages.
 
 Threads share regrets and averages without locks: an update may undo a simultaneous update of another thread, which is
 rare and does no harm (F. Niu et al., "Hogwild!", 2011). One thread gives the same bits for the same deals, however the
@@ -131,9 +131,7 @@ class SampledCfr:
         )
         self._context, self._deal, self._n_cards = context, deal, n_cards
         self._discount, self._cfr_br = discount, cfr_br
-        self._buffers = [
-            (context.packed_workspaces(rivals=cfr_br > 0), context.out()) for _ in range(threads)
-        ]
+        self._buffers = [context.packed_workspaces(rivals=cfr_br > 0) for _ in range(threads)]
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
     @property
@@ -166,11 +164,10 @@ class SampledCfr:
             self._pool.shutdown()
 
     def _work(self, thread: int, tasks: Iterable[tuple[int, int]]) -> None:
-        works, out = self._buffers[thread]
         for first, n in tasks:
             dealt = self._deal(first, n)
             boards = paths(dealt.board_buckets, dealt.rows, dealt.cards, dealt.strength, self._n_cards)
-            self._context.learn(self._discount, self._cfr_br, works, Packed(boards), n, out, first)
+            self._context.learn(self._discount, self._cfr_br, self._buffers[thread], Packed(boards), n, first)
 
 
 def tasks_of(first: int, n: int, threads: int) -> list[tuple[int, int]]:

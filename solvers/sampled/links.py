@@ -31,7 +31,6 @@ from compiled.vector import (
     store,
     where_positive,
 )
-from solvers.reference.kernels import BEST
 from solvers.sampled.program import Program
 from solvers.sampled.views import Boards, BoardView, Cursor, RoundView, Workspace, board_view
 
@@ -45,13 +44,13 @@ class Parent(NamedTuple):
         program: betting steps of the previous round.
         work: buffers of the previous round.
         board: the board.
-        mode: what the pass does in the previous round: `UPDATE`, `BEST` or `EVALUATE`.
+        best: whether the pass computes best responses in the previous round.
     """
 
     program: Program
     work: Workspace
     board: BoardView
-    mode: int
+    best: bool
 
 
 class ParentLink(NamedTuple):
@@ -79,9 +78,9 @@ class ParentLink(NamedTuple):
 
 
 @inlined
-def parent_of(x: RoundView, boards: Boards, work: Workspace, mode: int) -> Parent:
-    """Make the `Parent` record of the previous round from that round's `RoundView` x, boards, buffers and mode."""
-    return Parent(x.program, work, board_view(boards, int64_at(work.open, 0)), mode)
+def parent_of(x: RoundView, boards: Boards, work: Workspace, best: bool) -> Parent:
+    """Make the `Parent` record of the previous round, whose `RoundView` is x."""
+    return Parent(x.program, work, board_view(boards, int64_at(work.open, 0)), best)
 
 
 @inlined
@@ -126,7 +125,7 @@ def enter_round(views: Packed, works: Packed, boards: Boards, t: int, c: Cursor)
             weight = float32_at(c.round.range, int32_at(c.board.rows, h))
             store(c.work.reach, c.at_hands + WIDTH * h, fill16(weight))
         return
-    parent = parent_of(unpack_at(views, t - 1), boards, unpack_at(works, t - 1), BEST)
+    parent = parent_of(unpack_at(views, t - 1), boards, unpack_at(works, t - 1), False)
     if c.batch.aligned >= 0:
         link = link_to(parent, c.batch.aligned, 0, True)
         for h in range(c.board.n_hands):
@@ -210,7 +209,7 @@ def _pass_up(c: Cursor, parent: Parent, link: ParentLink, h: int, value) -> None
     worth = value * c.round.probability
     for image in range(board.n_images):
         o = h if board.same_hands else int32_at(board.parent_hand, image * board.n_hands + h)
-        if parent.mode == BEST:
+        if parent.best:
             at = link.continuation + WIDTH * o
             store(above.continuation, at, load16(above.continuation, at) + worth)
         else:

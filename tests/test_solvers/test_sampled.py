@@ -6,7 +6,6 @@ import naive
 import numpy as np
 import pytest
 from random_games import random_tree
-from sampled_walk import learn_once
 
 from compiled.records import Packed
 from solvers.discount import Discount
@@ -253,63 +252,53 @@ def test_values_and_best_responses_are_those_of_loops_over_hands(seed, k, order)
 
 
 @pytest.mark.parametrize(("seed", "k", "order"), CASES)
-@pytest.mark.parametrize(("only", "sinking"), [(None, -1.0), (4, -1.0), (4, 0.5)])
-def test_a_visit_learns_what_loops_over_hands_learn(seed, k, order, only, sinking):
-    one = Game(seed, k, order=order, only=only, n_board_buckets=DECK if only is None else 1)
-    discount, gains = Discount(2.0, max(sinking, 0.0), 1.5, clip=sinking < 0), (0.5, 0.25)
+@pytest.mark.parametrize("sinking", [-1.0, 0.5])
+def test_a_visit_learns_what_loops_over_hands_learn(seed, k, order, sinking):
+    one = Game(seed, k, order=order, only=4, n_board_buckets=1)
+    check_a_visit(one, one.numbers(seed), Discount(2.0, max(sinking, 0.0), 1.5, clip=sinking < 0))
+
+
+def check_a_visit(one, numbers, discount, ranges=None):
+    """Let both players learn from the deal of card 4, and compare with loops over hands."""
+    gains, sinking = (0.5, 0.25), discount.beta
+    before, averages = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
+    visits = [v.copy() for v in numbers.visits]
+    rig = one.rig(numbers, gains, ranges)
+    rig.learn(discount, 0.0, rig.packed_workspaces(), Packed(one.path(4)), 1, 0)
+    after, moved = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
+    players = naive.normalised(one.game, before)
     for p in (0, 1):
-        numbers = one.numbers(seed)
-        before = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
-        visits = [v.copy() for v in numbers.visits]
-        strategies = naive.normalised(one.game, before[0])
-        gained = [np.zeros_like(before[0][t][p]) for t in (0, 1)]
-        summed = [np.zeros_like(before[1][t][1 - p]) for t in (0, 1)]
-        learnt(one.game, p, strategies, 0, 0, 0, np.ones(len(one.every)), gained, summed)
-        rig = one.rig(numbers, gains)
-        boards = one.boards() if only is None else one.path(only)
-        learn_once(rig, discount, p, rig.packed_workspaces(), Packed(boards), 1 + len(one.cards), rig.out())
-        after = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
+        if p == 1:  # player 0 has learnt on this deal
+            learnt_first = naive.normalised(one.game, after)
+            players = [(learnt_first[t][0], players[t][1]) for t in (0, 1)]
+        reach = np.ones(len(one.every)) if ranges is None else ranges[1 - p][one.top_rows]
+        gained = [np.zeros_like(before[t][p]) for t in (0, 1)]
+        summed = [np.zeros_like(averages[t][1 - p]) for t in (0, 1)]
+        learnt(one.game, p, players, 0, 0, 0, reach, gained, summed)
         for t in (0, 1):
-            board_buckets = [0] if t == 0 else [int(one.board_buckets[card]) for card in one.cards]
-            n = visits[t][p][board_buckets].astype(float)[:, None, None]
-            kept = n**2 / (n**2 + 1) * before[0][t][p]
-            sink = 0.0 if sinking < 0 else n**sinking / (n**sinking + 1)
-            regrets = kept + gains[t] * gained[t]
+            n = visits[t][p][[0]].astype(float)[:, None, None]
+            regrets = n**discount.alpha / (n**discount.alpha + 1) * before[t][p] + gains[t] * gained[t]
+            sink = 0.0 if discount.clip else n**sinking / (n**sinking + 1)
             regrets = np.where(regrets > 0, regrets, sink * regrets)
-            np.testing.assert_allclose(after[0][t][p], regrets, rtol=1e-4, atol=1e-4)
-            np.testing.assert_array_equal(after[0][t][1 - p], before[0][t][1 - p])
-            moved = one.moved(before[1][t][1 - p], summed[t], n, 1.5)
-            np.testing.assert_allclose(after[1][t][1 - p], moved, rtol=1e-4, atol=1e-4)
-            np.testing.assert_array_equal(
-                numbers.visits[t][p][board_buckets], visits[t][p][board_buckets] + 1
-            )
+            np.testing.assert_allclose(after[t][p], regrets, rtol=1e-4, atol=1e-4)
+            expected = one.moved(averages[t][1 - p], summed[t], n, discount.gamma)
+            np.testing.assert_allclose(moved[t][1 - p], expected, rtol=1e-4, atol=1e-4)
+            np.testing.assert_array_equal(numbers.visits[t][p][0], visits[t][p][0] + 1)
 
 
 def test_ranges_weigh_the_opponents_hands_by_their_rows_in_the_first_round():
     one, rng = Game(0, 2, n_board_buckets=DECK), np.random.default_rng(0)
     ranges = rng.random(N_ROWS[0]), rng.random(N_ROWS[0]) * (np.arange(N_ROWS[0]) > 0)
+    numbers = one.numbers(0)
+    averages = naive.normalised(one.game, one.unfolded(numbers.sums))
+    rig, boards = one.rig(numbers, ranges=ranges), Packed(one.boards())
     for p in (0, 1):
-        numbers, reach = one.numbers(0), ranges[1 - p][one.top_rows]
-        before = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
-        strategies, averages = (naive.normalised(one.game, each) for each in before)
-        rig, boards = one.rig(numbers, ranges=ranges), Packed(one.boards())
         found = rig.values(p, rig.packed_workspaces()[0], boards, 1 + DECK, rig.out(), best_from=0)[0, :, 0]
+        reach = ranges[1 - p][one.top_rows]
         expected = naive.node_values(one.game, p, averages, 0, 0, 0, reach, True, 0)
         np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-5)
-        gained = [np.zeros_like(before[0][t][p]) for t in (0, 1)]
-        summed = [np.zeros_like(before[1][t][1 - p]) for t in (0, 1)]
-        visits = [v.copy() for v in numbers.visits]
-        learnt(one.game, p, strategies, 0, 0, 0, reach, gained, summed)
-        discount = Discount(gamma=1.0, clip=True)
-        learn_once(rig, discount, p, rig.packed_workspaces(), boards, 1 + DECK, rig.out())
-        after = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
-        for t in (0, 1):
-            regrets = np.maximum(before[0][t][p] + gained[t], 0)
-            np.testing.assert_allclose(after[0][t][p], regrets, rtol=1e-4, atol=1e-4)
-            board_buckets = [0] if t == 0 else [int(one.board_buckets[card]) for card in one.cards]
-            n = visits[t][p][board_buckets].astype(float)[:, None, None]
-            moved = one.moved(before[1][t][1 - p], summed[t], n, 1.0)
-            np.testing.assert_allclose(after[1][t][1 - p], moved, rtol=1e-4, atol=1e-4)
+    path = Game(0, 2, only=4, n_board_buckets=1)
+    check_a_visit(path, path.numbers(0), Discount(2.0, 0.0, 1.0, clip=True), ranges)
 
 
 @pytest.mark.parametrize("share", [0.4, 1.0])
@@ -324,7 +313,7 @@ def test_players_and_rivals_learn_what_loops_over_hands_learn(seed, k, order, sh
     players, rivals = (naive.normalised(one.game, regrets) for regrets in (before, rivals_before))
     rig = one.rig(numbers, gains)
     works = rig.packed_workspaces(rivals=True)
-    rig.learn(Discount(2.0, 0.5, 1.5), share, works, Packed(one.path(4)), 1, rig.out(), 0)
+    rig.learn(Discount(2.0, 0.5, 1.5), share, works, Packed(one.path(4)), 1, 0)
     after, moved = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
     rivals_after = one.unfolded(rivals_of(numbers))
     for p in (0, 1):

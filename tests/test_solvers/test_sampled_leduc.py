@@ -1,19 +1,17 @@
-"""Leduc with a class per board and every board dealt in turn: CFR+ without sampling, to its published figures."""
+"""Leduc with a bucket per board, whose boards are dealt in turn, and a thread that fails."""
 
 import threading
 
 import numpy as np
 import pytest
-from sampled_walk import learn_once
 
 from buckets.abstraction import Abstraction, AbstractionSpec
 from buckets.cards import Deck, hand_index, hands, permute_cards
 from compiled.records import Packed
-from solvers.discount import Discount
 from solvers.sampled.batches import line_batches
-from solvers.sampled.boards import Board, tree
+from solvers.sampled.boards import Board, paths, tree
 from solvers.sampled.context import Context
-from solvers.sampled.engine import SampledCfr
+from solvers.sampled.engine import DEFAULT_DISCOUNT, SampledCfr
 from solvers.sampled.numbers import Numbers
 from spewy.chunks.rounds import betting_rounds
 from spewy.job.job import Job
@@ -24,15 +22,12 @@ SWAPPED = (1, 0, 3, 2)
 
 PAIR = 100
 
-EXPLOITABILITY = {100: 0.0134, 200: 0.0050, 500: 0.00094}
-"""Of CFR+ in chips, by iterations."""
-
 
 def boards():
     """The deal's board, and one board of each rank, which stands for both of its suits."""
     held = hands(DECK, 1)
     every = np.arange(len(held))
-    out = [Board(0, 0, np.stack([every, np.full(6, 6)], axis=1), 6, every, every * 0, every[None])]
+    out = [Board(0, 0, np.stack([every, np.full(6, 6)], axis=1), 6, every // 2, every * 0, every[None])]
     for rank in range(3):
         card = DECK.cards[2 * rank]
         left = [c for c in DECK.cards if c != card]
@@ -42,31 +37,47 @@ def boards():
         mine = hand_index(DECK, live[:, None])
         images = np.stack([mine, hand_index(DECK, permute_cards(live[:, None], SWAPPED))])
         cards = np.stack([np.searchsorted(left, live), np.full(5, 5)], axis=1)
-        out.append(Board(1, rank, cards, 5, mine, strength[order], images))
+        out.append(Board(1, rank, cards, 5, mine // 2, strength[order], images))
     return out
 
 
-def test_every_board_in_turn_is_cfr_plus_without_sampling():
+def deals(drawn):
+    """Deals of drawn cards, each the number of a card of the deck; hands and boards are known by rank."""
+    left = np.array([[c for c in DECK.cards if c != card] for card in DECK.cards])
+    strength = np.where(left >> 2 == np.array(DECK.cards)[:, None] >> 2, PAIR, left >> 2)
+    order = np.argsort(strength, axis=1, kind="stable")
+    hand = np.take_along_axis(hand_index(DECK, left[:, :, None]), order, axis=1)
+    cards = np.stack([order, np.full(order.shape, 5)], axis=2)
+    buckets, rows = (
+        np.stack([np.zeros(6, int), np.arange(6) // 2], axis=1),
+        np.stack([hand // 2, hand // 2], axis=1),
+    )
+    strength = np.take_along_axis(strength, order, axis=1)
+    return paths(buckets[drawn], rows[drawn], cards[drawn], strength[drawn], 5)
+
+
+@pytest.mark.parametrize(("share", "most"), [(0.0, 0.006), (0.5, 0.012)])
+def test_drawn_deals_come_to_the_value_of_leduc(share, most):
     job = Job.of({"name": "Leduc", "game": {"file": "leduc"}})
     forests = [betting.forest for betting in betting_rounds(job.betting_tree)]
     batches = line_batches(forests)
-    numbers = Numbers.zeros(batches, (1, 3), (6, 6), short=False)
-    rig = Context(forests, batches, (6, 6), numbers, (6, 5), 6, (1.0, 1 / 4), (1.0, 1.0))
-    scratch, out, all_boards = rig.packed_workspaces(), rig.out(), boards()
-    packed, n = Packed(tree(all_boards)), len(all_boards)
-    found = {}
-    for iteration in range(1, 501):
-        for p in (0, 1):
-            learn_once(rig, Discount(gamma=1.0, clip=True), p, scratch, packed, n, out)
-        if iteration in EXPLOITABILITY:
-            best = [
-                rig.values(p, scratch[0], packed, n, out, best_from=0)[0, :6, 0].sum() / 30 for p in (0, 1)
-            ]
-            found[iteration] = sum(best) / 2
-    own = rig.values(0, scratch[0], packed, n, out, best_from=2)[0, :6, 0].sum() / 30
+    numbers = Numbers.zeros(batches, (1, 3), (3, 3), short=False, rivals=share > 0)
+    player, judge = (
+        Context(forests, batches, (3, 3), numbers, (6, 5), 6, chances, (1.0, 1.0))
+        for chances in ((1.0, 1.0), (1.0, 1 / 4))
+    )
+    works, rng = player.packed_workspaces(rivals=share > 0), np.random.default_rng(0)
+    for first in range(0, 64_000, 1000):
+        drawn = Packed(deals(rng.integers(6, size=1000)))
+        player.learn(DEFAULT_DISCOUNT, share, works, drawn, 1000, first)
+    all_boards = boards()
+    packed, out = Packed(tree(all_boards)), judge.out()
+    oop, ip, own = (
+        judge.values(p, works[0], packed, len(all_boards), out, best_from=best_from)[0, :6, 0].sum() / 30
+        for p, best_from in ((0, 0), (1, 0), (0, 2))
+    )
     assert own == pytest.approx(-0.0856, abs=1e-3)
-    for iteration, chips in EXPLOITABILITY.items():
-        assert found[iteration] == pytest.approx(chips, rel=0.1), found
+    assert 0 < (oop + ip) / 2 < most
 
 
 @pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])

@@ -1,6 +1,6 @@
-"""A player learns against its rival: CFR-BR (M. Johanson, N. Bard, N. Burch and M. Bowling 2012).
+"""A player learns from a deal, against the other player or partly against its rival.
 
-Boards of one bucket share strategies. An opponent who follows the bucket's strategy cannot punish mistakes on single
+The rival is that of CFR-BR (M. Johanson, N. Bard, N. Burch and M. Bowling 2012). Boards of one bucket share strategies. An opponent who follows the bucket's strategy cannot punish mistakes on single
 boards, so an equilibrium of the abstract game loses much in the real game (K. Waugh et al. 2009). A player's *rival* is
 an opponent who learns only how to beat this player. On the last round it plays a best response on the dealt board
 (`solvers.sampled.answer`), for which it needs no buckets. In earlier rounds it has the same buckets as the player who
@@ -24,7 +24,6 @@ from compiled import inlined, part
 from compiled.records import Packed, unpack, unpack_at
 from compiled.vector import WIDTH, int64_at, load16, put_int64, store
 from solvers.discount import Discount
-from solvers.reference.kernels import UPDATE
 from solvers.sampled.answer import answer
 from solvers.sampled.follow import clear_exits, follow, follow_last
 from solvers.sampled.links import Parent, enter_round, hands_up, link_of, parent_of
@@ -32,18 +31,27 @@ from solvers.sampled.reach import other_reach, own_reach, sum_rows, update_avera
 from solvers.sampled.segments import find_rows, find_segments, gather_rows, gather_segments
 from solvers.sampled.showdowns import ending_totals, restart_totals
 from solvers.sampled.update import update_regrets
-from solvers.sampled.views import BoardView, Cursor, RoundView, Workspace, board_view, cursor, other_width
+from solvers.sampled.views import (
+    BoardView,
+    Cursor,
+    RoundView,
+    VisitFactors,
+    Workspace,
+    board_view,
+    cursor,
+    other_width,
+)
 from solvers.sampled.weights import count_visit, learns, visit_factors
 
 _ONE: Any = np.float32(1)
 
 
-class Duel(NamedTuple):
-    """Settings and buffers with which a player learns against its rival.
+class Lesson(NamedTuple):
+    """Settings and buffers with which a player learns from a deal.
 
     Attributes:
         discount: discount of earlier visits of a board bucket.
-        share: share of the opponent's play that is the rival's, above 0 and at most 1.
+        share: share of the opponent's play that is the rival's, 0 to 1; at 0 the rival neither plays nor learns.
         views: `RoundView` of each round for the player, and for the rival, whose opponent is the player.
         works: `Workspace` of each round for the player and for the rival. The rival's ``other`` is the player's
             ``own``.
@@ -60,8 +68,11 @@ class Duel(NamedTuple):
 
 
 @part
-def learn_from_rival(w: Duel, first: int, dither: int) -> None:
-    """Update the player's regrets and averages, and the rival's regrets, from one deal.
+def learn(w: Lesson, first: int, dither: int) -> None:
+    """Update the regrets of the player and of its rival, and averages, from one deal.
+
+    The averages are those of the player if there is a rival, and otherwise those of the other player: the pass has
+    their reach in any case.
 
     Args:
         w: settings and buffers.
@@ -78,7 +89,7 @@ def learn_from_rival(w: Duel, first: int, dither: int) -> None:
 
 
 @part
-def _go_down(w: Duel, t: int, dither: int) -> None:
+def _go_down(w: Lesson, t: int, dither: int) -> None:
     """Compute both reaches on the board of a round before the last, update averages, and clear buffers for values."""
     x, y, work, rival, board = _seats(w, t)
     boards = unpack(w.boards)
@@ -87,37 +98,54 @@ def _go_down(w: Duel, t: int, dither: int) -> None:
     for number in range(x.program.n_batches):
         c, d = cursor(x, work, board, number, False), cursor(y, rival, board, number, False)
         enter_round(w.views[0], w.works[0], boards, t, c)
-        own_reach(d)
-        _mix(w, c, d)
-        enter_round(w.views[1], w.works[1], boards, t, d)
-        other_reach(d)
-        if learning:  # the rival's opponent is the player
-            sum_rows(d)
-            update_averages(d, f)
         clear_exits(c)
-        clear_exits(d)
+        if w.share > 0.0:
+            own_reach(d)
+            _mix(w, c, d)
+            enter_round(w.views[1], w.works[1], boards, t, d)
+            _opponent_plays(d, f, learning)
+            clear_exits(d)
+        else:
+            _opponent_plays(c, f, learning)
+            own_reach(c)
 
 
 @part
-def _go_up_last(w: Duel, dither: int) -> None:
-    """Compute values on the board of the last round, and update the player's averages and regrets."""
+def _opponent_plays(c: Cursor, f: VisitFactors, learning: bool) -> None:
+    """Compute the opponent's reach within a round before the last, and update the opponent's averages."""
+    other_reach(c)
+    if learning:
+        sum_rows(c)
+        update_averages(c, f)
+
+
+@part
+def _go_up_last(w: Lesson, dither: int) -> None:
+    """Compute values on the board of the last round, and update averages and the player's regrets."""
     t = w.n_rounds - 1
     x, y, work, rival, board = _seats(w, t)
     f, learning = visit_factors(w.discount, x, board.board_bucket, dither), learns(x, board.board_bucket)
     n_groups = find_segments(work, board, x.program.n_rows)
     for number in range(x.program.n_batches):
         c, d = cursor(x, work, board, number, True), cursor(y, rival, board, number, True)
-        _enter_last(w, 1, d, n_groups)
-        other_reach(d)
-        if learning:
-            update_averages(d, f)
-        ending_totals(d)
-        answer(d, n_groups)
-        _mix(w, c, d)
-        if t > 0:
-            restart_totals(d)
-            _follow_up(w, 1, t, d, n_groups)
-        _enter_last(w, 0, c, n_groups)
+        if w.share > 0.0:
+            _enter_last(w, 1, d, n_groups)
+            other_reach(d)
+            if learning:
+                update_averages(d, f)
+            ending_totals(d)
+            answer(d, n_groups)
+            _mix(w, c, d)
+            if t > 0:
+                restart_totals(d)
+                _follow_up(w, 1, t, d, n_groups)
+            _enter_last(w, 0, c, n_groups)
+        else:
+            other_reach(c)
+            _enter_last(w, 0, c, n_groups)
+            if learning:
+                update_averages(c, f)
+            own_reach(c)
         ending_totals(c)
         _follow_up(w, 0, t, c, n_groups)
         if learning:
@@ -126,27 +154,30 @@ def _go_up_last(w: Duel, dither: int) -> None:
 
 
 @part
-def _go_up(w: Duel, t: int, dither: int) -> None:
-    """Compute values on the board of a round before the last, and update the regrets of player and rival."""
+def _go_up(w: Lesson, t: int, dither: int) -> None:
+    """Compute values on the board of a round before the last, and update the regrets of the player and a rival."""
     x, y, work, rival, board = _seats(w, t)
     f, learning = visit_factors(w.discount, x, board.board_bucket, dither), learns(x, board.board_bucket)
     for number in range(x.program.n_batches):
-        c, d = cursor(x, work, board, number, False), cursor(y, rival, board, number, False)
-        if c.batch.n_folds > 0:
-            gather_rows(d)
-            ending_totals(d)
-            gather_rows(c)
-            ending_totals(c)
-        _follow_up(w, 1, t, d, 0)
-        _follow_up(w, 0, t, c, 0)
-        if learning:
-            update_regrets(d, f)
-            update_regrets(c, f)
+        if w.share > 0.0:
+            _values_up(w, 1, t, cursor(y, rival, board, number, False), f, learning)
+        _values_up(w, 0, t, cursor(x, work, board, number, False), f, learning)
     count_visit(x, board.board_bucket, learning)
 
 
+@part
+def _values_up(w: Lesson, seat: int, t: int, c: Cursor, f: VisitFactors, learning: bool) -> None:
+    """Compute values for a batch of lines of a round before the last, and update the regrets of the seat's learner."""
+    if c.batch.n_folds > 0:
+        gather_rows(c)
+        ending_totals(c)
+    _follow_up(w, seat, t, c, 0)
+    if learning:
+        update_regrets(c, f)
+
+
 @inlined
-def _seats(w: Duel, t: int) -> tuple[RoundView, RoundView, Workspace, Workspace, BoardView]:
+def _seats(w: Lesson, t: int) -> tuple[RoundView, RoundView, Workspace, Workspace, BoardView]:
     """Return round t's views of player and rival, their buffers, and the current board."""
     work = unpack_at(w.works[0], t)
     board = board_view(unpack(w.boards), int64_at(work.open, 0))
@@ -154,7 +185,7 @@ def _seats(w: Duel, t: int) -> tuple[RoundView, RoundView, Workspace, Workspace,
 
 
 @part
-def _mix(w: Duel, c: Cursor, d: Cursor) -> None:
+def _mix(w: Lesson, c: Cursor, d: Cursor) -> None:
     """Fill the player's ``other`` for a batch of lines: the rival's reach, mixed with that of the other player."""
     share, first = np.float32(w.share), c.at_rows
     if share < _ONE:
@@ -167,7 +198,7 @@ def _mix(w: Duel, c: Cursor, d: Cursor) -> None:
 
 
 @part
-def _enter_last(w: Duel, seat: int, c: Cursor, n_groups: int) -> None:
+def _enter_last(w: Lesson, seat: int, c: Cursor, n_groups: int) -> None:
     """Fill the buffers of a batch of lines of the last round with the opponent's reach at the start of the round."""
     t, boards = w.n_rounds - 1, unpack(w.boards)
     parent = _parent(w, seat, t)
@@ -178,7 +209,7 @@ def _enter_last(w: Duel, seat: int, c: Cursor, n_groups: int) -> None:
 
 
 @part
-def _follow_up(w: Duel, seat: int, t: int, c: Cursor, n_groups: int) -> None:
+def _follow_up(w: Lesson, seat: int, t: int, c: Cursor, n_groups: int) -> None:
     """Compute the values of all hands for a batch of lines, and add them to the board of the previous round.
 
     The opponent's reach must be in the buffers (`ending_totals`).
@@ -194,8 +225,8 @@ def _follow_up(w: Duel, seat: int, t: int, c: Cursor, n_groups: int) -> None:
 
 
 @inlined
-def _parent(w: Duel, seat: int, t: int) -> Parent:
+def _parent(w: Lesson, seat: int, t: int) -> Parent:
     """Make the record of the board of the previous round, for the player (seat 0) or its rival (seat 1)."""
     above = max(t - 1, 0)
     work = unpack_at(w.works[seat], above)
-    return parent_of(unpack_at(w.views[seat], above), unpack(w.boards), work, UPDATE)
+    return parent_of(unpack_at(w.views[seat], above), unpack(w.boards), work, False)
