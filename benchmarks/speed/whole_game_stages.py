@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.paths import EXAMPLES
 from benchmarks.sampled_games import SEED, abstraction_spec, progress_note, real_game
 from compiled.stopwatch import Stopwatch
-from solvers.sampled import answer, follow, passes, rivals
+from solvers.sampled import answer, follow, learn, passes
 from solvers.sampled.engine import SampledCfr
 from spewy import Job
 from spewy.chunks.abstractions import abstraction
@@ -47,14 +47,15 @@ STEPS = {
     "follow": "earlier rounds: values of hands",
     "update_regrets": "regrets",
     "respond_last": "best responses of hands",
-    "_responses_up": "best responses to the previous round",
+    "_responses_up": "values of hands to the previous round",
     "respond": "earlier rounds: best responses",
+    "_mix": "mixture of the rival's and the other player's strategy",
     "answer": "best responses of rows",
     "_choose": "best actions of rows",
 }
 """Steps of a deal or of a measured flop: the name of a function, and a title."""
 
-MODULES = {passes: "", follow: "", rivals: "with a rival: ", answer: "the rival's best response: "}
+MODULES = {passes: "", learn: "", follow: "", answer: "the rival's best response: "}
 """Modules with these functions, and the beginning of their titles."""
 
 

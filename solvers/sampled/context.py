@@ -139,13 +139,15 @@ class Context:
         n_boards: int,
         out: np.ndarray,
         *,
-        best_from: int,
+        best_from: int = 0,
+        own: bool = False,
         stopped: Stopped = never,
     ) -> Floats:
         """Counterfactual values of player p's hands on the first board against the opponent's average strategy.
 
         From round ``best_from`` on player p plays a best response, and in earlier rounds p's own average strategy. With
-        ``best_from`` equal to the number of rounds player p follows the average strategy throughout.
+        ``own``, for which ``best_from`` must be 0, the pass also computes the values when p follows its average
+        strategy throughout: ``hand_exits`` and ``own_values`` of the first round's buffers.
 
         Returns:
             An array ``[batch, hand, lane]``: the value of each hand on each line, for batches of 16 lines.
@@ -153,7 +155,7 @@ class Context:
         Raises:
             StoppedError: ``stopped()``, which is called every few boards, returned True.
         """
-        job = Walk(best_from, self._judging[p], works, boards, self.n_rounds, out.ctypes.data)
+        job = Walk(best_from, own, self._judging[p], works, boards, self.n_rounds, out.ctypes.data)
         depth = -1
         for first in range(0, n_boards, BOARDS_AT_ONCE):
             go_on(stopped)
@@ -177,7 +179,10 @@ class Context:
             ),
             *("segment_end", "segment_row", "segment_level", "tie_end", "open"),
         )
-        shared = {name: getattr(players, name) for name in (*board, "nodes", "hand_values", "continuation")}
+        shared = {
+            name: getattr(players, name)
+            for name in (*board, "nodes", "hand_values", "own_values", "continuation")
+        }
         return self._workspace(t)._replace(other=players.own, **shared)
 
     def _workspace(self, t: int) -> Workspace:
@@ -225,6 +230,7 @@ class Context:
             weights=aligned(rows * n_endings),
             row_exits=aligned(n_batches * n_ends),
             hand_values=_padded(hands),
+            own_values=_padded(hands),
             hand_exits=aligned(n_batches * hands),
             continuation=aligned(hands * size.n_exits),
             segment_end=longs(n_groups),

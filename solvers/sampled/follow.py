@@ -9,7 +9,7 @@ import numpy as np
 from compiled import inlined, part
 from compiled.vector import WIDTH, fill16, int32_at, int64_at, load16, store
 from solvers.sampled.folds import clear_values, fold_values, own_weights
-from solvers.sampled.links import Parent, ParentLink, hand_up
+from solvers.sampled.links import ROW_AND_HAND, Parent, ParentLink, hand_up
 from solvers.sampled.reach import prefetch_row
 from solvers.sampled.segments import in_level, one_tie
 from solvers.sampled.showdowns import begin_mixed, open_level, showdown_values
@@ -53,11 +53,11 @@ def follow_last(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) -> N
                     prefetch_row(c, row)
             if one_tie(work, g):
                 while h < stop:
-                    hand_up(c, parent, link, h, _mixed_value(c, g, h))
+                    hand_up(c, parent, link, h, _mixed_value(c, g, h), ROW_AND_HAND)
                     h += 1
             while h < stop:
                 value = _mixed_value(c, g, h) + inside * load16(work.within, WIDTH * h)
-                hand_up(c, parent, link, h, value)
+                hand_up(c, parent, link, h, value, ROW_AND_HAND)
                 h += 1
             g += 1
 
@@ -86,4 +86,5 @@ def follow(c: Cursor, parent: Parent, link: ParentLink) -> None:
             fold_values(c, row, row, True)
     for h in range(c.board.n_hands):
         value = _mixed_value(c, int32_at(c.board.rows, h), h)
-        hand_up(c, parent, link, h, value + load16(c.work.hand_exits, c.at_hands + WIDTH * h))
+        value = value + load16(c.work.hand_exits, c.at_hands + WIDTH * h)
+        hand_up(c, parent, link, h, value, ROW_AND_HAND)

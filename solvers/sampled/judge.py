@@ -109,13 +109,13 @@ class BoardJudge:
         n = len(boards.nodes)
         top, packed = buffers.parts[0], Packed(boards)
         best = []
-        for p in (0, 1):
-            self._context.values(p, buffers.packed, packed, n, buffers.out, best_from=0, stopped=stopped)
+        for p in (1, 0):
+            self._context.values(p, buffers.packed, packed, n, buffers.out, own=p == 0, stopped=stopped)
             by_exit = top.continuation.reshape(-1, self._most_hands, WIDTH)[:, :, 0]
             by_line = np.empty(by_exit.shape)
             by_line[self._targets] = by_exit
             best.append(by_line)
-        return Judged(np.stack(best), self._exits(0, packed, n, buffers, self._context.n_rounds, stopped))
+        return Judged(np.stack(best[::-1]), self._first_lane(top.hand_exits))
 
     def later(self, boards: Boards, buffers: Buffers) -> Floats:
         """Each player's total value when its best response begins in round 1, 2, ...: ``[round - 1, player]``.
@@ -123,32 +123,11 @@ class BoardJudge:
         Before that round the player follows its average strategy. The total is the sum of the values on all lines that
         enter the second round, over all hands, weighted by the player's reach.
         """
-        n, packed = len(boards.nodes), Packed(boards)
-        return np.array(
-            [
-                [self._exits(p, packed, n, buffers, t).sum() for p in (0, 1)]
-                for t in range(1, self._context.n_rounds)
-            ]
-        )
-
-    def _exits(
-        self,
-        p: int,
-        packed: Packed,
-        n_boards: int,
-        buffers: Buffers,
-        best_from: int,
-        stopped: Stopped = never,
-    ) -> Floats:
-        """Sum player p's values ``[hand]`` over all lines that enter the second round, weighted by p's reach.
-
-        From round ``best_from`` on player p plays a best response, before it the average strategy.
-        """
-        self._context.values(
-            p, buffers.packed, packed, n_boards, buffers.out, best_from=best_from, stopped=stopped
-        )
-        exits: Floats = buffers.parts[0].hand_exits.reshape(-1, self._most_hands, WIDTH)[0, :, 0]
-        return exits.astype(np.float64)
+        n, packed, out = len(boards.nodes), Packed(boards), np.zeros((self._context.n_rounds - 1, 2))
+        for t, p in np.ndindex(out.shape):
+            self._context.values(p, buffers.packed, packed, n, buffers.out, best_from=t + 1)
+            out[t, p] = self._first_lane(buffers.parts[0].hand_exits).sum()
+        return out
 
     def whole(self, boards: Boards, buffers: Buffers, stopped: Stopped = never) -> Judged:
         """Compute the values at the start of the first round, so the axis of betting lines in the result has length 1.
@@ -161,14 +140,15 @@ class BoardJudge:
         Raises:
             StoppedError: ``stopped()``, which is called every few boards, returned True.
         """
-        n, packed = len(boards.nodes), Packed(boards)
-
-        def values(p: int, best_from: int) -> Floats:
+        n, packed, best = len(boards.nodes), Packed(boards), []
+        for p in (1, 0):
             by_batch = self._context.values(
-                p, buffers.packed, packed, n, buffers.out, best_from=best_from, stopped=stopped
+                p, buffers.packed, packed, n, buffers.out, own=p == 0, stopped=stopped
             )
-            first: Floats = by_batch[0, :, 0]
-            return first
+            best.append(by_batch[:1, :, 0])
+        return Judged(np.stack(best[::-1]), self._first_lane(buffers.parts[0].own_values))
 
-        best = np.stack([values(p, 0)[None] for p in (0, 1)])
-        return Judged(best, values(0, self._context.n_rounds))
+    def _first_lane(self, values: np.ndarray) -> Floats:
+        """Return the values ``[hand]`` of the first line, from values of batches of 16 lines on the first board."""
+        first: Floats = values[: WIDTH * self._most_hands].reshape(-1, WIDTH)[:, 0].astype(np.float64)
+        return first

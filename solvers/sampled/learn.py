@@ -1,11 +1,12 @@
 """A player learns from a deal, against the other player or partly against its rival.
 
-The rival is that of CFR-BR (M. Johanson, N. Bard, N. Burch and M. Bowling 2012). Boards of one bucket share strategies. An opponent who follows the bucket's strategy cannot punish mistakes on single
-boards, so an equilibrium of the abstract game loses much in the real game (K. Waugh et al. 2009). A player's *rival* is
-an opponent who learns only how to beat this player. On the last round it plays a best response on the dealt board
-(`solvers.sampled.answer`), for which it needs no buckets. In earlier rounds it has the same buckets as the player who
-sits in its seat, but regrets of its own, which know what the best responses win (the "hybrid" of the paper). So it also
-enters rounds with hands that a player would have folded. Rivals' averages are of no interest and not computed.
+The rival is that of CFR-BR (M. Johanson, N. Bard, N. Burch and M. Bowling 2012). Boards of one bucket share strategies.
+An opponent who follows the bucket's strategy cannot punish mistakes on single boards, so an equilibrium of the abstract
+game loses much in the real game (K. Waugh et al. 2009). A player's *rival* is an opponent who learns only how to beat
+this player. On the last round it plays a best response on the dealt board (`solvers.sampled.answer`), for which it
+needs no buckets. In earlier rounds it has the same buckets as the player who sits in its seat, but regrets of its own,
+which know what the best responses win (the "hybrid" of the paper). So it also enters rounds with hands that a player
+would have folded. Rivals' averages are of no interest and not computed.
 
 The player's opponent plays in each round partly as the rival and partly as the other player. A player who meets only
 its rival learns to lose little to whoever knows its strategy, but wins less from everybody else.
@@ -26,7 +27,7 @@ from compiled.vector import WIDTH, int64_at, load16, put_int64, store
 from solvers.discount import Discount
 from solvers.sampled.answer import answer
 from solvers.sampled.follow import clear_exits, follow, follow_last
-from solvers.sampled.links import Parent, enter_round, hands_up, link_of, parent_of
+from solvers.sampled.links import ROW_AND_HAND, Parent, enter_round, hands_up, link_of, parent_of
 from solvers.sampled.reach import other_reach, own_reach, sum_rows, update_averages
 from solvers.sampled.segments import find_rows, find_segments, gather_rows, gather_segments
 from solvers.sampled.showdowns import ending_totals, restart_totals
@@ -221,7 +222,7 @@ def _follow_up(w: Lesson, seat: int, t: int, c: Cursor, n_groups: int) -> None:
     else:
         follow(c, parent, link)
     if t > 0 and not link.aligned:
-        hands_up(c, parent)
+        hands_up(c, parent, c.work.hand_values, ROW_AND_HAND)
 
 
 @inlined
@@ -229,4 +230,4 @@ def _parent(w: Lesson, seat: int, t: int) -> Parent:
     """Make the record of the board of the previous round, for the player (seat 0) or its rival (seat 1)."""
     above = max(t - 1, 0)
     work = unpack_at(w.works[seat], above)
-    return parent_of(unpack_at(w.views[seat], above), unpack(w.boards), work, False)
+    return parent_of(unpack_at(w.views[seat], above), unpack(w.boards), work)

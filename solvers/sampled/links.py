@@ -22,6 +22,7 @@ from compiled import inlined
 from compiled.records import Packed, record_at, unpack_at
 from compiled.vector import (
     WIDTH,
+    Address,
     fill16,
     float32_at,
     int32_at,
@@ -34,6 +35,13 @@ from compiled.vector import (
 from solvers.sampled.program import Program
 from solvers.sampled.views import Boards, BoardView, Cursor, RoundView, Workspace, board_view
 
+ROW_AND_HAND, HAND, LEAF = range(3)
+"""Where a hand's value goes in the buffers of the previous round.
+
+`HAND`: the hand's value over all chance leaves, multiplied by the traverser's reach. `ROW_AND_HAND`: also the value of
+the hand's row at the leaf, from which the row's regrets follow. `LEAF`: the hand's value at the leaf, from which the
+hand's best response follows.
+"""
 _ZERO: Any = np.float32(0)
 
 
@@ -44,13 +52,11 @@ class Parent(NamedTuple):
         program: betting steps of the previous round.
         work: buffers of the previous round.
         board: the board.
-        best: whether the pass computes best responses in the previous round.
     """
 
     program: Program
     work: Workspace
     board: BoardView
-    best: bool
 
 
 class ParentLink(NamedTuple):
@@ -78,9 +84,9 @@ class ParentLink(NamedTuple):
 
 
 @inlined
-def parent_of(x: RoundView, boards: Boards, work: Workspace, best: bool) -> Parent:
+def parent_of(x: RoundView, boards: Boards, work: Workspace) -> Parent:
     """Make the `Parent` record of the previous round, whose `RoundView` is x."""
-    return Parent(x.program, work, board_view(boards, int64_at(work.open, 0)), best)
+    return Parent(x.program, work, board_view(boards, int64_at(work.open, 0)))
 
 
 @inlined
@@ -125,7 +131,7 @@ def enter_round(views: Packed, works: Packed, boards: Boards, t: int, c: Cursor)
             weight = float32_at(c.round.range, int32_at(c.board.rows, h))
             store(c.work.reach, c.at_hands + WIDTH * h, fill16(weight))
         return
-    parent = parent_of(unpack_at(views, t - 1), boards, unpack_at(works, t - 1), False)
+    parent = parent_of(unpack_at(views, t - 1), boards, unpack_at(works, t - 1))
     if c.batch.aligned >= 0:
         link = link_to(parent, c.batch.aligned, 0, True)
         for h in range(c.board.n_hands):
@@ -174,47 +180,44 @@ def _parent_hand(board: BoardView, h: int) -> int:
 
 
 @inlined
-def hand_up(c: Cursor, parent: Parent, link: ParentLink, h: int, value) -> None:  # type: ignore[no-untyped-def]
-    """Add hand h's value on 16 lines to the board of the previous round.
+def hand_up(c: Cursor, parent: Parent, link: ParentLink, h: int, value, into: int) -> None:  # type: ignore[no-untyped-def]
+    """Add hand h's value on 16 lines to the board of the previous round, as ``into`` says (`ROW_AND_HAND`, ...).
 
     If the lines do not continue one chance leaf, ``work.hand_values`` stores the value until `hands_up` adds it.
     """
     if link.aligned:
-        _pass_up(c, parent, link, h, value)
+        _pass_up(c, parent, link, h, value, into)
     else:
         store(c.work.hand_values, WIDTH * h, value)
 
 
 @inlined
-def hands_up(c: Cursor, parent: Parent) -> None:
-    """Add the values in ``work.hand_values`` to the board of the previous round, one run of lanes after another."""
+def hands_up(c: Cursor, parent: Parent, values: Address, into: int) -> None:
+    """Add the values ``[hand][lane]`` to the board of the previous round, one run of lanes after another."""
     program, first = c.round.program, c.batch.runs
     for k in range(first, first + c.batch.n_runs):
         run = record_at(program.runs, k)
         link = link_to(parent, run.exit, 0, False)
         inside = load16(program.run_lanes, WIDTH * (2 * k + 1))
         for h in range(c.board.n_hands):
-            value = load16(c.work.hand_values, WIDTH * h + run.here - run.above)
-            _pass_up(c, parent, link, h, where_positive(inside, value, fill16(_ZERO)))
+            value = load16(values, WIDTH * h + run.here - run.above)
+            _pass_up(c, parent, link, h, where_positive(inside, value, fill16(_ZERO)), into)
 
 
 @inlined
-def _pass_up(c: Cursor, parent: Parent, link: ParentLink, h: int, value) -> None:  # type: ignore[no-untyped-def]
-    """Add a hand's value to the previous round's chance leaf, once for each dealt board that this board stands for.
-
-    A best response adds to the value of the hand at the leaf. Any other pass adds to the value of the hand's row at the
-    leaf and, multiplied by the traverser's reach, to the hand's value over all leaves.
-    """
+def _pass_up(c: Cursor, parent: Parent, link: ParentLink, h: int, value, into: int) -> None:  # type: ignore[no-untyped-def]
+    """Add a hand's value to the previous round's chance leaf, once for each dealt board that this board stands for."""
     board, above = c.board, parent.work
     worth = value * c.round.probability
     for image in range(board.n_images):
         o = h if board.same_hands else int32_at(board.parent_hand, image * board.n_hands + h)
-        if parent.best:
+        if into == LEAF:
             at = link.continuation + WIDTH * o
             store(above.continuation, at, load16(above.continuation, at) + worth)
-        else:
-            row, at = int32_at(parent.board.rows, o), link.hands + WIDTH * o
-            own_reach = load16(above.own, link.own + link.own_width * row)
-            store(above.hand_exits, at, load16(above.hand_exits, at) + worth * own_reach)
+            continue
+        row, at = int32_at(parent.board.rows, o), link.hands + WIDTH * o
+        own_reach = load16(above.own, link.own + link.own_width * row)
+        store(above.hand_exits, at, load16(above.hand_exits, at) + worth * own_reach)
+        if into == ROW_AND_HAND:
             at = link.exits + link.exits_width * row
             store(above.row_exits, at, load16(above.row_exits, at) + worth)

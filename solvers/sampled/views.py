@@ -20,7 +20,7 @@ or in showdowns (at most 9). ``totals`` has a part for folds and three parts for
 | buffer | shape | size | cache |
 |---|---|---|---|
 | reach | [batch][H][16] | 68 KiB a batch | L2 |
-| within, hand_values | [H][16] | 68 KiB each | L2 |
+| within, hand_values, own_values | [H][16] | 68 KiB each | L2 |
 | other, own | [batch][X][S][16] | 35 KiB each a batch | L2 |
 | groups, mixed | [G][P][16] | 90 KiB each, a third of it used | L1, L2 |
 | totals | [4 L][P][16] | 3 KiB a sequence; the part for folds fits into L1 | L1 |
@@ -217,6 +217,7 @@ class Workspace(NamedTuple):
         hand_exits: ``[batch][hand][lane]``, values from the boards of the next round when the traverser follows its own
             strategy.
         hand_values: ``[hand][lane]``, values for a batch of lines that is not aligned with a chance leaf.
+        own_values: ``[hand][lane]``, values when the traverser follows its strategy, beside those of best responses.
         continuation: ``[chance leaf][hand][lane]``, values from the boards of the next round in best responses.
         segment_end, segment_level: ``[segment]``, first hand after the segment, and level of the segment.
         segment_row: ``[group]``, row of the group.
@@ -255,6 +256,7 @@ class Workspace(NamedTuple):
     weights: Address
     row_exits: Address
     hand_values: Address
+    own_values: Address
     hand_exits: Address
     continuation: Address
     segment_end: Address

@@ -116,7 +116,7 @@ def _compile_sampled(n_rounds: int, short: bool) -> None:
     numbers, evens, hands = engine.numbers, [1.0] * n_rounds, [2] * n_rounds
     context = Context(forests, engine.batches, one, numbers, hands, 4, evens, evens)
     boards = Packed(paths(dealt.board_buckets, dealt.rows, dealt.cards, dealt.strength, 4))
-    context.values(0, context.packed_workspaces()[0], boards, n_rounds, context.out(), best_from=0)
+    context.values(0, context.packed_workspaces()[0], boards, n_rounds, context.out())
     quantise(numbers.sums[0][0], 1, byte_tables(engine.batches[0], 0, 1))
 
 

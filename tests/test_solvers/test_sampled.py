@@ -241,14 +241,18 @@ def test_values_and_best_responses_are_those_of_loops_over_hands(seed, k, order)
     strategies = naive.normalised(one.game, one.unfolded(numbers.sums))
     rig, boards = one.rig(numbers), one.boards()
     for p in (0, 1):
-        for best_from in range(3):
+        for best_from in range(2):
             reach = np.ones(len(one.every))
-            expected = naive.node_values(one.game, p, strategies, 0, 0, 0, reach, best_from < 2, best_from)
+            expected = naive.node_values(one.game, p, strategies, 0, 0, 0, reach, True, best_from)
+            works, out = rig.workspaces(), rig.out()
             found = rig.values(
-                p, rig.packed_workspaces()[0], Packed(boards), 1 + DECK, rig.out(), best_from=best_from
+                p, Packed(works), Packed(boards), 1 + DECK, out, best_from=best_from, own=best_from == 0
             )
-            found = found[0, :, 0]
-            np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-5)
+            np.testing.assert_allclose(found[0, :, 0], expected, rtol=2e-5, atol=2e-5)
+            if best_from == 0:
+                followed = naive.node_values(one.game, p, strategies, 0, 0, 0, reach)
+                own = works[0].own_values.reshape(-1, 16)[: len(followed), 0]
+                np.testing.assert_allclose(own, followed, rtol=2e-5, atol=2e-5)
 
 
 @pytest.mark.parametrize(("seed", "k", "order"), CASES)
@@ -421,9 +425,13 @@ def test_numbers_too_small_to_divide_by_are_played_evenly():
     rigs = [one.rig(numbers) for numbers in (tiny, nothing)]
     boards = Packed(one.boards())
     for p in (0, 1):
-        found, expected = (
-            rig.values(p, rig.packed_workspaces()[0], boards, 1 + DECK, rig.out(), best_from=2)
-            for rig in rigs
-        )
+        found, expected = (values_of(rig, p, boards) for rig in rigs)
         assert np.isfinite(found).all()
         np.testing.assert_array_equal(found, expected)
+
+
+def values_of(rig, p, boards):
+    """The first board's values of p's best response, and those of its average strategy."""
+    works = rig.workspaces()
+    best = rig.values(p, Packed(works), boards, 1 + DECK, rig.out(), own=True)
+    return np.concatenate([best.ravel(), works[0].own_values])

@@ -71,11 +71,12 @@ def test_drawn_deals_come_to_the_value_of_leduc(share, most):
         drawn = Packed(deals(rng.integers(6, size=1000)))
         player.learn(DEFAULT_DISCOUNT, share, works, drawn, 1000, first)
     all_boards = boards()
-    packed, out = Packed(tree(all_boards)), judge.out()
-    oop, ip, own = (
-        judge.values(p, works[0], packed, len(all_boards), out, best_from=best_from)[0, :6, 0].sum() / 30
-        for p, best_from in ((0, 0), (1, 0), (0, 2))
+    packed, buffers, out = Packed(tree(all_boards)), judge.workspaces(), judge.out()
+    oop, ip = (
+        judge.values(p, Packed(buffers), packed, len(all_boards), out, own=p == 0)[0, :6, 0].sum() / 30
+        for p in (0, 1)
     )
+    own = buffers[0].own_values.reshape(-1, 16)[:6, 0].sum() / 30
     assert own == pytest.approx(-0.0856, abs=1e-3)
     assert 0 < (oop + ip) / 2 < most
 
