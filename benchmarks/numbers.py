@@ -20,6 +20,7 @@ from datetime import date
 from functools import cache
 from pathlib import Path
 
+from benchmarks.command import as_command
 from benchmarks.paths import ROOT
 
 CLAIMS = ROOT / "docs" / "claims.toml"
@@ -100,4 +101,4 @@ def described(claim: Claim) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    as_command(main)

@@ -13,6 +13,7 @@ from solvers.sampled.engine import DEFAULT_DISCOUNT, SampledCfr
 from solvers.sampled.numbers import Numbers
 from spewy import Job
 from spewy.chunks.rounds import line_forests
+from spewy.errors import InputError
 from spewy.game.gamefile import format_game
 from spewy.learn.real_game import RealGame, rows_know_suits
 from spewy.run.sampled_plan import spec_of
@@ -24,7 +25,7 @@ SEED = 1
 
 def abstraction_spec(job: Job) -> AbstractionSpec:
     if job.dealing is None:
-        raise SystemExit(f"{job.name}: expected a job with [boards], found none")
+        raise InputError(f"{job.name}: expected a job with [boards], found none")
     return spec_of(job.rules, job.dealing)
 
 

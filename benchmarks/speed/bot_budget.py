@@ -23,6 +23,7 @@ from random import Random
 from statistics import quantiles
 from tempfile import TemporaryDirectory
 
+from benchmarks.command import as_command
 from spewy import Job, open_bot, solve
 from spewy.bot.agent import MOST_ITERATIONS, LockerBot
 from spewy.bot.spent import summary
@@ -229,4 +230,4 @@ def _tell(times: list[float], budget: float) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

@@ -15,6 +15,7 @@ from statistics import median
 
 import numpy as np
 
+from benchmarks.command import as_command
 from buckets.abstraction import BoardTree, outcomes
 from buckets.cards import Deck, blocked, hands
 from spewy.chunks.bucket_trees import BucketLocker
@@ -69,4 +70,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

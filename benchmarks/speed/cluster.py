@@ -26,6 +26,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from benchmarks.command import as_command
 from benchmarks.paths import ROOT
 from spewy import Job
 from spewy.look.judging import judge_folder
@@ -274,4 +275,4 @@ def _seconds_of(process: int) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    as_command(main)

@@ -21,6 +21,7 @@ import time
 from pathlib import Path
 from statistics import median
 
+from benchmarks.command import as_command
 from benchmarks.paths import EXAMPLES, ROOT, SPOTS
 
 TARGETS = {
@@ -221,4 +222,4 @@ def profile(spot: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

@@ -20,6 +20,7 @@ import time
 from contextlib import closing
 from statistics import fmean, median
 
+from benchmarks.command import as_command
 from benchmarks.studies.resolved_rounds import Judge
 from solvers.exact import ExactCfr
 from solvers.solver import Solver
@@ -204,4 +205,4 @@ def _row(name: str, found: tuple[float, ...]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

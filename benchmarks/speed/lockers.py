@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.command import as_command
 from lockers import LmdbStore, Transaction, open_store
 
 CASES = ((8, 2.5), (64, 2.5), (1024, 2.5), (1024, 60.0), (4096, 250.0))
@@ -104,4 +105,4 @@ def _write(
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

@@ -20,6 +20,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
+from benchmarks.command import as_command
 from benchmarks.paths import ROOT, SPOTS
 from buckets.cards import cards_name
 from spewy import Job, solve
@@ -125,4 +126,4 @@ def look(question: list) -> list[float]:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

@@ -35,6 +35,7 @@ from urllib.parse import urlencode, urlsplit
 
 from playwright.sync_api import Browser, Page, Request, sync_playwright
 
+from benchmarks.command import as_command
 from benchmarks.paths import EXAMPLES, ROOT
 from spewy import Job, solve
 
@@ -396,4 +397,4 @@ def _spewy(*arguments: str | Path, stdout: int = subprocess.DEVNULL) -> Iterator
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

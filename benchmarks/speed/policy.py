@@ -19,6 +19,7 @@ from itertools import combinations
 from statistics import median
 from tempfile import TemporaryDirectory
 
+from benchmarks.command import as_command
 from benchmarks.paths import ROOT
 from buckets.cards import Deck, cards_name, hand_name, hands
 from spewy import Job, solve
@@ -164,4 +165,4 @@ def ask(process_input: list) -> list[list[float]]:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

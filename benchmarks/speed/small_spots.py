@@ -28,6 +28,7 @@ from statistics import median
 
 import numpy as np
 
+from benchmarks.command import as_command
 from benchmarks.paths import ROOT
 from buckets.cards import cards_name
 from solvers.discount import variant
@@ -274,4 +275,4 @@ def spin() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

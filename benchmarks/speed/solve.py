@@ -11,6 +11,7 @@ exploitability take (every ten sweeps). Exploitability is measured in the full g
 import argparse
 from statistics import median
 
+from benchmarks.command import as_command
 from benchmarks.paths import EXAMPLES
 from spewy.job.job import Job
 from spewy.run.result import SolveResult
@@ -77,4 +78,4 @@ def solve(name: str, *overrides: str) -> SolveResult:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

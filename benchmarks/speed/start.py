@@ -21,6 +21,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
 
+from benchmarks.command import as_command
 from benchmarks.paths import ROOT
 
 KINDS = {
@@ -105,4 +106,4 @@ def process(
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

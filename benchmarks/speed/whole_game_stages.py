@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.command import as_command
 from benchmarks.paths import EXAMPLES
 from benchmarks.sampled_games import SEED, abstraction_spec, progress_note, real_game
 from compiled.stopwatch import Stopwatch
@@ -21,6 +22,7 @@ from solvers.sampled.engine import SampledCfr
 from spewy import Job
 from spewy.chunks.abstractions import abstraction
 from spewy.chunks.rounds import line_forests
+from spewy.errors import InputError
 
 STEPS = {
     "_go_down": "earlier rounds: clear buffers",
@@ -82,7 +84,7 @@ def stages(args: argparse.Namespace) -> None:
     """Print a table of the steps of a deal, and a table of the steps of a measured flop."""
     job = Job.load(args.job)
     if job.dealing is None:
-        raise SystemExit(f"{job.name}: expected a job with [boards], found none")
+        raise InputError(f"{job.name}: expected a job with [boards], found none")
     share = job.solve.cfr_br if args.cfr_br is None else args.cfr_br
     stopwatch = Stopwatch(list(MODULES), list(STEPS))
     found = abstraction(abstraction_spec(job), progress_note("boards"))
@@ -126,4 +128,4 @@ def _table(stopwatch: Stopwatch, unit: str, total: float) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

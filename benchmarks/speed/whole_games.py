@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.command import as_command
 from benchmarks.paths import EXAMPLES
 from benchmarks.sampled_games import SEED, abstraction_spec, progress_note, real_game, sampled_cfr
 from buckets.abstraction import Abstraction
@@ -114,4 +115,4 @@ def _dealing_seconds(found: Abstraction, n: int = 2000) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

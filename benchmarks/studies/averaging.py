@@ -17,6 +17,7 @@ from threading import Event
 
 import numpy as np
 
+from benchmarks.command import as_command
 from benchmarks.paths import ROOT
 from benchmarks.sampled_games import SEED, abstraction_spec, progress_note
 from buckets.abstraction import Abstraction
@@ -166,4 +167,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

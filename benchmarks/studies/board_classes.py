@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from benchmarks.command import as_command
 from benchmarks.paths import ROOT
 from benchmarks.sampled_games import small_limit
 from spewy.chunks.abstractions import abstraction
@@ -145,4 +146,4 @@ def _row(one: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

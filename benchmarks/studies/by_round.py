@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.command import as_command
 from benchmarks.sampled_games import note
 from lockers import open_store
 from spewy.look.folder import strategy_folder
@@ -55,4 +56,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

@@ -16,6 +16,7 @@ from joblib import Parallel, delayed
 from rich.console import Console
 from rich.progress import track
 
+from benchmarks.command import as_command
 from benchmarks.paths import EXAMPLES, SPOTS
 from spewy.job.job import Job
 from spewy.run.session import Session
@@ -122,4 +123,4 @@ def summary(frame: pd.DataFrame) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

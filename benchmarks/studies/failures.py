@@ -34,6 +34,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from benchmarks.command import as_command
 from benchmarks.paths import ROOT
 from lockers import open_store
 from spewy.records.progress import saved_sweeps
@@ -299,4 +300,4 @@ def _cluster(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    as_command(main)

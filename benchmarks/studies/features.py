@@ -25,6 +25,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.command import as_command
 from benchmarks.paths import ROOT
 from benchmarks.sampled_games import abstraction_spec, real_game, sampled_cfr, small_limit
 from buckets.abstraction import Abstraction, AbstractionSpec, OutcomeClustering
@@ -385,4 +386,4 @@ def table(found: list[dict[str, Any]]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.command import as_command
 from benchmarks.studies.flop_equities import totals
 from buckets.abstraction import flop_subset
 from buckets.cards import RANKS, canonical_flops, preflop_classes
@@ -235,4 +236,4 @@ def _row(kind: str, n: int, found: np.ndarray) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.command import as_command
 from benchmarks.studies.bot_judge import open_judge
 from buckets.cards import cards_name
 from lockers import open_store
@@ -111,4 +112,4 @@ def _told(found: np.ndarray) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.command import as_command
 from benchmarks.paths import ROOT
 from solvers.discount import variant
 from solvers.game import LiveGame, Lock
@@ -395,4 +396,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

@@ -12,6 +12,7 @@ import argparse
 
 import numpy as np
 
+from benchmarks.command import as_command
 from benchmarks.studies.schedules import FILES, course, crossing
 from solvers.discount import exact_variant, variant
 from solvers.exact import ExactCfr
@@ -80,4 +81,4 @@ def line(game: LiveGame, unlocked: ExactCfr, pot: float, done: int, factor: floa
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

@@ -16,6 +16,7 @@ from statistics import median
 
 import numpy as np
 
+from benchmarks.command import as_command
 from benchmarks.paths import EXAMPLES, SPOTS
 from benchmarks.studies.schedules import course, crossing
 from solvers.discount import VARIANTS, Variant
@@ -121,4 +122,4 @@ def solve(name: str, overrides: tuple[str, ...]) -> tuple[float, SolveResult]:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

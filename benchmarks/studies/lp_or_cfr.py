@@ -25,6 +25,7 @@ import numpy as np
 import scipy
 from scipy import sparse
 
+from benchmarks.command import as_command
 from benchmarks.paths import ROOT
 from benchmarks.studies.dense_simplex import maximise
 from benchmarks.studies.lp_or_cfr_page import (
@@ -364,4 +365,4 @@ def _note(text: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    as_command(main)

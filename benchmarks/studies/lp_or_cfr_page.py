@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from spewy.errors import InputError
 from spewy.look.matrix_game import OneChunk
 
 PARTS = {"chunks": "measured", "games": "whole games"}
@@ -143,7 +144,7 @@ def write_page(page: Path, measured: str, part: str) -> None:
     text = page.read_text()
     begin, end = (f"<!-- {PARTS[part]}: {edge} -->" for edge in ("begin", "end"))
     if begin not in text or end not in text:
-        raise SystemExit(f"{page}: expected the lines {begin} and {end}, found none")
+        raise InputError(f"{page}: expected the lines {begin} and {end}, found none")
     between = f"{begin}\n\n{measured}\n{end}"
     page.write_text(re.sub(f"{begin}.*?{end}", lambda _: between, text, flags=re.DOTALL))
 

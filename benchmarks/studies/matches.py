@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from benchmarks.command import as_command
 from benchmarks.paths import ROOT
 from spewy.match.entrant import parse_entrant, shipped
 from spewy.match.match import Match, run_match
@@ -141,4 +142,4 @@ def _mean(mean: dict[str, float] | None) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

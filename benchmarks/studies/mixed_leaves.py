@@ -8,6 +8,7 @@ rounds, with stored chunks in the first and live ones in the second, and with li
 
 import argparse
 
+from benchmarks.command import as_command
 from benchmarks.paths import EXAMPLES
 from spewy.job.job import Job
 from spewy.run.session import Session
@@ -49,4 +50,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

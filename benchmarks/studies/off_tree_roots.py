@@ -25,6 +25,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from benchmarks.command import as_command
 from benchmarks.studies.resolved_rounds import Judge
 from spewy import open_policy
 from spewy.bot.agent import LockerBot
@@ -187,4 +188,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

@@ -12,6 +12,7 @@ import argparse
 
 import numpy as np
 
+from benchmarks.command import as_command
 from benchmarks.paths import ROOT
 from buckets.cards import Deck, hands, preflop_classes
 from spewy.game.gamefile import load_game
@@ -32,4 +33,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 import spewy
+from benchmarks.command import as_command
 from benchmarks.paths import ROOT
 from buckets.cards import Deck, hand_index, parse_hand
 from spewy.game.ranges import Range, format_range
@@ -297,4 +298,4 @@ def _fill(name: str, rows: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

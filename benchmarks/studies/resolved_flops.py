@@ -28,6 +28,7 @@ from typing import Any, get_args
 import joblib
 import numpy as np
 
+from benchmarks.command import as_command
 from benchmarks.paths import ROOT
 from benchmarks.studies.bot_judge import Key, kept_judge, open_judge
 from buckets.cards import canonical, cards_name, parse_cards
@@ -226,4 +227,4 @@ def _note(text: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

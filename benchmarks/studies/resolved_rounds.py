@@ -37,6 +37,7 @@ from typing import get_args
 
 import numpy as np
 
+from benchmarks.command import as_command
 from solvers.resolve import Gadget
 from spewy import open_policy
 from spewy.bot.agent import LockerBot
@@ -301,4 +302,4 @@ def mean(numbers: np.ndarray) -> tuple[float, float]:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.command import as_command
 from benchmarks.paths import EXAMPLES
 from buckets.cards import hand_permutation
 from solvers.game import Strategies
@@ -78,4 +79,4 @@ def unfolded(solution: Solution) -> tuple[Layout, Strategies]:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

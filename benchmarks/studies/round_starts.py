@@ -21,6 +21,7 @@ from statistics import fmean, median
 
 import numpy as np
 
+from benchmarks.command import as_command
 from benchmarks.studies.resolved_rounds import Judge
 from spewy import open_policy
 from spewy.bot.agent import LockerBot
@@ -152,4 +153,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.command import as_command
 from benchmarks.studies.gadgets import GAME, JOB
 from buckets.cards import cards_name, parse_cards
 from solvers.tree import Floats
@@ -195,4 +196,4 @@ class Judge:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

@@ -14,6 +14,7 @@ import argparse
 
 import numpy as np
 
+from benchmarks.command import as_command
 from benchmarks.paths import EXAMPLES, SPOTS
 from solvers.discount import Variant
 from solvers.exact import ExactCfr
@@ -139,4 +140,4 @@ def row(numbers: tuple[float, ...], iterations: list[list[float]]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

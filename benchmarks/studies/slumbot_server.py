@@ -10,6 +10,7 @@ command of ``spewy``, since it is of no use to a player but for testing a client
 import argparse
 import threading
 
+from benchmarks.command import as_command
 from spewy.competitions.slumbot.stand_in import StandIn, serving
 from spewy.competitions.slumbot.text import slumbot_game
 from spewy.match.entrant import parse_entrant
@@ -46,4 +47,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

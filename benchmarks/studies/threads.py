@@ -21,6 +21,7 @@ from heapq import heapreplace
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.command import as_command
 from benchmarks.paths import EXAMPLES
 from compiled import kernel
 from compiled.threads import SYNC_SIZE, meet
@@ -142,4 +143,4 @@ def meet_often(counters: int, n: int) -> int:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

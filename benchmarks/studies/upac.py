@@ -25,6 +25,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from benchmarks.command import as_command
 from spewy.competitions.upac.contenders import RULES, command_contender, rule_contender, unpack
 from spewy.competitions.upac.games import play_games, standing
 from spewy.competitions.upac.package import MOST_BYTES, open_tables
@@ -228,4 +229,4 @@ def won(game: River, play: dict[int, np.ndarray]) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.command import as_command
 from lockers import open_store
 from spewy.competitions.upac.push_fold import push_fold, values
 from spewy.competitions.upac.runtime.player import nearest, share, spent, taken_for
@@ -271,4 +272,4 @@ class _Quiet:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

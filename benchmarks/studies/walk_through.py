@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from benchmarks.command import as_command
 from benchmarks.paths import ROOT
 
 PAGE = ROOT / "docs/start/walk-through.md"
@@ -63,4 +64,4 @@ def follow(folder: Path, command: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

@@ -25,6 +25,7 @@ from tempfile import TemporaryDirectory
 from types import CodeType, FrameType
 from typing import Any
 
+from benchmarks.command import as_command
 from benchmarks.paths import EXAMPLES, ROOT
 from benchmarks.speed.bot_budget import small_folder, small_job
 from solvers.exact import ExactCfr
@@ -185,4 +186,4 @@ def _spewy(*arguments: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

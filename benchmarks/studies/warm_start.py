@@ -14,6 +14,7 @@ import time
 
 import numpy as np
 
+from benchmarks.command import as_command
 from benchmarks.studies.schedules import FILES, course, crossing
 from solvers.discount import exact_variant, variant
 from solvers.exact import ExactCfr
@@ -100,4 +101,4 @@ def line(game: LiveGame, start: Hands, pot: float, done: int, weight: float, mos
 
 
 if __name__ == "__main__":
-    main()
+    as_command(main)

@@ -19,7 +19,6 @@ opponent that plays best responses on the dealt board). Results are added to a d
 import argparse
 import json
 import re
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
@@ -29,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.command import as_command
 from benchmarks.paths import EXAMPLES, ROOT
 from benchmarks.sampled_games import abstraction_spec, note, progress_note, real_game, sampled_cfr
 from benchmarks.studies.whole_game_runs import Budget, Flops, Notes
@@ -44,6 +44,7 @@ from lockers import holds_store, open_store
 from solvers.discount import Discount
 from spewy import Job, open_policy
 from spewy.chunks.abstractions import abstraction
+from spewy.errors import InputError, NotSolvedError
 from spewy.look.exploit import ExploitResult
 from spewy.look.judging import judge_folder
 from spewy.look.status import status_of
@@ -182,7 +183,11 @@ def curve(args: argparse.Namespace) -> int:
             _keep(args.data, lambda data, learnt=learnt: data.setdefault("learnt", {}).update({name: learnt}))
             if interrupted.is_set():
                 return INTERRUPTED
-            judged = judge_folder(args.folder, Flops(), flops=args.flops or None, seed=args.seed)
+            try:
+                judged = judge_folder(args.folder, Flops(), flops=args.flops or None, seed=args.seed)
+            except NotSolvedError:
+                note(f"{minutes:g} core-minutes end in an early stage, whose strategies cannot be measured")
+                continue
             point = {
                 "budget": minutes,
                 "core_minutes": spent / 60,
@@ -261,7 +266,7 @@ def tables(args: argparse.Namespace) -> None:
         pages = [page for page in args.pages if begin in page.read_text() and end in page.read_text()]
         if not pages:
             names = ", ".join(map(str, args.pages))
-            raise SystemExit(f"{names}: expected the lines {begin} and {end}, found none")
+            raise InputError(f"{names}: expected the lines {begin} and {end}, found none")
         between = f"{begin}\n\n{make(data[part])}\n\n{end}"
         for page in pages:
             text = re.sub(
@@ -393,4 +398,4 @@ def _numbers(text: str) -> list[float]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    as_command(main)

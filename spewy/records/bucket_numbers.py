@@ -90,6 +90,9 @@ def read_mark(store: Reads) -> Mark:
 def write_buckets(store: Store, board_buckets: Sequence[BucketNumbers]) -> None:
     """Write the regrets, strategy sums and visits of some board buckets in one transaction.
 
+    If a solve without rivals continues one with rivals, the regrets of the rivals are deleted, since they would no
+    longer fit the players.
+
     Raises:
         SolveError: a number is not finite.
     """
@@ -102,6 +105,8 @@ def write_buckets(store: Store, board_buckets: Sequence[BucketNumbers]) -> None:
                 for p, array in enumerate(arrays):
                     if array.size:
                         txn.put(locker, _key(bucket.t, bucket.board_bucket, p), array)
+            for rival in range(len(bucket.regrets), 4):
+                txn.delete(REGRET, _key(bucket.t, bucket.board_bucket, rival))
             txn.put(VISITS, _visits_key(bucket.t, bucket.board_bucket), bucket.visits)
 
     store.transact(write)

@@ -116,3 +116,27 @@ def test_command_runs(folders, command):
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.strip()
+
+
+@pytest.mark.parametrize("command", ["studies.whole_games curve", "speed.whole_games"])
+def test_bad_input_is_one_line_and_exit_code_2(tmp_path, command):
+    module, *arguments = command.split()
+    job = tmp_path / "missing.toml"
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            f"benchmarks.{module}",
+            *arguments,
+            str(job),
+            *[str(tmp_path)] * len(arguments),
+        ],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert str(job) in line

@@ -190,7 +190,7 @@ def test_a_solve_against_answers_may_be_stopped_and_learns_something_else(leduc,
 def test_rivals_begin_with_what_the_players_have_learnt(leduc, tmp_path):
     solve(leduc[0], tmp_path / "out", "solve.max_sweeps=300")
     before = numbers_in(tmp_path / "out")
-    assert not [key for _, key in before if key.endswith((b"|2", b"|3"))]
+    assert not rivals_in(tmp_path / "out")
     job = Job.load(leduc[0], ["solve.cfr_br=1"])
     with Session(job, tmp_path / "out") as session, session._engine(Silent(), None) as engine:
         first, last = engine.numbers.regrets
@@ -200,11 +200,16 @@ def test_rivals_begin_with_what_the_players_have_learnt(leduc, tmp_path):
             assert player.any()
             np.testing.assert_array_equal(rival, player)
     solve(leduc[0], tmp_path / "out", "solve.cfr_br=1", "solve.max_sweeps=600")
-    rivals = {
-        key: array for key, array in numbers_in(tmp_path / "out").items() if key[1].endswith((b"|2", b"|3"))
-    }
+    rivals = rivals_in(tmp_path / "out")
     assert len(rivals) == 2
     assert not set(rivals.values()) & set(before.values())
+    solve(leduc[0], tmp_path / "out", "solve.max_sweeps=900")
+    assert not rivals_in(tmp_path / "out")  # the players went on without them
+
+
+def rivals_in(folder):
+    """The stored regrets of rivals, by locker and key."""
+    return {key: array for key, array in numbers_in(folder).items() if key[1].endswith((b"|2", b"|3"))}
 
 
 @pytest.mark.slow
