@@ -45,7 +45,7 @@ STEPS = {
     "showdown_values": "showdowns",
     "advance_level": "showdowns with ties",
     "follow_last": "values of hands",
-    "hands_up": "values of hands to the previous round",
+    "hands_up": "values of unaligned batches to the previous round",
     "follow": "earlier rounds: values of hands",
     "update_regrets": "regrets",
     "respond_last": "best responses of hands",

@@ -16,11 +16,11 @@ as the bot's tree bets. Opponents of the second number can also make one bet in 
 
 import argparse
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.command import as_command
 from benchmarks.studies.bot_judge import BotJudge, Offers, open_judge
 from solvers.resolve import Gadget
 from spewy import Job, solve
@@ -177,6 +177,4 @@ def offered(judge: BotJudge, shares: Sequence[float]) -> Offers:
 
 
 if __name__ == "__main__":
-    started = time.perf_counter()
-    main()
-    print(f"{time.perf_counter() - started:,.0f} s")
+    as_command(main)

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
+from benchmarks.command import as_command
 from buckets.cards import Deck, hand_index, parse_hand
 from spewy.look.buckets import BoardBuckets
 
@@ -20,7 +21,8 @@ HANDS = {"As4s": "nut flush draw", "4h3h": "weak pair", "Tc7h": "gutshot"}
 COLORS = ("tab:blue", "tab:orange", "tab:green")
 
 
-def main(path: Path) -> None:
+def main() -> None:
+    path = Path(sys.argv[1])
     buckets = BoardBuckets.of(BOARD, rows=40)
     n_outcomes = buckets.curves.shape[1]
     percentile = 100 * (np.arange(n_outcomes) + 0.5) / n_outcomes
@@ -47,4 +49,4 @@ def main(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    as_command(main)

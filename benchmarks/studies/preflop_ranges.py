@@ -13,6 +13,7 @@ takes all actions of one player along a line. Weights are rounded to `STEP`.
 """
 
 import argparse
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from textwrap import fill
@@ -25,6 +26,7 @@ from benchmarks.command import as_command
 from benchmarks.paths import ROOT
 from buckets.cards import Deck, hand_index, parse_hand
 from spewy.game.ranges import Range, format_range
+from spewy.system.interrupts import INTERRUPTED
 
 DATA, PAGE = ROOT / "spewy/presets/preflop", ROOT / "docs/how-to/preflop-ranges.md"
 BIG_BLIND = 100
@@ -169,7 +171,8 @@ def solve(folder: Path, depth: int, deals: int) -> None:
     solution = spewy.solve(file, file.with_suffix(""))
     print(f"{depth} big blinds: {solution.sweeps:,} deals", flush=True)
     if solution.sweeps < deals:
-        raise SystemExit("interrupted; the same command continues")
+        print("interrupted; the same command continues", file=sys.stderr)
+        sys.exit(INTERRUPTED)
 
 
 def write(folder: Path, flops: int, seed: int) -> None:

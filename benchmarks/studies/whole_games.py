@@ -185,8 +185,8 @@ def curve(args: argparse.Namespace) -> int:
                 return INTERRUPTED
             try:
                 judged = judge_folder(args.folder, Flops(), flops=args.flops or None, seed=args.seed)
-            except NotSolvedError:
-                note(f"{minutes:g} core-minutes end in an early stage, whose strategies cannot be measured")
+            except NotSolvedError as error:  # a short budget ends before the first save or in an early stage
+                note(f"not measured after {minutes:g} core-minutes: {error}")
                 continue
             point = {
                 "budget": minutes,

@@ -6,12 +6,13 @@ follow a given board. The modules:
 - `batches` puts betting lines into batches of 16, `program` has the betting as lists of steps.
 - `boards` has the boards of a pass, `numbers` the regrets and averages, `views` the named tuples that kernels read.
 - `links`, `segments`, `reach`, `folds`, `showdowns`, `update`, `respond` and `answer` are the steps on one board.
-- `passes` goes from board to board. `context` has the buffers, `engine` the solver.
+- `learn` has the passes over deals, of which `deals` makes one after another, and `passes` those over trees of boards.
+- `context` has the buffers, `engine` the solver.
 
 Words that the kernels of this package use:
 
-- A *pass* goes over boards and computes the values of one player, the *traverser*. In names, ``own`` is the traverser
-  and ``other`` the opponent.
+- A *pass* goes over boards and computes the values of one player, the *traverser*, and in a deal with CFR-BR also those
+  of its rival. In names, ``own`` is the traverser and ``other`` the opponent.
 - A *batch of lines* is 16 betting lines of one round with equal betting trees; each line is one *lane* of the batch.
 - A *row* is a bucket of hands. A *board bucket* is a set of boards that share rows and strategies.
 - A *slot* is one action of one decision of a player; regrets are arrays over slots. A player's *sequence* at a node is

@@ -73,7 +73,6 @@ def paths(board_buckets: Ints, rows: Ints, cards: Ints, strength: Ints, n_cards:
         rows.astype(np.int32).ravel(),
         strength.astype(np.int32).ravel(),
         np.zeros(1, dtype=np.int32),
-        True,
     )
 
 
@@ -107,7 +106,6 @@ def tree(boards: Sequence[Board]) -> Boards:
         np.concatenate([board.rows for board in boards]).astype(np.int32),
         np.concatenate([board.strength for board in boards]).astype(np.int32),
         np.concatenate([board.parent_hand.ravel() for board in boards] + [[0]]).astype(np.int32),
-        False,
     )
 
 

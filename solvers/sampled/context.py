@@ -10,6 +10,7 @@ from compiled.precision import HALF, SINGLE
 from compiled.records import Packed
 from compiled.vector import WIDTH, aligned
 from solvers.discount import Discount
+from solvers.errors import SolverError
 from solvers.sampled.batches import LineBatches
 from solvers.sampled.deals import Deals, Packs, learn_paths
 from solvers.sampled.numbers import Arrays, Numbers
@@ -146,15 +147,21 @@ class Context:
         """Counterfactual values of player p's hands on the first board against the opponent's average strategy.
 
         From round ``best_from`` on player p plays a best response, and in earlier rounds p's own average strategy. With
-        ``own``, for which ``best_from`` must be 0, the pass also computes the values when p follows its average
-        strategy throughout: ``hand_exits`` and ``own_values`` of the first round's buffers.
+        ``own`` the pass also computes the values when p follows its average strategy throughout, and leaves them in the
+        first round's buffers: in ``own_values`` those at the start of the round, for the last batch of lines, and in
+        ``hand_exits`` those of the lines that enter the second round, multiplied by p's reach.
 
         Returns:
             An array ``[batch, hand, lane]``: the value of each hand on each line, for batches of 16 lines.
 
         Raises:
+            SolverError: the last round has no best responses, or there are two strategies for the first rounds.
             StoppedError: ``stopped()``, which is called every few boards, returned True.
         """
+        if best_from >= self.n_rounds or (own and best_from > 0):
+            raise SolverError(
+                f"best_from: expected a round from which best responses begin, found {best_from}"
+            )
         job = Walk(best_from, own, self._judging[p], works, boards, self.n_rounds, out.ctypes.data)
         depth = -1
         for first in range(0, n_boards, BOARDS_AT_ONCE):

@@ -109,7 +109,7 @@ class BoardJudge:
         n = len(boards.nodes)
         top, packed = buffers.parts[0], Packed(boards)
         best = []
-        for p in (1, 0):
+        for p in (1, 0):  # player 0 comes last and leaves its own values in the buffers
             self._context.values(p, buffers.packed, packed, n, buffers.out, own=p == 0, stopped=stopped)
             by_exit = top.continuation.reshape(-1, self._most_hands, WIDTH)[:, :, 0]
             by_line = np.empty(by_exit.shape)
@@ -141,7 +141,7 @@ class BoardJudge:
             StoppedError: ``stopped()``, which is called every few boards, returned True.
         """
         n, packed, best = len(boards.nodes), Packed(boards), []
-        for p in (1, 0):
+        for p in (1, 0):  # player 0 comes last and leaves its own values in the buffers
             by_batch = self._context.values(
                 p, buffers.packed, packed, n, buffers.out, own=p == 0, stopped=stopped
             )
@@ -149,6 +149,6 @@ class BoardJudge:
         return Judged(np.stack(best[::-1]), self._first_lane(buffers.parts[0].own_values))
 
     def _first_lane(self, values: np.ndarray) -> Floats:
-        """Return the values ``[hand]`` of the first line, from values of batches of 16 lines on the first board."""
+        """Return the values ``[hand]`` of the first line, from values ``[hand][lane]`` of the first batch of lines."""
         first: Floats = values[: WIDTH * self._most_hands].reshape(-1, WIDTH)[:, 0].astype(np.float64)
         return first

@@ -72,8 +72,8 @@ class Lesson(NamedTuple):
 def learn(w: Lesson, first: int, dither: int) -> None:
     """Update the regrets of the player and of its rival, and averages, from one deal.
 
-    The averages are those of the player if there is a rival, and otherwise those of the other player: the pass has
-    their reach in any case.
+    A pass updates the averages of the player whose reach it computes as an opponent's: the player, who is the rival's
+    opponent, or without a rival the other player.
 
     Args:
         w: settings and buffers.
@@ -92,7 +92,7 @@ def learn(w: Lesson, first: int, dither: int) -> None:
 @part
 def _go_down(w: Lesson, t: int, dither: int) -> None:
     """Compute both reaches on the board of a round before the last, update averages, and clear buffers for values."""
-    x, y, work, rival, board = _seats(w, t)
+    x, y, work, rival, board = _views(w, t)
     boards = unpack(w.boards)
     f, learning = visit_factors(w.discount, x, board.board_bucket, dither), learns(x, board.board_bucket)
     find_rows(work, board, x.program.n_rows)
@@ -124,7 +124,7 @@ def _opponent_plays(c: Cursor, f: VisitFactors, learning: bool) -> None:
 def _go_up_last(w: Lesson, dither: int) -> None:
     """Compute values on the board of the last round, and update averages and the player's regrets."""
     t = w.n_rounds - 1
-    x, y, work, rival, board = _seats(w, t)
+    x, y, work, rival, board = _views(w, t)
     f, learning = visit_factors(w.discount, x, board.board_bucket, dither), learns(x, board.board_bucket)
     n_groups = find_segments(work, board, x.program.n_rows)
     for number in range(x.program.n_batches):
@@ -157,7 +157,7 @@ def _go_up_last(w: Lesson, dither: int) -> None:
 @part
 def _go_up(w: Lesson, t: int, dither: int) -> None:
     """Compute values on the board of a round before the last, and update the regrets of the player and a rival."""
-    x, y, work, rival, board = _seats(w, t)
+    x, y, work, rival, board = _views(w, t)
     f, learning = visit_factors(w.discount, x, board.board_bucket, dither), learns(x, board.board_bucket)
     for number in range(x.program.n_batches):
         if w.share > 0.0:
@@ -167,18 +167,21 @@ def _go_up(w: Lesson, t: int, dither: int) -> None:
 
 
 @part
-def _values_up(w: Lesson, seat: int, t: int, c: Cursor, f: VisitFactors, learning: bool) -> None:
-    """Compute values for a batch of lines of a round before the last, and update the regrets of the seat's learner."""
+def _values_up(w: Lesson, learner: int, t: int, c: Cursor, f: VisitFactors, learning: bool) -> None:
+    """Compute values for a batch of lines of a round before the last, and update regrets.
+
+    Values and regrets are the player's (``learner`` 0) or its rival's (``learner`` 1).
+    """
     if c.batch.n_folds > 0:
         gather_rows(c)
         ending_totals(c)
-    _follow_up(w, seat, t, c, 0)
+    _follow_up(w, learner, t, c, 0)
     if learning:
         update_regrets(c, f)
 
 
 @inlined
-def _seats(w: Lesson, t: int) -> tuple[RoundView, RoundView, Workspace, Workspace, BoardView]:
+def _views(w: Lesson, t: int) -> tuple[RoundView, RoundView, Workspace, Workspace, BoardView]:
     """Return round t's views of player and rival, their buffers, and the current board."""
     work = unpack_at(w.works[0], t)
     board = board_view(unpack(w.boards), int64_at(work.open, 0))
@@ -199,23 +202,27 @@ def _mix(w: Lesson, c: Cursor, d: Cursor) -> None:
 
 
 @part
-def _enter_last(w: Lesson, seat: int, c: Cursor, n_groups: int) -> None:
-    """Fill the buffers of a batch of lines of the last round with the opponent's reach at the start of the round."""
+def _enter_last(w: Lesson, learner: int, c: Cursor, n_groups: int) -> None:
+    """Fill the buffers of a batch of lines of the last round with the opponent's reach at the start of the round.
+
+    The opponent is that of the player (``learner`` 0) or of its rival (``learner`` 1).
+    """
     t, boards = w.n_rounds - 1, unpack(w.boards)
-    parent = _parent(w, seat, t)
+    parent = _parent(w, learner, t)
     link = link_of(c, parent, t == 0)
     if not link.aligned:
-        enter_round(w.views[seat], w.works[seat], boards, t, c)
-    gather_segments(c, parent, link, n_groups, True)
+        enter_round(w.views[learner], w.works[learner], boards, t, c)
+    gather_segments(c, parent, link, n_groups)
 
 
 @part
-def _follow_up(w: Lesson, seat: int, t: int, c: Cursor, n_groups: int) -> None:
+def _follow_up(w: Lesson, learner: int, t: int, c: Cursor, n_groups: int) -> None:
     """Compute the values of all hands for a batch of lines, and add them to the board of the previous round.
 
-    The opponent's reach must be in the buffers (`ending_totals`).
+    The values are the player's (``learner`` 0) or its rival's (``learner`` 1). The opponent's reach must be in the
+    buffers (`ending_totals`).
     """
-    parent = _parent(w, seat, t)
+    parent = _parent(w, learner, t)
     link = link_of(c, parent, t == 0)
     if t == w.n_rounds - 1:
         follow_last(c, parent, link, n_groups)
@@ -226,8 +233,8 @@ def _follow_up(w: Lesson, seat: int, t: int, c: Cursor, n_groups: int) -> None:
 
 
 @inlined
-def _parent(w: Lesson, seat: int, t: int) -> Parent:
-    """Make the record of the board of the previous round, for the player (seat 0) or its rival (seat 1)."""
+def _parent(w: Lesson, learner: int, t: int) -> Parent:
+    """Make the record of the board of the previous round, for the player (``learner`` 0) or its rival (1)."""
     above = max(t - 1, 0)
-    work = unpack_at(w.works[seat], above)
-    return parent_of(unpack_at(w.views[seat], above), unpack(w.boards), work)
+    work = unpack_at(w.works[learner], above)
+    return parent_of(unpack_at(w.views[learner], above), unpack(w.boards), work)

@@ -136,7 +136,7 @@ def _go_up(w: Walk, t: int) -> None:
             if not link.aligned:
                 enter_round(views, works, all_boards, t, c)
             other_reach(c)
-            gather_segments(c, parent, link, n_groups, True)
+            gather_segments(c, parent, link, n_groups)
             ending_totals(c)
             if w.own:
                 own_reach(c)

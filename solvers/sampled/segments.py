@@ -211,11 +211,11 @@ def level_end(work: Workspace, g: int, n_groups: int) -> int:
 
 
 @inlined
-def gather_segments(c: Cursor, parent: Parent, link: ParentLink, n_groups: int, by_hand: bool) -> None:
-    """Fill ``groups``, ``within_sums`` and ``row_reach``: the opponent's reach in each segment and row.
+def gather_segments(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) -> None:
+    """Fill ``groups``, ``within``, ``within_sums`` and ``row_reach``: the opponent's reach in each segment and row.
 
-    A segment is a run of hands of one row, in order of strength. With ``by_hand`` the function also fills ``within``
-    and, for a batch whose 16 lanes continue one chance leaf of the previous round, ``reach``.
+    A segment is a run of hands of one row, in order of strength. For a batch whose 16 lanes continue one chance leaf of
+    the previous round, the function also fills ``reach``.
     """
     work, board = c.work, c.board
     h = 0
@@ -229,7 +229,7 @@ def gather_segments(c: Cursor, parent: Parent, link: ParentLink, n_groups: int, 
             fill16(_ZERO),
         )
         _clear_group(work, board, g)
-        compared = by_hand and not one_tie(work, g)
+        compared = not one_tie(work, g)
         while h < end:
             tie = min(int32_at(work.tie_end, h), end) if compared else end
             if compared:
@@ -238,8 +238,7 @@ def gather_segments(c: Cursor, parent: Parent, link: ParentLink, n_groups: int, 
             for i in range(h, tie):
                 if link.aligned:
                     came = entering_reach(link, parent, board, i)
-                    if by_hand:
-                        store(work.reach, WIDTH * i, came)
+                    store(work.reach, WIDTH * i, came)
                 else:
                     came = load16(work.reach, WIDTH * i)
                 _add_hand(c, first, i, came)

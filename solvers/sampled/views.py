@@ -101,7 +101,6 @@ class Boards(NamedTuple):
         cards: ``[hand, 2]``, the cards of each hand.
         rows, strength: ``[hand]``, row and strength of each hand.
         parent_hand: ``[dealt board, hand]``, number of the hand on the board of the previous round.
-        direct: whether each board has one board of the next round, with the same hands.
     """
 
     nodes: Records
@@ -109,7 +108,6 @@ class Boards(NamedTuple):
     rows: Address
     strength: Address
     parent_hand: Address
-    direct: bool
 
 
 class BoardView(NamedTuple):

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 READ_AT_ONCE = 128 << 20
 """Approximate number of bytes that are read before the store is reopened."""
+MOST_LEARNERS = 4
+"""Largest number of arrays of regrets in a board bucket: of two players and their two rivals."""
 BYTES_AT_ONCE = 8 << 20
 """Bytes of board buckets per transaction; LMDB keeps a transaction in memory until it ends."""
 AT_ONCE = 1000
@@ -90,8 +92,8 @@ def read_mark(store: Reads) -> Mark:
 def write_buckets(store: Store, board_buckets: Sequence[BucketNumbers]) -> None:
     """Write the regrets, strategy sums and visits of some board buckets in one transaction.
 
-    If a solve without rivals continues one with rivals, the regrets of the rivals are deleted, since they would no
-    longer fit the players.
+    If a solve continues without rivals, those of the written board buckets are deleted, since their regrets would soon
+    no longer fit the players.
 
     Raises:
         SolveError: a number is not finite.
@@ -105,7 +107,7 @@ def write_buckets(store: Store, board_buckets: Sequence[BucketNumbers]) -> None:
                 for p, array in enumerate(arrays):
                     if array.size:
                         txn.put(locker, _key(bucket.t, bucket.board_bucket, p), array)
-            for rival in range(len(bucket.regrets), 4):
+            for rival in range(len(bucket.regrets), MOST_LEARNERS):
                 txn.delete(REGRET, _key(bucket.t, bucket.board_bucket, rival))
             txn.put(VISITS, _visits_key(bucket.t, bucket.board_bucket), bucket.visits)
 

@@ -1,4 +1,4 @@
-"""The sampled engine against loops over hands: values, best responses, what a visit learns, for trees and paths."""
+"""The sampled engine against loops over hands: values, best responses, what a visit learns."""
 
 from itertools import combinations
 

@@ -1,4 +1,4 @@
-"""Leduc with a bucket per board, whose boards are dealt in turn, and a thread that fails."""
+"""Leduc with a bucket per rank of the board, solved by drawn deals, and a thread that fails."""
 
 import threading
 
