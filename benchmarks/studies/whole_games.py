@@ -9,11 +9,10 @@
 
 Times are processor time of all threads together (core-seconds, core-minutes), so other work on the machine does not
 count. ``curve`` solves a job in a folder, and measures exploitability after each budget of core-minutes, always on the
-same flops; after an interruption it continues. The other commands solve flop-holdem in memory and measure
-exploitability on all flops: ``study`` with different abstractions for the same core-seconds, ``schedules`` with
-different discounts of earlier visits for the same number of deals, ``answers`` with different shares of CFR-BR (an
-opponent that plays best responses on the dealt board). Results are added to a data file at once (``--data``); from it
-``tables`` writes the tables of two pages in docs/research, and ``plot`` the picture of the first.
+same flops; after an interruption it continues. The other commands solve flop-holdem in memory and measure it on all
+flops: ``study`` with different abstractions for the same core-seconds, ``schedules`` with different discounts of
+earlier visits for the same number of deals, ``answers`` with different shares of CFR-BR. Results are added to a data
+file at once (``--data``). From it ``tables`` writes tables of two pages in docs/research, and ``plot`` their picture.
 """
 
 import argparse
