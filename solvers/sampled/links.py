@@ -36,7 +36,7 @@ from solvers.sampled.program import Program
 from solvers.sampled.views import Boards, BoardView, Cursor, RoundView, Workspace, board_view
 
 ROW_AND_HAND, HAND, LEAF = range(3)
-"""Where a hand's value goes in the buffers of the previous round.
+"""A hand's value goes to one of these places in the buffers of the previous round.
 
 `HAND`: the hand's value over all chance leaves, multiplied by the traverser's reach. `ROW_AND_HAND`: also the value of
 the hand's row at the leaf, from which the row's regrets follow. `LEAF`: the hand's value at the leaf, from which the

@@ -8,6 +8,7 @@ import pytest
 from dealt_jobs import DEALT_LEDUC
 
 from benchmarks.studies import whole_games
+from spewy.errors import InputError
 
 
 def test_the_tables_of_the_page_are_those_of_the_data(tmp_path):
@@ -19,7 +20,7 @@ def test_the_tables_of_the_page_are_those_of_the_data(tmp_path):
 def test_a_page_without_a_place_for_a_table_is_told(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("# Whole games\n")
-    with pytest.raises(SystemExit, match="expected the lines <!-- curves: begin -->"):
+    with pytest.raises(InputError, match="expected the lines <!-- curves: begin -->"):
         whole_games.main(["tables", "--pages", str(page)])
 
 
