@@ -6,9 +6,7 @@ The exit codes are those of `spewy`: 0 done, 1 failed, 2 bad input, 130 interrup
 import sys
 from collections.abc import Callable
 
-from spewy.cli.app import BAD_INPUT
-from spewy.errors import one_line
-from spewy.system.failures import failure_text, is_a
+from spewy.cli.app import expected
 from spewy.system.interrupts import INTERRUPTED
 
 
@@ -19,8 +17,8 @@ def as_command(main: Callable[[], int | None]) -> None:
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except Exception as error:
-        failed = failure_text(error)
-        if failed is None and not is_a(error, *BAD_INPUT):
+        known = expected(error)
+        if known is None:
             raise
-        print(f"Error: {one_line(failed or str(error))}", file=sys.stderr)
-        sys.exit(2 if failed is None else 1)
+        known.show()
+        sys.exit(known.exit_code)

@@ -100,13 +100,9 @@ class Commands(LazyGroup):
             click.echo("\ninterrupted; everything that was saved is kept", err=True)
             ctx.exit(INTERRUPTED)
         except Exception as error:
-            failed = failure_text(error)
-            if failed is not None:
-                raise Failed(failed) from None
-            if is_a(error, *BAD_INPUT):
-                raise BadInput(str(error)) from None
-            if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-                raise BadInput(_too_long(os.fsdecode(error.filename))) from None
+            known = expected(error)
+            if known is not None:
+                raise known from None
             if is_verbose():
                 raise
             raise Failed(f"unexpected {type(error).__name__}: {error} (spewy -v ... shows where)") from None
@@ -123,6 +119,18 @@ class Commands(LazyGroup):
                     if command
                 ]
                 formatter.write_dl(rows)
+
+
+def expected(error: Exception) -> OneLine | None:
+    """Turn a failure of the machine or bad input into one line with its exit code; None for all other errors."""
+    failed = failure_text(error)
+    if failed is not None:
+        return Failed(failed)
+    if is_a(error, *BAD_INPUT):
+        return BadInput(str(error))
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        return BadInput(_too_long(os.fsdecode(error.filename)))
+    return None
 
 
 def _too_long(path: str) -> str:
