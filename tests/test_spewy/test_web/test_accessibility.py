@@ -27,10 +27,15 @@ SCREENS = [
 
 @pytest.fixture(params=SCREENS, ids=str)
 def screen(request: pytest.FixtureRequest, chromium: Browser) -> Page:
-    """An empty page of a size and with colours; it may run axe, which the pages' security policy forbids."""
+    """An empty page of a size and with colours; it may run axe, which the pages' security policy forbids.
+
+    Colours change at once, since axe would judge those that pass by on the way from one to the next.
+    """
     width, height, scheme = request.param
     viewport = {"width": width, "height": height}
-    with chromium.new_context(viewport=viewport, color_scheme=scheme, bypass_csp=True) as context:
+    with chromium.new_context(
+        viewport=viewport, color_scheme=scheme, reduced_motion="reduce", bypass_csp=True
+    ) as context:
         yield context.new_page()
 
 
