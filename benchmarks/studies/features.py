@@ -73,7 +73,7 @@ class Case(NamedTuple):
     boards: str = "outcomes"
     coarse: float | Literal["stages"] = 0.0
     rows: int = 40
-    cfr_br: float = 0.25
+    cfr_br: float = 0.5
 
 
 CASES = (
@@ -92,7 +92,7 @@ CASES = (
     Case(rows=20),
     Case(coarse="stages", rows=20),
     Case(river_hands="opponents", coarse="stages", rows=20),
-    *(Case(cfr_br=share) for share in (0.0, 0.05, 0.1, 0.4)),
+    *(Case(cfr_br=share) for share in (0.0, 0.25, 0.75, 1.0)),
 )
 BOARD_BUCKETS = (15, 30, 60)
 
