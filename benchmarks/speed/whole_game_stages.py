@@ -17,7 +17,7 @@ from benchmarks.command import as_command
 from benchmarks.paths import EXAMPLES
 from benchmarks.sampled_games import SEED, abstraction_spec, progress_note, real_game
 from compiled.stopwatch import Stopwatch
-from solvers.sampled import answer, follow, learn, passes
+from solvers.sampled import answer, deals, follow, learn, passes
 from solvers.sampled.engine import SampledCfr
 from spewy import Job
 from spewy.chunks.abstractions import abstraction
@@ -57,8 +57,8 @@ STEPS = {
 }
 """Steps of a deal or of a measured flop: the name of a function, and a title."""
 
-MODULES = {passes: "", learn: "", follow: "", answer: "the rival's best response: "}
-"""Modules with these functions, and the beginning of their titles."""
+MODULES = {deals: "", passes: "", learn: "", follow: "", answer: "the rival's best response: "}
+"""Modules with these functions or with kernels that call them, and the beginning of their titles."""
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -110,9 +110,11 @@ def stages(args: argparse.Namespace) -> None:
         desk, drawn = game.desk(), game.drawn(args.flops, SEED)
         firsts = game.to_judge(drawn)[: args.flops]
         stopwatch.reset()
-        seconds = [game.flop(first, desk).seconds for first in firsts]
+        core = time.process_time()
+        for first in firsts:
+            game.flop(first, desk)
         print()
-        _table(stopwatch, "core-seconds a flop", float(np.mean(seconds)))
+        _table(stopwatch, "core-seconds a flop", (time.process_time() - core) / len(firsts))
     cfr.close()
 
 
@@ -120,6 +122,8 @@ def _table(stopwatch: Stopwatch, unit: str, total: float) -> None:
     """Print how the core time ``total`` is divided among the steps."""
     titles = [start + title for start in MODULES.values() for title in STEPS.values()]
     ticks = stopwatch.ticks.ravel()
+    if not ticks.any():
+        raise RuntimeError("no step was measured: kernels were loaded before the stopwatch, or are not in MODULES")
     print(f"| step | {unit} | share |\n|---|---|---|")
     for step in np.argsort(-ticks):
         if ticks[step] > 0:
