@@ -123,7 +123,9 @@ def _table(stopwatch: Stopwatch, unit: str, total: float) -> None:
     titles = [start + title for start in MODULES.values() for title in STEPS.values()]
     ticks = stopwatch.ticks.ravel()
     if not ticks.any():
-        raise RuntimeError("no step was measured: kernels were loaded before the stopwatch, or are not in MODULES")
+        raise RuntimeError(
+            "no step was measured: kernels were loaded before the stopwatch, or are not in MODULES"
+        )
     print(f"| step | {unit} | share |\n|---|---|---|")
     for step in np.argsort(-ticks):
         if ticks[step] > 0:

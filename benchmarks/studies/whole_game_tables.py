@@ -99,7 +99,7 @@ def draw_curves(data: dict[str, Any], picture: Path) -> None:
     by_game: dict[str, dict[str, Any]] = {}
     for name, found in data["curves"].items():
         by_game.setdefault(found["job"], {})[name] = found
-    figure = Figure(figsize=(5.6 * len(by_game), 4.2), layout="constrained")
+    figure = Figure(figsize=(5.6 * len(by_game), 6.2), layout="constrained")
     charts = figure.subplots(1, len(by_game), squeeze=False)
     for ax, (game, curves) in zip(charts[0], by_game.items(), strict=True):
         for (name, found), marker in zip(curves.items(), cycle("osD^vPX*"), strict=False):
@@ -124,6 +124,6 @@ def draw_curves(data: dict[str, Any], picture: Path) -> None:
             axis.set_major_formatter(StrMethodFormatter("{x:g}"))
             axis.set_minor_formatter(NullFormatter())
         ax.grid(which="both", alpha=0.2)
-        ax.legend(fontsize=8)
+        ax.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14))
     charts[0][0].set_ylabel("exploitability, mbb per hand")
     figure.savefig(picture, dpi=110)
