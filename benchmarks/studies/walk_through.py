@@ -3,8 +3,8 @@
     python -m benchmarks.studies.walk_through [FOLDER] [--pictures]
 
 FOLDER (default: a temporary folder) gets the jobs, results, tables and pictures. Lines of the page that begin with
-``$`` are run as commands. The solves of all flops take four minutes of processor time; if FOLDER has their results, they
-are not solved again. ``--pictures`` replaces the pictures of the page.
+``$`` are run as commands. The solves of all flops take four minutes of processor time; if FOLDER has their results,
+they are not solved again. ``--pictures`` replaces the pictures of the page.
 """
 
 import argparse
