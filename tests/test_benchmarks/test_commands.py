@@ -37,6 +37,7 @@ speed.small_spots --quick
 speed.solve --quick
 speed.start --quick
 speed.start --compile --quick
+speed.whole_game_stages OUT/no-limit.toml --deals 32
 speed.whole_games --quick
 studies.board_classes measure --quick
 studies.by_round LIMIT --flops 2
@@ -66,7 +67,6 @@ studies.warm_start --rows 4 --sweeps 2 --most 20
 studies.whole_games study --quick
 """
 LONG = {
-    "speed.whole_game_stages": "compiles the kernels once more, which takes minutes",
     "studies.gadgets": "takes five minutes, and does the work of studies.no_limit_gadgets",
     "studies.averaging": "solves flop-holdem by chunks, which takes minutes",
     "studies.flop_subsets": "reads the features of all flops and solves hundreds of them",
