@@ -4,8 +4,8 @@
 
 A best response that begins on the river follows the stored strategy before it, so it wins only what the river's
 strategy gives away; one that begins on the turn also wins what the turn's strategy gives away. Each line of the table
-has one flop, with the exploitability in mbb per hand, as a mean over both players; the flops are those on which
-``spewy exploit FOLDER --flops N --seed SEED`` measures. A flop takes about twice as long as there.
+has one flop, with the mbb per hand that such best responses win, as a mean over both players. The flops are those on
+which ``spewy exploit FOLDER --flops N --seed SEED`` measures exploitability; here a flop takes about twice as long.
 """
 
 import argparse
@@ -39,8 +39,9 @@ def main() -> None:
         flops = game.to_judge(draw)
         weights = [1 if draw is None else draw[flop] for flop in flops]
         names = [game.trees.name(flop) for flop in flops]
+        desk = game.desk()
         for n, flop in enumerate(flops, 1):
-            found.append(unit * game.later(flop, game.desk()))
+            found.append(unit * game.later(flop, desk))
             note(f"flop {n} of {len(flops)}")
     rounds = decoder.job.rules.round_names[1:]
     print(

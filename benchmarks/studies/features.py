@@ -4,9 +4,10 @@
     python -m benchmarks.studies.features table
 
 The game is limit hold'em with a small deck, whose exploitability can be measured on all flops within half a minute.
-Each case has the same numbers of board buckets and, but for the cases with 20, of rows, so it needs the same memory; it
-is solved with the same number of deals, whose processor time the table tells. A seed decides the deals and the
-clusterings. Results are added to the data file at once, and results that the file has are not computed again.
+Each case is solved with the same number of deals and the same numbers of board buckets. All cases but those with 20
+rows have 40 rows in a board bucket, so they need the same memory; the case without CFR-BR needs less, since it has no
+rivals. The table has the processor time of the deals. A seed decides the deals and the clusterings. Results are added
+to the data file at once, and results that the file has are not computed again.
 
 A hand's *equity* against some opponents is how often it wins, with ties as half, if the board is completed at random.
 *Ranges* are the opponent's ranges at the end of each betting line before the flop, in a short solve of the same game.
@@ -94,6 +95,7 @@ CASES = (
     Case(river_hands="opponents", coarse="stages", rows=20),
     *(Case(cfr_br=share) for share in (0.0, 0.25, 0.75, 1.0)),
 )
+QUICK_CASES = (Case(hands="opponents"), Case(coarse="stages", rows=20))
 BOARD_BUCKETS = (15, 30, 60)
 
 
@@ -341,13 +343,13 @@ def main() -> None:
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="run a short test: few deals of the first cases; results are not saved",
+        help="run a short test: few deals of two cases; results are not saved",
     )
     args = parser.parse_args()
     found: list[dict[str, Any]] = json.loads(args.data.read_text()) if args.data.exists() else []
     cases, seeds = CASES, args.seeds
     if args.quick:
-        found, cases, seeds, args.deals, args.ranks = [], CASES[2:3], 1, 32, 4
+        found, cases, seeds, args.deals, args.ranks = [], QUICK_CASES, 1, 32, 4
     if args.command == "measure":
         game = Game.of(args.ranks, args.deals)
         for seed in range(seeds):
@@ -359,7 +361,7 @@ def main() -> None:
                 print(found[-1], flush=True)
                 if not args.quick:
                     replace_text(args.data, json.dumps(found, indent=1) + "\n")
-    print(table(found))
+    print(table([one for one in found if (one["ranks"], one["deals"]) == (args.ranks, args.deals)]))
 
 
 def table(found: list[dict[str, Any]]) -> str:

@@ -142,7 +142,7 @@ def line_batches(forests: Sequence[Forest]) -> list[LineBatches]:
     out: list[LineBatches] = []
     sources: dict[int, Source] = {0: (-1, -1)}
     for forest in forests:
-        batches = _batches(forest, sources, n_exits=int(out[-1].first_exit[-1]) if out else 0)
+        batches = _batches(forest, sources)
         out.append(batches)
         sources = {}
         for s in range(len(batches)):
@@ -153,7 +153,7 @@ def line_batches(forests: Sequence[Forest]) -> list[LineBatches]:
     return out
 
 
-def _batches(forest: Forest, sources: dict[int, Source], n_exits: int) -> LineBatches:
+def _batches(forest: Forest, sources: dict[int, Source]) -> LineBatches:
     alike: dict[bytes, list[int]] = {}
     trees = [_nodes(forest, root) for root in range(forest.n_roots)]
     a = forest.arrays

@@ -147,9 +147,9 @@ class Context:
         """Counterfactual values of player p's hands on the first board against the opponent's average strategy.
 
         From round ``best_from`` on player p plays a best response, and in earlier rounds p's own average strategy. With
-        ``own`` the pass also computes the values when p follows its average strategy throughout, and leaves them in the
-        first round's buffers: in ``own_values`` those at the start of the round, for the last batch of lines, and in
-        ``hand_exits`` those of the lines that enter the second round, multiplied by p's reach.
+        ``own`` the pass also computes the values when p follows its average strategy throughout. It leaves them in the
+        first round's buffers: ``own_values`` has the values at the start of the round (of the last batch of lines
+        only), and ``hand_exits`` the values at the chance leaves to the second round, multiplied by p's reach.
 
         Returns:
             An array ``[batch, hand, lane]``: the value of each hand on each line, for batches of 16 lines.

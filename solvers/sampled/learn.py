@@ -5,8 +5,9 @@ An opponent who follows the bucket's strategy cannot punish mistakes on single b
 game loses much in the real game (K. Waugh et al. 2009). A player's *rival* is an opponent who learns only how to beat
 this player. On the last round it plays a best response on the dealt board (`solvers.sampled.answer`), for which it
 needs no buckets. In earlier rounds it has the same buckets as the player who sits in its seat, but regrets of its own,
-which know what the best responses win (the "hybrid" of the paper). So it also enters rounds with hands that a player
-would have folded. Rivals' averages are of no interest and not computed.
+which know what the best responses win (the "hybrid" of the paper). So a rival also reaches later rounds with hands that
+the players themselves would fold before, and the player learns to play against such hands. Rivals' averages are of no
+interest and not computed.
 
 The player's opponent plays in each round partly as the rival and partly as the other player. A player who meets only
 its rival learns to lose little to whoever knows its strategy, but wins less from everybody else.

@@ -36,11 +36,11 @@ from solvers.sampled.program import Program
 from solvers.sampled.views import Boards, BoardView, Cursor, RoundView, Workspace, board_view
 
 ROW_AND_HAND, HAND, LEAF = range(3)
-"""A hand's value goes to one of these places in the buffers of the previous round.
+"""The buffers of the previous round to which a hand's value is added.
 
-`HAND`: the hand's value over all chance leaves, multiplied by the traverser's reach. `ROW_AND_HAND`: also the value of
-the hand's row at the leaf, from which the row's regrets follow. `LEAF`: the hand's value at the leaf, from which the
-hand's best response follows.
+`HAND`: ``hand_exits``, the hand's value over all chance leaves, multiplied by the traverser's reach. `ROW_AND_HAND`:
+``hand_exits``, and ``row_exits`` with the value of the hand's row at the leaf, from which the row's regrets follow.
+`LEAF`: ``continuation``, the hand's value at the leaf, from which the hand's best response follows.
 """
 _ZERO: Any = np.float32(0)
 

@@ -28,10 +28,11 @@ class Numbers:
         sums: arrays per round and player: averages of reach times strategy over the visits, scaled. Normalised, these
             averages are the average strategy.
         visits: per round ``[player, board bucket]``, number of updates of the regrets.
-        ahead: per round ``[player, board bucket]``, how many of these visits belong to deals that are not yet counted
-            as done. A killed save can leave such visits. The solve then deals these boards again, and skips the update
-            of a board bucket that had it before. The number is exact with one thread; several threads may miscount
-            simultaneous visits of a board bucket.
+        ahead: per round ``[player, board bucket]``, number of coming visits that the regrets and averages already
+            include. A kill during a save can leave them: some board buckets on disk then include deals that the saved
+            number of deals does not. The continued solve deals these boards again, and such a visit of a board bucket
+            changes nothing but this number. It is exact with one thread; several threads may miscount simultaneous
+            visits of a board bucket.
     """
 
     regrets: tuple[Arrays, ...]

@@ -18,14 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiled import inlined, kernel
+from compiled.vector import WIDTH
 from solvers.errors import SolverError
 from solvers.tree import DECISION, Floats, Ints
 
 if TYPE_CHECKING:
     from solvers.sampled.batches import LineBatches, Shape
 
-LANES = 16
-"""Number of lanes in a batch of lines."""
 MOST = 255
 """Sum of the whole numbers of all actions of a decision, including the last action, which has no byte."""
 
@@ -69,7 +68,7 @@ def byte_tables(batches: LineBatches, p: int, n_rows: int) -> ByteTables:
     n_free = n_slots - (ends - begins)
     return ByteTables(
         batches.first(p, n_rows),
-        np.concatenate([[0], np.cumsum(LANES * n_rows * n_free[batches.shape])]),
+        np.concatenate([[0], np.cumsum(WIDTH * n_rows * n_free[batches.shape])]),
         n_slots[batches.shape],
         n_free[batches.shape],
         begins[batches.shape],
@@ -93,10 +92,10 @@ def quantise(sums: Floats, n_rows: int, tables: ByteTables) -> Bytes:
     out = np.empty(int(tables.free_first[-1]), dtype=np.uint8)
     most = int(tables.n_actions.max(initial=1))
     scratch = _Scratch(
-        np.empty((most, LANES), dtype=np.float32),
-        np.empty((most, LANES), dtype=np.int32),
-        np.empty(LANES, dtype=np.float32),
-        np.empty((2, LANES), dtype=np.int32),
+        np.empty((most, WIDTH), dtype=np.float32),
+        np.empty((most, WIDTH), dtype=np.int32),
+        np.empty(WIDTH, dtype=np.float32),
+        np.empty((2, WIDTH), dtype=np.int32),
     )
     wrong = _quantise(np.asarray(sums, dtype=np.float32), n_rows, tables, scratch, out)
     if wrong:
@@ -149,12 +148,12 @@ def _quantise(sums: Floats, n_rows: int, tables: ByteTables, scratch: _Scratch, 
     wrong = 0
     for batch in range(len(tables.n_slots)):
         for row in range(n_rows):
-            source = tables.first[batch] + row * tables.n_slots[batch] * LANES
-            target = tables.free_first[batch] + row * tables.n_free[batch] * LANES
+            source = tables.first[batch] + row * tables.n_slots[batch] * WIDTH
+            target = tables.free_first[batch] + row * tables.n_free[batch] * WIDTH
             for d in range(tables.begin[batch], tables.end[batch]):
                 n = tables.n_actions[d]
-                wrong += _split(sums, source + tables.slot[d] * LANES, n, scratch)
-                _round(n, scratch, out, target + tables.free[d] * LANES)
+                wrong += _split(sums, source + tables.slot[d] * WIDTH, n, scratch)
+                _round(n, scratch, out, target + tables.free[d] * WIDTH)
     return wrong
 
 
@@ -167,16 +166,16 @@ def _split(sums: Floats, at: int, n: int, s: _Scratch) -> int:
     """
     s.total[:] = 0
     for a in range(n):
-        for lane in range(LANES):
-            x = sums[at + a * LANES + lane]
+        for lane in range(WIDTH):
+            x = sums[at + a * WIDTH + lane]
             x = np.float32(0) if x <= 0 else x  # NaN stays NaN
             s.part[a, lane] = x
             s.total[lane] += x
     wrong = 0
-    for lane in range(LANES):
+    for lane in range(WIDTH):
         wrong += not s.total[lane] < np.inf
     for a in range(n):
-        for lane in range(LANES):
+        for lane in range(WIDTH):
             total = s.total[lane]
             share = s.part[a, lane] / total if total > 0 else np.float32(1) / np.float32(n)
             exact = np.float32(MOST) * share
@@ -193,22 +192,22 @@ def _round(n: int, s: _Scratch, out: Bytes, at: int) -> None:
     The buffers ``s`` have the whole numbers and fractions, as `_split` leaves them. The largest fractions are rounded
     up, so that the numbers add up to `MOST`.
     """
-    for lane in range(LANES):
+    for lane in range(WIDTH):
         s.left[0, lane] = MOST
     for a in range(n):
-        for lane in range(LANES):
+        for lane in range(WIDTH):
             s.left[0, lane] -= s.whole[a, lane]
     for a in range(n - 1):
-        for lane in range(LANES):
+        for lane in range(WIDTH):
             s.left[1, lane] = 0
         for b in range(n):
-            for lane in range(LANES):
+            for lane in range(WIDTH):
                 ahead = s.part[b, lane] > s.part[a, lane]
                 ahead |= (s.part[b, lane] == s.part[a, lane]) & (b < a)
                 s.left[1, lane] += np.int32(ahead)
-        for lane in range(LANES):
+        for lane in range(WIDTH):
             more = np.int32(s.left[1, lane] < s.left[0, lane])
-            out[at + a * LANES + lane] = np.uint8(s.whole[a, lane] + more)
+            out[at + a * WIDTH + lane] = np.uint8(s.whole[a, lane] + more)
 
 
 @kernel
@@ -221,17 +220,17 @@ def _restore(found: Bytes, n_rows: int, tables: ByteTables, out: Floats) -> int:
     wrong = 0
     for batch in range(len(tables.n_slots)):
         for row in range(n_rows):
-            source = tables.free_first[batch] + row * tables.n_free[batch] * LANES
-            target = tables.first[batch] + row * tables.n_slots[batch] * LANES
+            source = tables.free_first[batch] + row * tables.n_free[batch] * WIDTH
+            target = tables.first[batch] + row * tables.n_slots[batch] * WIDTH
             for d in range(tables.begin[batch], tables.end[batch]):
                 last = tables.n_actions[d] - 1
-                for lane in range(LANES):
+                for lane in range(WIDTH):
                     left = np.int64(MOST)
                     for a in range(last):
-                        share = np.int64(found[source + (tables.free[d] + a) * LANES + lane])
-                        out[target + (tables.slot[d] + a) * LANES + lane] = share
+                        share = np.int64(found[source + (tables.free[d] + a) * WIDTH + lane])
+                        out[target + (tables.slot[d] + a) * WIDTH + lane] = share
                         left -= share
                     if left < 0:
                         wrong += 1
-                    out[target + (tables.slot[d] + last) * LANES + lane] = left
+                    out[target + (tables.slot[d] + last) * WIDTH + lane] = left
     return wrong

@@ -3,9 +3,10 @@
 With σ_a the frequency of action a at a decision,
 
     reach[row][child a] = reach[row][decision] · σ_a[row]
-    average[row] ← average[row] + share · (row_reach[row] · reach[row] − average[row])
+    average[row] ← average[row] + share · (sum_scale · row_reach[row] · reach[row] − average[row])
 
-where ``row_reach`` is the opponent's reach at the start of the round, summed over the row's hands. Slow, plain version:
+where ``row_reach`` is the opponent's reach at the start of the round, summed over the row's hands, and ``sum_scale``
+scales the round's averages (`RoundView`). Slow, plain version:
 `solvers.reference.kernels.reach_down`, and for averages `tests/naive_averages.py`.
 """
 
@@ -27,7 +28,7 @@ _ONE: Any = np.float32(1)
 LARGE_SHARE: Any = np.float32(2**-10)
 """Weight of a visit above which an average is updated in plain single precision.
 
-Rounding then loses 2 ** -25 of the average, which is less than 3e-5 of the weight.
+Rounding then loses 2 ** -25 of the average, which is less than 3.1e-5 of the weight.
 """
 
 

@@ -91,7 +91,9 @@ def respond_last(c: Cursor, first: int, n: int, row: int, tied: bool, own: bool)
 def _leaves(c: Cursor, hands: Any, row: int, shown: bool, beside: Any, own: bool) -> Any:
     """Write the values of four hands of one row at showdowns (if ``shown``) or at folds into ``work.nodes``.
 
-    ``beside`` is the opponent's reach at the start of the round that each hand meets beside the totals by card.
+    The totals by card leave out some of the opponent's reach at the start of the round that a hand meets: ``beside``
+    has it for each hand. At folds it is the reach with the hand's own two cards, which `_met` subtracts twice; at
+    showdowns it is ``within``, the result against the hands of the same segment.
 
     Returns:
         With ``own`` the sum of the values, each multiplied by the traverser's reach; otherwise zeros.

@@ -7,9 +7,9 @@ the sum over all hands of the segment. Hands of the same segment are compared on
 
     within[h] = Σ r of weaker hands of the segment + Σ r of weaker and equal hands of the segment
 
-where the sums leave out hands that share a card with h. A row needs the sum over its hands of ``within`` and of the
-reach in the segment, each for its sign in D (`solvers.sampled.showdowns`). Each opposing hand enters this sum with a
-whole number that depends only on the board, so
+where the sums leave out hands that share a card with h. For the value of a row, `solvers.sampled.showdowns` needs the
+sum over the hands h of ``within[h]`` minus the segment's reach (without hands that share a card with h). In this sum,
+the reach r[h] of each opposing hand is multiplied by a whole number, ``edge[h]``, that depends only on the board:
 
     within_sums[g] = Σ_h edge[h] · r[h],
     edge[h] = 2 · (all hands) − (weaker hands) − (weaker and equal hands)

@@ -105,7 +105,8 @@ def begin_mixed(c: Cursor, g: int, row: int, whole: bool) -> None:
     """Begin ``work.mixed`` of group g, to which folds and showdowns are added, and compute ``work.inside``.
 
     ``work.inside`` is the sum of the products of the opponent's reach within the round and the traverser's weights. If
-    ``whole``, the running totals of `showdown_values` need half of the group's own reach, which is added here.
+    ``whole``, ``mixed`` begins with the group's own reach: `showdown_values` then adds twice the running total before
+    the group, and D is the sum of both.
     """
     work, batch, stride = c.work, c.batch, c.board.stride
     n_folds, n_endings, inside = batch.n_folds, batch.n_folds + batch.n_shows, fill16(_ZERO)

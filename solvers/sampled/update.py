@@ -1,10 +1,10 @@
 """Values of the nodes of a batch of lines, row by row, and updates of the traverser's regrets.
 
     v = Σ_a σ_a v_a at the traverser's decisions, v = Σ_a v_a at the opponent's decisions
-    R_a ← (keep · R_a + v_a − v), multiplied by ``sink`` if negative
+    R_a ← (keep · R_a + own_gain · (v_a − v)), multiplied by ``sink`` if negative
 
 Here v is the value of a decision, v_a the value after action a, σ_a the action's frequency and R_a its regret; ``keep``
-and ``sink`` are factors of the visit (`VisitFactors`).
+and ``sink`` are factors of the visit (`VisitFactors`), and ``own_gain`` scales the round's regrets (`RoundView`).
 """
 
 from __future__ import annotations

@@ -114,7 +114,6 @@ class BoardView(NamedTuple):
     """A board of a pass, with the cards, rows and strengths of its hands.
 
     Attributes:
-        number: index among the boards of the pass.
         board_bucket: number of the board bucket.
         n_hands: number of hands.
         cards: ``[hand, 2]``, the cards of each hand.
@@ -131,7 +130,6 @@ class BoardView(NamedTuple):
         n_images: number of dealt boards that the board stands for.
     """
 
-    number: int
     board_bucket: int
     n_hands: int
     cards: Address
@@ -294,7 +292,6 @@ def board_view(boards: Boards, number: int) -> BoardView:
     """Make the `BoardView` of board ``number`` of a pass."""
     node = record_at(boards.nodes, number)
     return BoardView(
-        number,
         node.board_bucket,
         node.n_hands,
         boards.cards + 8 * node.first_hand,

@@ -207,9 +207,9 @@ class Beliefs:
     def _makes(self, state: PublicState, action: str | None) -> bool:
         """Whether the bot's strategy has an action at a state.
 
-        The betting trees of the subgame and of the blueprint usually show this without a solve. Only if the blueprint
-        has the action and the subgame's tree lacks it, the subgame is solved, to find out which of the two strategies
-        the bot plays.
+        The betting trees of the subgame and of the blueprint usually show this without a solve. The exception is an
+        action that only the blueprint has: then the subgame is solved, since the bot plays the blueprint if the solve
+        fails.
         """
         if state.subgame is not None:
             if action in state.subgame.actions(state.betting):
@@ -277,6 +277,7 @@ class Beliefs:
         if above is None:
             state = PublicState(hand, (StoredLine(""),), self._blueprint.config.antes)
         elif action is None:
+            # ``weights`` stay those of the state above: a card does not change them
             state = replace(above, hand=hand, above=above, action=None, ranges={}, answer=None, stored=None)
             if state.subgame is not None and state.subgame.ends_with_round:
                 state.subgame = None

@@ -10,8 +10,8 @@ and b otherwise. The size of a bet is its share of the pot; the size of a raise 
 check or call is a bet of size 0, so a bet that is smaller than all bets of the tree is translated into the smallest bet
 or into a check. The deterministic variant takes the likelier of the two.
 
-If the tree's bets leave the opponent indifferent between a bluff and a fold, which is the case if the answer to a bet
-of size s does not fold with frequency 1 / (1 + s), then so do the answers to translated bets (with s = 0: no fold).
+A bluff of size s breaks even if the answer to it continues (calls or raises) with frequency 1 / (1 + s). If the answers
+to all bets of the tree do so, the answers to translated bets do so, too. (A check is a bet with s = 0: nobody folds.)
 """
 
 from __future__ import annotations

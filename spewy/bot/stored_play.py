@@ -197,8 +197,8 @@ class StoredPlay:
 def best_hands_call(answer: Answer, reach: Floats, equity: Floats) -> Answer:
     """Let the best hands of a range call, as often as the range calls on the whole; other hands fold.
 
-    A hand is better than another if a larger share of it calls, when it does not raise; among equals, if its equity is
-    larger. Raises stay as they are.
+    Hands are ordered by how often they call where they do not raise: calls / (calls + folds). Of hands that call
+    equally often, the one with the larger equity is better. Raises stay as they are.
 
     Args:
         answer: a strategy with the actions "f" and "c".

@@ -88,6 +88,11 @@ class Betting:
         """Return a player's stack at the start of the hand."""
         return UNLIMITED if self.game.stacks is None else self.game.stacks[player]
 
+    @property
+    def stake(self) -> int:
+        """Chips that the loser of the showdown pays if every bet is called and nobody bets again."""
+        return min(max(self.spent), self.stack(0), self.stack(1))
+
     def raise_bounds(self) -> tuple[int, int] | None:
         """Return the smallest and the largest total of a legal bet or raise; None: neither is legal.
 

@@ -108,8 +108,9 @@ class Dealing:
     def stages(self) -> tuple[Dealing, ...]:
         """Return the settings of the stages with fewer board buckets or rows, the coarsest first.
 
-        A stage ends when it has dealt `STAGE_VISITS` boards for each of its board buckets on the last round that has
-        a number of board buckets; these deals include the deals of earlier stages.
+        A stage with k board buckets on the last round ends after ``STAGE_VISITS * k`` deals, counted from the first
+        deal of the whole solve. (If the last round has no number of board buckets, k is that of the last round that
+        has one.)
         """
         stages = []
         for board_buckets, rows in self.coarse:

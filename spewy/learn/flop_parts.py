@@ -95,7 +95,7 @@ def averaged(before: Part, after: Sequence[Part], gamma: float) -> Part:
     )
     sums = []
     for p in (0, 1):
-        o = 1 - p  # a visit that updates one player's regrets updates the other player's average
+        o = 1 - p  # without CFR-BR, visits of the other player update p's average; both visit equally often
         change = np.zeros(before.sums[p].shape)
         for part, m in zip(after, added[:, o], strict=True):
             if m:

@@ -121,7 +121,7 @@ class _Estimate:
     def _even(self, betting: Betting) -> float:
         """Return player 0's mean chips over both ranges if both players check and call from now on."""
         lead = float(self.ranges[0] @ self._odds.ahead(self.ranges[1]))
-        return stake(betting) * lead / self._mass(self.ranges)
+        return betting.stake * lead / self._mass(self.ranges)
 
     def _value(self, betting: Betting, ranges: tuple[Floats, Floats], ahead: Mapping[str, Mix]) -> float:
         """Return AIVAT's value function V after some betting, as a weighted sum over all pairs of hands.
@@ -155,7 +155,7 @@ class _Estimate:
         player = betting.to_act if betting.can_fold else 0
         assert player is not None
         opponent = ranges[1 - player]
-        values = stake(betting) * self._odds.ahead(opponent)
+        values = betting.stake * self._odds.ahead(opponent)
         if betting.can_fold:
             values = np.maximum(values, -betting.spent[player] * self._odds.met(opponent))
         total = float(ranges[player] @ values)
@@ -208,8 +208,3 @@ class _Estimate:
         own = np.zeros(len(self.deck))
         own[mix.hands] = ranges[player][mix.hands] * _row(mix, action)
         return (own, ranges[1]) if player == 0 else (ranges[0], own)
-
-
-def stake(betting: Betting) -> int:
-    """Return the chips that the loser of the showdown pays if every bet is called and nobody bets again."""
-    return min(max(betting.spent), betting.stack(0), betting.stack(1))

@@ -18,7 +18,6 @@ from solvers.tree import Floats
 from spewy.bot.bot import Mix, Reveals
 from spewy.game.hand import Hand
 from spewy.game.names import SEAT_NAMES
-from spewy.match.aivat import stake
 from spewy.match.odds import shares
 from spewy.match.spot_strategy import NotInSpotError, SpotStrategy
 from spewy.match.table import acted, by_action, decisions
@@ -237,7 +236,7 @@ class _Pairs:
                 len(self.margin), -lost if betting.folded == self.player else lost, dtype=np.float64
             )
         if betting.round > public.betting.round or betting.to_act is None:
-            return stake(betting) * self.margin
+            return betting.stake * self.margin
         return self.of(replace(public, betting=betting))
 
     def of(self, public: Hand) -> Floats:

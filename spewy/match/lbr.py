@@ -170,12 +170,13 @@ class Lbr:
             return np.zeros(len(weights))
         betting = public.betting
         after = betting.apply(action)
-        pot, asked = sum(betting.spent), _called(betting) - betting.spent[self._seat]
+        called = betting.stake
+        pot, asked = sum(min(spent, called) for spent in betting.spent), called - betting.spent[self._seat]
         if action == "c" or after.to_act is None:
             return self._won(public, weights, pot, asked)
         answers = by_action(self.other.strategy(replace(public, betting=after)), len(self._deck))
         folding = weights * answers.get("f", np.zeros(len(weights)))
-        more = min(max(after.spent), after.stack(1 - self._seat)) - _called(betting)
+        more = after.stake - called
         folds = board_odds(self.game, public.board).met(folding)
         return folds * pot + self._won(public, weights - folding, pot + more, asked + more)
 
@@ -223,8 +224,3 @@ def _totals(letters: str, betting: Betting, bounds: tuple[int, int]) -> Iterator
         yield high
     if "s" in letters:
         yield from (round(total) for total in np.geomspace(low, high, N_SIZES))
-
-
-def _called(betting: Betting) -> int:
-    """Return the total chips that a player has put in after a call."""
-    return min(max(betting.spent), betting.stack(0), betting.stack(1))

@@ -40,7 +40,7 @@ OVERLAP = 16  # bytes for each pair of overlapping rows: a number and an index, 
 COPIES = 3 * BYTES_AT_ONCE  # bytes of arrays that are being saved: plain, encoded, and in the transaction
 SECONDS_PER_DEAL = 70e-6  # seconds to draw the cards of a deal
 SECONDS_PER_HAND = (37e-9, 30e-9, 3.6e-9)
-"""Seconds of a deal for each hand: per batch of lines, per group of neighbouring lines in it, per action (measured)."""
+"""Measured seconds that a deal takes for each hand: per batch of lines, per run of lanes (`Run`), and per action."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,10 +116,8 @@ def sampled_cost(
     for stage in () if job.dealing is None else job.dealing.stages():
         numbers = [k or n for k, n in zip(stage.board_buckets, board_buckets, strict=True)]
         coarse, *stores = stored(numbers, [k or n for k, n in zip(stage.rows, rows, strict=True)])
-        coarse_disk += (
-            sum(one.total for one in stores) + _abstraction_bytes(spec, numbers, rows) + 2 * STORE_BYTES
-        )
-    boards = _abstraction_bytes(spec, board_buckets, rows)
+        coarse_disk += sum(one.total for one in stores) + _abstraction_bytes(spec, numbers) + 2 * STORE_BYTES
+    boards = _abstraction_bytes(spec, board_buckets)
     play_bytes, (judged, found) = play.total + boards + STORE_BYTES, _judged_bytes(spec, rounds, job.solve)
     tables = boards + _buffer_bytes(rounds, batches, rows, spec, job.solve) + found
     final = 0 if made else count_boards(spec.deck, spec.n_board)
@@ -227,7 +225,7 @@ def _seconds_per_deal(spec: AbstractionSpec, batches: Sequence[LineBatches]) -> 
     )
 
 
-def _abstraction_bytes(spec: AbstractionSpec, board_buckets: Sequence[int], rows: Sequence[int]) -> int:
+def _abstraction_bytes(spec: AbstractionSpec, board_buckets: Sequence[int]) -> int:
     """Estimate the bytes of the arrays that map boards to board buckets and hands to rows."""
     hands, total, last = comb(len(spec.deck), spec.hole), 0, len(board_buckets) - 1
     for t, (k_boards, k) in enumerate(zip(spec.board_buckets, spec.rows, strict=True)):

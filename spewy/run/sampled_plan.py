@@ -55,14 +55,19 @@ class SampledPlan(Plan):
         board_buckets, rows = made or (n_board_buckets(spec), n_rows(spec))
         _require_possible(job, board_buckets, rows)
         rounds = line_forests(job.betting_tree)
-        cost = sampled_cost(job, spec, rounds, board_buckets, rows, made=made is not None)
-        if in_memory:
-            cost = replace(
-                cost,
-                memory_bytes=cost.memory_bytes + cost.disk_bytes,
-                process_bytes=cost.process_bytes + cost.disk_bytes,
+
+        def estimate(job: Job) -> SampledCost:
+            cost = sampled_cost(job, spec, rounds, board_buckets, rows, made=made is not None)
+            kept = cost.disk_bytes if in_memory else 0
+            return replace(
+                cost, memory_bytes=cost.memory_bytes + kept, process_bytes=cost.process_bytes + kept
             )
-        return cls(job=job, cost=cost, refusal=_refusal(job, cost), dealing=dealing, spec=spec, rounds=rounds)
+
+        cost, refusal = estimate(job), None
+        if cost.memory_bytes > parse_memory(job.solve.memory):
+            short = None if job.solve.short else estimate(job.replace(precision="16-bit"))
+            refusal = _refusal(job, cost, short)
+        return cls(job=job, cost=cost, refusal=refusal, dealing=dealing, spec=spec, rounds=rounds)
 
     @property
     def threads(self) -> int:
@@ -87,11 +92,11 @@ def spec_of(game: Game, dealing: Dealing) -> AbstractionSpec:
     )
 
 
-def _refusal(job: Job, cost: SampledCost) -> str | None:
-    """Return the error message that a job exceeds its memory; None if the job fits."""
-    if cost.memory_bytes <= parse_memory(job.solve.memory):
-        return None
-    halved = "" if job.solve.short else _in_16_bits(cost.memory_bytes - cost.state_bytes // 2)
+def _refusal(job: Job, cost: SampledCost, short: SampledCost | None) -> str:
+    """Return the error message that a job exceeds its memory; ``short`` is its cost with 16-bit numbers."""
+    halved = ""
+    if short is not None and short.memory_bytes < cost.memory_bytes:
+        halved = _in_16_bits(short.memory_bytes)
     return (
         f"solve.memory: this job needs at least {size_text(cost.memory_bytes)} without the "
         f"interpreter{halved}, found {job.solve.memory}"

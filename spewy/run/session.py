@@ -256,7 +256,9 @@ class Session(Closing):
         log(STOP, INTERRUPTED)
         seconds = {"build": self.build_seconds, "solve": coarse.seconds, "best_response": 0.0}
         seconds["total"] = self.build_seconds + coarse.seconds
-        return SolveResult.of(self.job, coarse.deals, INTERRUPTED, None, None, seconds, ())
+        return SolveResult.of(self.job, coarse.deals, INTERRUPTED, None, None, seconds, ()).in_unit(
+            self.job.amounts
+        )
 
     def _start(self, coarse: CoarseStages | None, done: int) -> Start | None:
         """Return the regrets and averages with which a new solve starts; None: it starts from zero, or continues.

@@ -1,5 +1,7 @@
 """Local Best Response: what arithmetic says, and never more than a best response."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from naive_matches import best_response, public, shares_of, value
@@ -73,8 +75,16 @@ def test_it_never_wins_more_than_a_best_response_of_leduc(player):
     assert won(LEDUC, other, "all", player) <= best_response(LEDUC, other, player) + 1e-9
 
 
-def at_the_river(line="cc/cc/cc/"):
-    hand = Hand.start(NO_LIMIT, (parse_cards("AsAh"), None))
+class GoesAllIn(Told):
+    """Checks and calls before the river, and bets all its chips there, with every hand."""
+
+    def made_up(self, hand, key):
+        action = "r20000" if hand.betting.round == 3 else "c"
+        return Mix((action,), np.arange(len(self.deck)), np.ones((1, len(self.deck))))
+
+
+def at_the_river(game=NO_LIMIT, holes=(parse_cards("AsAh"), None)):
+    hand = Hand.start(game, holes)
     board = parse_cards("Ks 7d 2c 3h 9s")
     hand = hand.apply("c").apply("c").deal(board[:3]).apply("c").apply("c").deal(board[3:4])
     return hand.apply("c").apply("c").deal(board[4:])
@@ -85,6 +95,16 @@ def test_it_bets_what_is_called_most():
     hand = at_the_river()
     lbr.new_hand(hand, 0, 1)
     assert lbr.act(hand) == "r20000"
+
+
+def test_chips_above_its_own_stack_come_back():
+    """A call of 900 into a pot of 1,100 needs 45 % equity, however many chips the bet has."""
+    game = replace(NO_LIMIT, stacks=(20_000, 1_000))
+    lbr = Lbr(GoesAllIn(game), SETTINGS["fc"])
+    for own, action in (("JhTh", "f"), ("Kd2d", "c")):
+        hand = at_the_river(game, (None, parse_cards(own)))
+        lbr.new_hand(hand, 1, 1)
+        assert lbr.act(hand.apply("r20000")) == action
 
 
 def test_it_does_only_what_its_setting_allows():

@@ -200,6 +200,13 @@ def test_an_interruption_in_memory_keeps_the_stage(short_portions):
         assert session.solve().sweeps == 1000
 
 
+def test_an_interruption_keeps_the_unit(short_portions):
+    for deals in (30, 450):  # in a stage, after all stages
+        reporter = Stopping(deals)
+        with Session(Job.of(BASE | {"unit": "bb"})) as session:
+            assert session.solve(reporter, reporter.stop).unit == "bb"
+
+
 def test_cfr_br_and_sixteen_bits_have_stages(tmp_path):
     for name, keys in (("br", {"cfr_br": 0.5}), ("short", {"precision": "16-bit"})):
         assert run(tmp_path / name, **keys).sweeps == 1000
