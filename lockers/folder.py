@@ -104,7 +104,7 @@ def remove_store(folder: Path | str) -> None:
     try:
         with folder_lock(folder):
             read_manifest(folder)
-            if not path.exists():  # the store is damaged, and may be removed too
+            if not path.exists() or not path.stat().st_size:  # the store is damaged, and may be removed too
                 _remove(folder)
                 return
             environment = attach(path, writer=False)

@@ -34,7 +34,7 @@ def require_whole(env: lmdb.Environment, path: Path) -> None:
         if findings:
             size = path.stat().st_size
             raise DamagedLockerError(
-                f"{path}: expected {size + missing} bytes, found {size}, "
-                f"and the missing ones are in use: {findings[0]}"
+                f"{path}: expected {size + missing:,} bytes, found {size:,}: the file was cut off, and the missing "
+                f"bytes are in use ({findings[0].removeprefix(f'{path}: ')})"
             )
         return

@@ -25,7 +25,7 @@ from spewy.bot.resolving.builder import SubgameBuilder
 from spewy.bot.spent import Spent
 from spewy.bot.tally import Counts, Tally, is_expected
 from spewy.bot.time_bank import TimeBank, importance
-from spewy.errors import InputError
+from spewy.errors import InputError, path_text
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
 from spewy.records.policy import Policy
@@ -120,7 +120,10 @@ def bot_of(folder: str | Path, options: Options) -> LockerBot:
 
     with ExitStack() as opened:
         policy = opened.enter_context(open_policy(folder))
-        bot = LockerBot(policy, options)
+        try:
+            bot = LockerBot(policy, options)
+        except InputError as error:
+            raise InputError(f"folder {path_text(folder)}: {error}") from None
         opened.pop_all()
         return bot
 
@@ -340,7 +343,7 @@ class LockerBot(Closing):
         allowed = bank.allowance(self._importance(state), 0.0 if before is None else before.seconds)
         self._beliefs.budget.allow(allowed)
         if allowed <= 0 and state.subgame is not None:
-            LOG.warning("line %r: the time bank is empty: no subgame is solved", state.betting.line)
+            LOG.info("line %r: the time bank is empty: no subgame is solved", state.betting.line)
 
     def _importance(self, state: PublicState) -> float:
         """Return the weight of the solve that a decision may need, by which the time bank divides its seconds."""

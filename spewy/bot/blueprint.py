@@ -33,7 +33,7 @@ class Blueprint:
     def __init__(self, policy: Policy) -> None:
         self.config = policy.problem.tree.config
         if self.config.is_spot:
-            raise InputError("a bot needs the strategy of a whole game; this folder holds a spot's")
+            raise InputError("a bot needs the strategy of a whole game, and found that of a spot")
         self._policy = policy
         self.hands = hands(self.game.deck, self.game.num_hole_cards)
 

@@ -36,6 +36,8 @@ BAD_INPUT = (
     "solvers.errors.SolverError",
 )
 """Errors that mean bad input, by full name, since their modules are not imported yet."""
+DAMAGED = "lockers.errors.DamagedLockerError"
+"""Full name of the error for damaged lockers."""
 
 
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -126,6 +128,8 @@ def expected(error: Exception) -> OneLine | None:
     failed = failure_text(error)
     if failed is not None:
         return Failed(failed)
+    if is_a(error, DAMAGED):
+        return BadInput(f"{error} (`spewy check FOLDER` lists all damage; `spewy solve --again` solves anew)")
     if is_a(error, *BAD_INPUT):
         return BadInput(str(error))
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from spewy.cli.options import Seconds, Span
+from spewy.cli.progress import say
 
 if TYPE_CHECKING:
     from solvers.resolve import Gadget
@@ -97,6 +99,23 @@ def solving_words(how: Mapping[str, Any]) -> list[str]:
     )
     words += [] if how["threads"] is None else ["--threads", str(how["threads"])]
     return [*words, "--menu", how["menu"], "--flops", how["flops"]]
+
+
+def say_unused_options(entrants: Sequence[Entrant]) -> None:
+    """Print a line if the user gave options of re-solving to the current command, and no bot re-solves anything."""
+    if any(each.kind == "folder" for each in entrants):
+        return
+    context = click.get_current_context()
+    given = [
+        f"--{name.replace('_', '-')}"
+        for name in ("resolve", "safe", "budget", "time_per_hand", "threads", "menu", "flops")
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        and context.params[name] != "never"
+    ]
+    if given:
+        say(
+            f"no bot is the FOLDER of a solve, so nothing is re-solved, and there is no effect of {', '.join(given)}"
+        )
 
 
 def _solving_options(function: Callable[..., Any], per_hand: float | None) -> Callable[..., Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spewy.cli.bots import bot_description, solving_options, tally_rows
+from spewy.cli.bots import bot_description, say_unused_options, solving_options, tally_rows
 from spewy.cli.files import appearing, check_file
 from spewy.cli.folders import logs_folder
 from spewy.cli.options import FOREIGN_CODE, Seconds, json_option, verbose_option
@@ -142,7 +142,8 @@ def match(
                                             "judge": ..}}]},
                      {"sources": {}, "failures": {}, "spent": []}]}
       mean, half (half the width of the interval) in mbb per hand; n is the number of values. aivat and aivat_duplicate
-      are null if no bot reveals its strategy. narrowest names the score with the narrowest valid interval.
+      are null if no bot reveals its strategy. narrowest names the score with the narrowest valid interval; null if
+      no interval is valid.
       sources are empty for a bot that does not count them.
       spent has the seconds of decisions by round: first those of all n decisions, then by stage those of the decisions
       that solved a subgame. The stages are: read the stored strategy, lay out boards and memory, iterate, judge by best
@@ -157,6 +158,7 @@ def match(
 
     settings = tuple(how.items())
     entrants = parse_entrant(first, settings), parse_entrant(second, settings)
+    say_unused_options(entrants)
     played = Match(game_of(game, entrants), entrants, hands, parse_seeds(seeds), aivat, seconds)
     if phh is not None:
         variant(played.game)  # raises an error before the hands are played, if the format lacks the game
@@ -212,7 +214,9 @@ def parse_seeds(text: str) -> tuple[int, ...]:
         bounds = re.fullmatch(r"\s*([0-9]{1,10})(?:-([0-9]{1,10}))?\s*", part)
         low, high = (int(bounds[1]), int(bounds[2] or bounds[1])) if bounds else (1, 0)
         if not low <= high < low + 10**6:
-            raise InputError(f"--seeds: expected numbers such as 1-20 or 3,5,8-10, found {shown(text)}")
+            raise InputError(
+                f"--seeds: expected numbers and rising ranges such as 1-20 or 3,5,8-10, found {shown(text)}"
+            )
         seeds.extend(range(low, high + 1))
     return tuple(seeds)
 

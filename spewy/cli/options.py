@@ -41,6 +41,10 @@ class Seconds(click.FloatRange):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Convert an option's value to a number of seconds."""
+        try:
+            float(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a number of seconds, such as 0.5.", param, ctx)
         seconds = float(super().convert(value, param, ctx))
         if not math.isfinite(seconds):
             self.fail(f"{value!r} is not a finite number of seconds.", param, ctx)

@@ -198,7 +198,7 @@ def _opened(entrant: Entrant, game: Game, how: dict[str, Any]) -> Iterator[Bot]:
         InputError: the bot's folder has a strategy of another game.
     """
     from spewy.errors import InputError, path_text
-    from spewy.match.entrant import same_rules
+    from spewy.match.entrant import same_rules, shipped
 
     folder = entrant.kind == "folder"
     bot: Bot = open_bot(Path(entrant.value), **how) if folder else entrant.open(game)
@@ -206,7 +206,7 @@ def _opened(entrant: Entrant, game: Game, how: dict[str, Any]) -> Iterator[Bot]:
         if not same_rules(bot.game, game):
             raise InputError(
                 f"folder {path_text(entrant.value)}: expected a strategy for {game.name}, Slumbot's game, found one "
-                f"for {bot.game.name}"
+                f"for {shipped(bot.game).name}"
             )
         yield bot
     finally:

@@ -98,7 +98,8 @@ def solve(
 
     A job with [boards] deals boards at random, and counts deals instead of sweeps. Its exploitability is measured at
     intervals of solve.check_every and at the end; spewy status and spewy show can read the folder meanwhile. The solve
-    also stops after solve.max_time, a time limit of all runs together that includes the last measurement.
+    also stops after solve.max_time, a time limit of all runs together that includes the last measurement; only the
+    first measurement may exceed it, since its duration is not known before.
 
     \b
     Examples:

@@ -105,7 +105,7 @@ def _rows(progress: Status, runs: bool | None) -> Iterator[tuple[str, str]]:
         yield "time", f"{duration(progress.seconds)}{time_left}"
     if progress.visits:
         counts = (f"{least:,} / {median:,.0f}" for least, median in progress.visits)
-        yield "visits", f"{', '.join(counts)} (fewest / median of a board bucket, by round)"
+        yield "visits", f"{'; '.join(counts)} (fewest / median of a board bucket, for each round)"
     if progress.value is not None:
         yield "value", f"{number(progress.value, 1)} mbb per hand for player 0"
     yield "exploitability", _judged(progress.judged, progress.target)

@@ -169,7 +169,8 @@ class Entrant:
         if not same_rules(bot.game, game):
             bot.close()
             raise InputError(
-                f"folder {path_text(Path(self.value))}: expected a strategy for {game.name}, found one for another game"
+                f"folder {path_text(Path(self.value))}: expected a strategy for {game.name}, found one for "
+                f"{shipped(bot.game).name}"
             )
         return bot
 
@@ -210,14 +211,14 @@ def parse_entrant(
     kind, colon, value = word.partition(":")
     if word in rules:
         entrant = Entrant("rule", word)
-    elif kind == "stored" and kind in kinds and value and (base / value).is_dir():
-        entrant = Entrant("stored", str(base / value))
+    elif kind == "stored" and kind in kinds and value:
+        entrant = Entrant("stored", str(_folder(text, base / value)))
     elif colon and kind in kinds and kind in WITH_COLON and kind != "stored" and _is_sound(kind, value):
         entrant = Entrant(cast("Kind", kind), value)
     elif "package" in kinds and word.endswith(".zip"):
         entrant = Entrant("package", str(base / word))
-    elif "folder" in kinds and word and (base / word).is_dir():
-        entrant = Entrant("folder", str(base / word))
+    elif "folder" in kinds and word and ((base / word).is_dir() or "/" in word):
+        entrant = Entrant("folder", str(_folder(text, base / word)))
     else:
         forms = [form for kind, form in FORMS.items() if kind in kinds]
         raise InputError(
@@ -292,6 +293,17 @@ def shipped(game: Game) -> Game:
     """Return the game that comes with spewy and has the rules of ``game``; ``game`` itself if there is none."""
     known = (each for each in map(load_game, shipped_games()) if same_rules(each, game))
     return next(known, game)
+
+
+def _folder(text: str, path: Path) -> Path:
+    """Return the path of a folder that the word ``text`` of a bot names.
+
+    Raises:
+        InputError: there is no such folder.
+    """
+    if not path.is_dir():
+        raise InputError(f"bot {shown(text)}: expected a folder, and {path_text(path)} is none")
+    return path
 
 
 def _is_sound(kind: str, value: str) -> bool:

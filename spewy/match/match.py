@@ -164,7 +164,7 @@ def game_of(name: str | Path | None, entrants: Sequence[Entrant]) -> Game:
     for entrant in entrants:
         if entrant.is_solved:
             return shipped(entrant.game())
-    raise InputError("no game is given, and no bot plays from a folder; name the game")
+    raise InputError("no game is given, and no bot plays from a folder; name the game (--game leduc)")
 
 
 def run_match(

@@ -21,6 +21,8 @@ Run = Callable[..., Generator[int]]
 """Function that makes a run; worker processes must be able to import the function."""
 Watcher = Callable[[int, int], None]
 """Function that is called with the number of hands or matches played so far, and the number of all of them."""
+ENDING = "the command ends after the hands that are being played; Ctrl-C again ends it at once"
+"""Line that the first Ctrl-C prints."""
 
 
 def play_runs(
@@ -48,7 +50,7 @@ def play_runs(
     played = [*done] or [0] * len(tasks)
     watcher(sum(played), total)
     n = max(1, min(len(tasks), workers or joblib.cpu_count()))
-    with interruptible() as stop:
+    with interruptible(ENDING) as stop:
         for task, number in side_by_side(run, tasks, stop, n):
             played[task] = number
             watcher(sum(played), total)

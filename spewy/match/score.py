@@ -129,8 +129,8 @@ class Score:
         return self.tallies[0].sources, self.tallies[1].sources
 
     @property
-    def narrowest(self) -> str:
-        """Name of the mean with the narrowest valid interval.
+    def narrowest(self) -> str | None:
+        """Name of the mean with the narrowest valid interval; None if no mean has a valid interval.
 
         Both hands of a pair have the same cards, so the intervals of pairs are used if possible: if there are at
         least `ENOUGH_PAIRS` pairs, or if each hand is in a pair. Otherwise the intervals of single hands are used.
@@ -140,12 +140,15 @@ class Score:
         means = self._means
         allowed = [name for name in means if name.endswith("duplicate") == paired]
         return min(
-            allowed, key=lambda name: means[name].half if means[name].half == means[name].half else math.inf
+            (name for name in allowed if math.isfinite(means[name].half)),
+            key=lambda name: means[name].half,
+            default=None,
         )
 
     def rows(self) -> Mapping[str, Mean]:
         """Return the known means by name, first the mean with the narrowest valid interval."""
-        return {self.narrowest: self._means[self.narrowest]} | self._means
+        first = self.narrowest
+        return self._means if first is None else {first: self._means[first]} | self._means
 
     @property
     def _means(self) -> dict[str, Mean]:

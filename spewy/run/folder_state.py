@@ -6,12 +6,13 @@ So if there is a result with the same number of sweeps as the lockers, it was me
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING
 
-from lockers import Store, holds_store, open_store, remove_store
+from lockers import DamagedLockerError, Store, holds_store, open_store, remove_store
 from spewy.errors import path_text
 from spewy.job.job import Job
 from spewy.job.units import parse_target, unit_chips
@@ -65,17 +66,19 @@ def held(store: Store) -> Stored:
 
 
 def start_again(job: Job, folder: Path) -> None:
-    """Remove a job's data from its folder, so that a solve begins from scratch.
+    """Remove a job's data from its folder, even if it is damaged, so that a solve begins from scratch.
 
     Args:
         job: the job whose data is removed.
         folder: the folder of the solve, whose lock this process holds.
 
     Raises:
-        lockers.LockerError: the folder holds another job, or another process has its lockers open.
+        lockers.LockerError: the folder holds another job, or its manifest is damaged, so that its job is unknown; or
+            another process has its lockers open.
         InputError: the status file is no regular file.
     """
-    look(job, folder)
+    with suppress(DamagedLockerError):  # the lockers may be damaged, but not be those of another job
+        look(job, folder)
     remove_stages(folder)
     for store in (folder / FOLDER, folder):
         if holds_store(store):

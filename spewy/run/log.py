@@ -74,5 +74,5 @@ def logged(folder: Path) -> Iterator[LogFile]:
 def _failure(error: BaseException) -> str:
     """Describe the error that ended a solve."""
     if isinstance(error, KeyboardInterrupt):
-        return "stopped at once by a second interruption"
+        return "stopped at once by an interruption"
     return f"failed, {error_line(error)}"

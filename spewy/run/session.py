@@ -174,6 +174,11 @@ class Session(Closing):
             if coarse is not None and coarse.run(report, log, stop) == INTERRUPTED:
                 return self._interrupted(coarse, report, log)
             begun = time.perf_counter()
+            if done and self.start_from is not None:
+                report.note(
+                    f"{self.job.name}: the folder has deals of its own, so --start-from has no effect; --again would "
+                    "begin anew"
+                )
             start = self._start(coarse, done)
             if start is not None and coarse is None and self.job.dealing and self.job.dealing.coarse:
                 report.note(
@@ -301,7 +306,9 @@ class Session(Closing):
             assert isinstance(plan, SampledPlan)
             warm_up("sampled", len(plan.rounds), job.solve.short, report.note)
             if plan.cost.making_seconds > LONG:
-                report.note(f"{job.name}: computing board buckets and rows, once: minutes")
+                report.note(
+                    f"{job.name}: computing board buckets and rows, which takes minutes, but only once"
+                )
             return
         assert isinstance(plan, WalkedPlan)
         if plan.setup.exact:
@@ -318,7 +325,7 @@ class Session(Closing):
 
     def _start_text(self, engine: Engine, start: Start | None) -> str:
         """Return the text of the log's line for the start of a run; `_start` explains ``start``."""
-        text = f"{engine.done} {engine.counted}, {engine.threads} threads"
+        text = f"{engine.done} {engine.counted}, {engine.threads} {'thread' if engine.threads == 1 else 'threads'}"
         if self.job.dealing is not None:
             text = f"{text}, seed {self.job.dealing.seed}"
         return text if start is None else f"{text}, {start.text}"

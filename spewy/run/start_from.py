@@ -89,6 +89,8 @@ def require_start(folder: Path, plan: SampledPlan) -> tuple[Job, Mark]:
             little for both solves together.
         lockers.LockerError: the folder has no lockers, or damaged ones.
     """
+    if not folder.is_dir():
+        raise InputError(f"start from {path_text(folder)}: expected the folder of another solve, found none")
     with open_store(folder, read_only=True) as store:
         require_numbers(store, f"start from {path_text(folder)}")
         old, mark = _same_game(store, plan.job, folder), read_mark(store)

@@ -153,7 +153,7 @@ def test_truncation_by_little(tmp_path: Path, cut: int) -> None:
     size = path.stat().st_size
     os.truncate(path, size - cut)
     with pytest.raises(
-        DamagedLockerError, match=f"expected {size} bytes, found {size - cut}, and the missing"
+        DamagedLockerError, match=f"expected {size:,} bytes, found {size - cut:,}: the file was cut off"
     ):
         open_store(tmp_path)
 
@@ -197,9 +197,9 @@ def test_a_second_store_refuses_a_file_that_was_cut_off_while_the_first_has_it_o
     with open_store(folder) as store:
         assert store.get("payoff", KEYS[0]) is not None
         os.truncate(folder / NAME, 8192)
-        with pytest.raises(DamagedLockerError, match=r"expected \d+ bytes, found 8192"):
+        with pytest.raises(DamagedLockerError, match=r"expected [0-9,]+ bytes, found 8,192"):
             open_store(folder, read_only=True)
-        with pytest.raises(DamagedLockerError, match=r"expected \d+ bytes, found 8192"):
+        with pytest.raises(DamagedLockerError, match=r"expected [0-9,]+ bytes, found 8,192"):
             store.probe()
 
 
@@ -232,7 +232,7 @@ def test_a_snapshot_refuses_a_file_that_was_cut_off_meanwhile(folder: Path) -> N
         with store.snapshot():
             np.testing.assert_array_equal(store.get("payoff", KEYS[1]), content(1))
         os.truncate(path, len(whole) // 2)
-        with pytest.raises(DamagedLockerError, match="the missing ones are in use"), store.snapshot():
+        with pytest.raises(DamagedLockerError, match="the missing bytes are in use"), store.snapshot():
             pytest.fail("a read of a missing page would end the process")
         path.write_bytes(whole)
         with store.snapshot():
@@ -251,11 +251,11 @@ def test_a_flipped_bit_in_an_array_is_found_when_it_is_read(folder: Path) -> Non
         flip(path, 8 * (first + 777))
     message = f"locker 'payoff', key {KEYS[2].hex()}: expected checksum"
     with open_store(folder) as store:
-        with pytest.raises(DamagedLockerError, match=message):
+        with pytest.raises(DamagedLockerError, match=f"{path}: {message}"):
             store.get("payoff", KEYS[2])
-        with pytest.raises(DamagedLockerError, match=message):
+        with pytest.raises(DamagedLockerError, match=f"{path}: {message}"):
             store.get_many("payoff", KEYS)
-        with pytest.raises(DamagedLockerError, match=message):
+        with pytest.raises(DamagedLockerError, match=f"{path}: {message}"):
             store.transact(lambda transaction: transaction.get("payoff", KEYS[2]))
         np.testing.assert_array_equal(store.get("payoff", KEYS[1]), content(1))
         (finding,) = store.check()

@@ -123,8 +123,10 @@ class Subgame:
             # The hand goes on with the blueprint.
             if self._options.strict and not is_expected(error):
                 raise
-            trace = not is_expected(error)
-            LOG.warning("line %r: re-solving failed: %s", self.betting.line, error, exc_info=trace)
+            trace, level = not is_expected(error), logging.WARNING
+            if isinstance(error, OutOfTimeError):  # the score of a match counts these
+                level = logging.INFO
+            LOG.log(level, "line %r: re-solving failed: %s", self.betting.line, error, exc_info=trace)
             self._fail(player, error)
             return None
 

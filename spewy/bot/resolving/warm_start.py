@@ -201,7 +201,7 @@ def write_strategy(
     for t, b in layout.every_board():
         (lines, slots), board = decisions[t], layout.board(t, b)
         if deadline is not None and time.monotonic() > deadline:
-            raise OutOfTimeError("no time to read the blueprint's strategy")
+            raise OutOfTimeError("no time to read the stored strategy")
         if lines:
             hands = board.hands[player].numbers
             numbers = solver.read(part, t, b)

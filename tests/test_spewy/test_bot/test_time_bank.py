@@ -1,5 +1,6 @@
 """The time of a match: what a decision may spend, and what it has spent."""
 
+import logging
 from random import Random
 from types import SimpleNamespace
 
@@ -134,6 +135,7 @@ def test_a_question_about_another_betting_costs_nothing(folders, clock):
 
 
 def test_an_empty_bank_means_no_solve_and_is_told(folders, clock, caplog):
+    caplog.set_level(logging.INFO)
     rng = Random(1)
     with bot_of(folders["limit"], Options("always", iterations=20, seconds_per_hand=1.0)) as bot:
         hand, board = dealt(bot.game, rng)

@@ -154,6 +154,13 @@ def test_bad_words():
     )
 
 
+def test_options_without_effect_are_told():
+    call = ("match", "call", "raise", "--game", "leduc", "--hands", 1)
+    told = spewy(*call, "--resolve", "always", "--time-per-hand", "2s").stderr
+    assert "there is no effect of --resolve, --time-per-hand" in told
+    assert "no effect" not in spewy(*call, "--resolve", "never").stderr
+
+
 def test_nothing_is_played_that_cannot_be_written(tmp_path):
     call = ("match", "call", "call", "--game", "leduc", "--hands", 1)
     assert "the hand history format has no code for it" in refused(
@@ -184,6 +191,7 @@ def test_no_time_at_all_is_refused(leduc):
     call = ("match", leduc, "call", "--hands", 1)
     for option in ("--seconds", "--budget"):
         assert f"Invalid value for '{option}': 0.0 is not in the range x>0" in refused(*call, option, 0)
+    assert "'1s' is not a number of seconds, such as 0.5" in refused(*call, "--budget", "1s")
     for wrong in ("0s", "7", "-1 s", "nan s", "soon"):
         told = refused(*call, "--time-per-hand", wrong)
         assert (

@@ -88,9 +88,13 @@ def test_a_name_before_the_word_names_the_bot(leduc):
         parse_entrant("mine=")
 
 
-@pytest.mark.parametrize(
-    "text", ["nobody", "cmd:", "tcp:x", "tcp:99999", "lbr", "", "stored:", "stored:nobody"]
-)
+@pytest.mark.parametrize("text", ["stored:nobody", "results/nobody", "mine=results/nobody"])
+def test_missing_folders(text):
+    with pytest.raises(InputError, match=f"bot '{text}': expected a folder, and (results/)?nobody is none"):
+        parse_entrant(text)
+
+
+@pytest.mark.parametrize("text", ["nobody", "cmd:", "tcp:x", "tcp:99999", "lbr", "", "stored:"])
 def test_words_without_meaning(text):
     with pytest.raises(InputError, match="expected one of random, call, raise"):
         parse_entrant(text)
@@ -186,7 +190,7 @@ def test_a_folder_plays_its_game_only(tmp_path, leduc):
     found = play(Match(LEDUC_GAME, (Folder(leduc), Rules("call")), 50, (1,)), tmp_path / "a")
     assert (found.complete, found.faults) == (True, ((), ()))
     assert found.aivat.half < found.plain.half
-    with pytest.raises(InputError, match="expected a strategy for kuhn, found one for another"):
+    with pytest.raises(InputError, match="expected a strategy for kuhn, found one for leduc"):
         play(Match(load_game("kuhn"), (Folder(leduc), Rules("call")), 50, (1,)), tmp_path / "b")
 
 

@@ -314,13 +314,36 @@ def test_again_begins_from_nothing(leduc, tmp_path):
     assert told["sweeps"] == 20
 
 
+@pytest.mark.parametrize("damaged", ["lockers.mdb", "play/lockers.mdb"])
+def test_again_replaces_damaged_lockers(damaged, leduc, tmp_path):
+    folder = tmp_path / "out"
+    call = ("solve", leduc[0], "--out", folder, "--set", "solve.max_sweeps=20")
+    good(*call)
+    path = folder / damaged
+    os.truncate(path, path.stat().st_size // 2)
+    line = refused(*call)
+    assert f"{damaged}: expected " in line
+    assert "the file was cut off" in line
+    assert line.endswith("(`spewy check FOLDER` lists all damage; `spewy solve --again` solves anew)")
+    other = write(tmp_path, DEALT_FLOP)
+    assert "holds" in refused("solve", other, "--out", folder, "--again")  # another job's
+    assert good_json(*call, "--again")["sweeps"] == 20
+    assert spewy("check", folder).exit_code == 0
+
+
+def test_a_start_for_deals_that_are_there_is_told(leduc, solved, tmp_path):
+    call = ("solve", leduc[0], "--out", tmp_path / "out", "--start-from", solved[1])
+    assert "no effect" not in spewy(*call, "--set", "solve.max_sweeps=3010").stderr
+    assert "so --start-from has no effect" in spewy(*call, "--set", "solve.max_sweeps=3020").stderr
+
+
 def test_again_removes_nothing_for_a_job_that_is_refused(leduc, tmp_path):
     """Weeks may lie there."""
     folder, nowhere = tmp_path / "out", tmp_path / "nowhere"
     solve(leduc[0], folder, "solve.max_sweeps=50")
     again = ("solve", leduc[0], "--out", folder, "--again")
     assert "solve.memory: " in refused(*again, "--set", "solve.memory=1 KiB")
-    assert "found no manifest" in refused(*again, "--start-from", nowhere)
+    assert "expected the folder of another solve" in refused(*again, "--start-from", nowhere)
     assert "start from a copy of the folder" in refused(*again, "--start-from", folder)
     with FolderLock(folder, "solve"):  # the lock of a solve that runs there
         assert "is in use by another `spewy solve`" in refused(*again)
@@ -496,7 +519,8 @@ def test_damage_that_a_solve_finds_is_its_last_word(leduc, solved, tmp_path):
         store.transact(lambda txn: txn.delete("regret", b"1.2|0"))
     line = refused("solve", leduc[0], "--out", tmp_path / "out", "--set", "solve.max_sweeps=4000")
     told = good_json("status", tmp_path / "out")
-    assert told["ended"] == line.replace("Error: ", "failed, DamagedLockerError: ", 1)
+    error, _, _ = line.removeprefix("Error: ").partition(" (`spewy check")
+    assert told["ended"] == f"failed, DamagedLockerError: {error}"
     assert told["deals"] == 3000
 
 
@@ -672,7 +696,7 @@ def test_a_second_interruption_breaks_a_save_off(leduc, solved, tmp_path, monkey
         result = spewy("solve", leduc[0], "--out", folder, "--save-every", every)
     assert result.exit_code == 130
     assert result.stderr.endswith("interrupted; everything that was saved is kept\n")
-    assert status_of(folder).ended == "stopped at once by a second interruption"
+    assert status_of(folder).ended == "stopped at once by an interruption"
     assert deals_saved(folder) == 500
     assert good("check", folder).endswith(": healthy\n")
     assert sum(map(sum, visits_in(folder).values())) > 4 * 500  # two rounds, two players
