@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive_averages import bucket_bytes, in_255ths
 
+from compiled.vector import WIDTH
 from solvers.errors import SolverError
 from solvers.sampled.batches import line_batches
-from solvers.sampled.quantise import LANES, MOST, byte_tables, quantise, restore
+from solvers.sampled.quantise import MOST, byte_tables, quantise, restore
 from solvers.tree import Chance, Decision, Fold, Forest, Showdown
 from spewy.records import line_index, strategy_locker
 
@@ -85,7 +86,7 @@ def test_what_is_no_number_is_refused(wrong):
 
 
 def test_readers_know_the_same_numbers():
-    assert (line_index.LANES, strategy_locker.MOST) == (LANES, MOST)
+    assert (line_index.LANES, strategy_locker.MOST) == (WIDTH, MOST)
 
 
 def test_sums_of_another_size_are_refused():
@@ -102,17 +103,17 @@ def test_bytes_become_frequencies_that_become_the_same_bytes(p):
     restore(found, n_rows, tables, restored)
     np.testing.assert_array_equal(quantise(restored, n_rows, tables), found)
     assert (restored == np.rint(restored)).all()  # which halves hold exactly
-    totals = restored.reshape(-1, LANES).sum()
-    assert totals == MOST * LANES * n_rows * (tables.end - tables.begin).sum()
+    totals = restored.reshape(-1, WIDTH).sum()
+    assert totals == MOST * WIDTH * n_rows * (tables.end - tables.begin).sum()
 
 
 def test_bytes_that_are_no_frequencies_are_refused():
     tables = byte_tables(one_decision(3), 0, 1)
-    sums = np.zeros(3 * LANES, dtype=np.float32)
+    sums = np.zeros(3 * WIDTH, dtype=np.float32)
     with pytest.raises(
         SolverError,
         match="bytes: expected a sum of at most 255 at each decision, found larger sums at 1 decisions",
     ):
-        restore(np.array([200] * (LANES + 1) + [0] * (LANES - 1), dtype=np.uint8), 1, tables, sums)
+        restore(np.array([200] * (WIDTH + 1) + [0] * (WIDTH - 1), dtype=np.uint8), 1, tables, sums)
     with pytest.raises(SolverError, match="bytes: expected 32 numbers"):
         restore(np.zeros(31, dtype=np.uint8), 1, tables, sums)

@@ -428,7 +428,7 @@ def test_what_a_hand_solved_is_gone_with_it(folders, monkeypatch):
 def test_what_is_no_bot_is_refused(folders, tmp_path):
     good("solve", write(tmp_path, POLARISED), "--out", tmp_path / "out", "--set", "solve.max_sweeps=20")
     with pytest.raises(
-        InputError, match="a bot needs the strategy of a whole game; this folder holds a spot's"
+        InputError, match="out: a bot needs the strategy of a whole game, and found that of a spot"
     ):
         open_bot(tmp_path / "out")
     for wrong, told in (
