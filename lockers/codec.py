@@ -24,6 +24,7 @@ from __future__ import annotations
 import math
 import struct
 import zlib
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -105,6 +106,18 @@ def decode(value: bytearray, full_key: bytes) -> Array:
     if size == 0:
         return np.empty(shape, dtype)
     return np.frombuffer(value, dtype, offset=start).reshape(shape)
+
+
+def decode_from(path: Path, value: bytearray, full_key: bytes) -> Array:
+    """Return the array that `encode` turned into bytes of the data file ``path``, which errors name.
+
+    Raises:
+        DamagedLockerError: The bytes or the key are not those of `encode`.
+    """
+    try:
+        return decode(value, full_key)
+    except DamagedLockerError as error:
+        raise DamagedLockerError(f"{path}: {error}") from None
 
 
 def _require_storable(array: Array, full_key: bytes) -> None:

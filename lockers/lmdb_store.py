@@ -33,7 +33,7 @@ from typing import Any, Self
 import lmdb
 
 from lockers.audit import data_file_findings, structure_findings
-from lockers.codec import Array, decode, encode
+from lockers.codec import Array, decode_from, encode
 from lockers.environment import Environment, LmdbTransaction, Need
 from lockers.errors import DamagedLockerError, LockerError, ReadOnlyLockerError
 from lockers.folder import DATA, create_folder, folder_lock, holds_store, no_manifest
@@ -111,7 +111,7 @@ class LmdbStore:
         environment = self._attached()
         values = environment.read(lambda inner: [look_up(inner, full, environment.path) for full in fulls])
         return [
-            None if value is None else _decoded(value, full, environment.path)
+            None if value is None else decode_from(environment.path, value, full)
             for value, full in zip(values, fulls, strict=True)
         ]
 
@@ -280,7 +280,7 @@ class LmdbStore:
         environment = self._attached()
         # The checksum is verified on a copy: the transaction ends sooner, and no array points into the memory map.
         value = environment.read(lambda inner: look_up(inner, full, environment.path))
-        return None if value is None else _decoded(value, full, environment.path)
+        return None if value is None else decode_from(environment.path, value, full)
 
     def _keys(self, environment: Environment, start: bytes) -> Iterator[bytes]:
         position = start
@@ -345,7 +345,7 @@ class _LmdbTransaction(BaseTransaction):
         with self._noting_failure():
             value = self._inner.get(full)
             copy = None if value is None else bytearray(value)
-        return None if copy is None else _decoded(copy, full, self._path)
+        return None if copy is None else decode_from(self._path, copy, full)
 
     def _save(self, full: bytes, array: Array) -> None:
         value = encode(array, full)
@@ -372,14 +372,6 @@ class _LmdbTransaction(BaseTransaction):
         except lmdb.Error as error:
             self.failure = translate(error, self._path, self._need.size)
             raise self.failure from error
-
-
-def _decoded(value: bytearray, full: bytes, path: Path) -> Array:
-    """Return the array of some bytes from the data file ``path``; an error names the file."""
-    try:
-        return decode(value, full)
-    except DamagedLockerError as error:
-        raise DamagedLockerError(f"{path}: {error}") from None
 
 
 def _unpickle(folder: str, read_only: bool) -> LmdbStore:

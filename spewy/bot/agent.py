@@ -69,8 +69,7 @@ def open_bot(
         translation: how to translate bets that the tree lacks; see `Options`.
         threads: number of threads of a solve; None: all cores that this process may use with ``resolve="always"``,
             otherwise 1.
-        strict: whether to raise errors that only a bug can cause, such as a TypeError. Otherwise the bot counts the
-            error, and plays the stored strategy, or checks or folds.
+        strict: whether errors that only a bug can cause are raised; if not, the bot counts them and plays on.
         ready: whether to do now what the first decision would otherwise wait for: compile and load functions, and time
             a small solve.
         menu: bet sizes of a solve in no-limit games, besides the bets that were made; see `Options`.

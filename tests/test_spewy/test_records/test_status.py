@@ -81,7 +81,7 @@ def test_status_tells_all_of_it(folder):
     assert told["state"].startswith("running; ")
     assert told["deals"] == "60,000, 212.5 per second, 54,000 of them saved"
     assert told["time"] == "5:00 min, about 1:00 h left"
-    assert told["visits"].startswith("60,000 / 60,000, 2 / 8, 3 / 8, 0 / 1 (fewest / median")
+    assert told["visits"].startswith("60,000 / 60,000; 2 / 8; 3 / 8; 0 / 1 (fewest / median")
     assert told["value"] == "-112.4 mbb per hand for player 0"
     assert told["exploitability"].startswith("146.200 +- 15.9 mbb on 5 flops after 54,000, 10:")
     assert told["exploitability"].endswith("ago (target 100 mbb)")

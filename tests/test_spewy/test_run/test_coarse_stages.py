@@ -107,7 +107,7 @@ def test_the_log_names_the_stages_and_the_folder_keeps_none(tmp_path):
     starts = [line for line in lines if line.startswith("start")]
     assert starts[0] == "start 0 deals, stage 1 of 3, 1 board buckets of 2 rows, to deal 200"
     assert starts[1] == "start 200 deals, stage 2 of 3, 2 board buckets of 3 rows, to deal 400"
-    assert starts[2] == "start 400 deals, 1 threads, seed 0, starting from 400 deals of stage 2"
+    assert starts[2] == "start 400 deals, 1 thread, seed 0, starting from 400 deals of stage 2"
     assert [row[0] for row in result.trace] == [1000]
     assert not (tmp_path / STAGES).exists()
     assert status_of(tmp_path).stage is None
