@@ -145,7 +145,7 @@ def showing(folder: Path) -> Steps:
 
 def acting(folder: Path) -> Steps:
     """Record a bot's decision on a turn, at which the bot re-solves the rest of the hand."""
-    with open_bot(small_folder(folder), resolve="always", seconds=None, iterations=5) as bot:
+    with open_bot(small_folder(folder), resolve="always", seconds=None, iterations=50) as bot:
         cards = bot.game.deck.cards
         hand = Hand.start(bot.game, (cards[-2:], None))
         bot.new_hand(hand, 0, 1)
