@@ -28,7 +28,7 @@ from lockers.errors import (
 )
 from lockers.folder import DATA, LOCK, holds_store, remove_store
 from lockers.lmdb_store import LmdbStore, open_store
-from lockers.manifest import FORMAT
+from lockers.manifest import FORMAT, require_manifest
 from lockers.memory import MemoryStore
 from lockers.store import Reads, Store, Transaction
 
@@ -52,4 +52,5 @@ __all__ = [
     "holds_store",
     "open_store",
     "remove_store",
+    "require_manifest",
 ]

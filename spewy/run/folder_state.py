@@ -6,13 +6,12 @@ So if there is a result with the same number of sweeps as the lockers, it was me
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING
 
-from lockers import DamagedLockerError, Store, holds_store, open_store, remove_store
+from lockers import Store, holds_store, open_store, remove_store, require_manifest
 from spewy.errors import path_text
 from spewy.job.job import Job
 from spewy.job.units import parse_target, unit_chips
@@ -77,8 +76,8 @@ def start_again(job: Job, folder: Path) -> None:
             another process has its lockers open.
         InputError: the status file is no regular file.
     """
-    with suppress(DamagedLockerError):  # the lockers may be damaged, but not be those of another job
-        look(job, folder)
+    if holds_store(folder):
+        require_manifest(folder, job.manifest())
     remove_stages(folder)
     for store in (folder / FOLDER, folder):
         if holds_store(store):

@@ -331,6 +331,15 @@ def test_again_replaces_damaged_lockers(damaged, leduc, tmp_path):
     assert spewy("check", folder).exit_code == 0
 
 
+def test_again_removes_nothing_of_an_unknown_job(leduc, tmp_path):
+    folder = tmp_path / "out"
+    call = ("solve", leduc[0], "--out", folder, "--set", "solve.max_sweeps=20")
+    good(*call)
+    (folder / "manifest.json").write_text("{}")
+    assert "manifest.json: expected a JSON object" in refused(*call, "--again")
+    assert holds_store(folder / "play")
+
+
 def test_a_start_for_deals_that_are_there_is_told(leduc, solved, tmp_path):
     call = ("solve", leduc[0], "--out", tmp_path / "out", "--start-from", solved[1])
     assert "no effect" not in spewy(*call, "--set", "solve.max_sweeps=3010").stderr
