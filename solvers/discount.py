@@ -18,12 +18,14 @@ decay ``(t − 1) / t``: this gives the same strategy after normalising, but the
 
 from dataclasses import dataclass
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solvers.errors import SolverError
+
+Number = TypeVar("Number", float, NDArray[np.float64])
 
 
 class Discount(NamedTuple):
@@ -93,8 +95,8 @@ class Variant:
             raise SolverError(f"iteration: expected 1 or more, found {iteration}")
         before, discount = iteration - 1, self.discount
         return Factors(
-            _retained(before, discount.alpha),
-            _retained(before, discount.beta),
+            retained(float(before), discount.alpha),
+            retained(float(before), discount.beta),
             discount.clip,
             self.predictive,
             (before / iteration) ** discount.gamma,
@@ -121,8 +123,8 @@ class Variant:
         """
         before = np.arange(first - 1, first - 1 + count, dtype=np.float64)
         columns = [
-            _retained_each(before, self.discount.alpha),
-            _retained_each(before, self.discount.beta),
+            retained(before, self.discount.alpha),
+            retained(before, self.discount.beta),
             (before / (before + 1)) ** self.discount.gamma,
             self.looks_ahead / (2 * (self.looks_ahead + before + 1)),
         ]
@@ -169,20 +171,12 @@ def exact_variant(n_rounds: int) -> str:
     return "dcfr-steep" if n_rounds == 1 else "dcfr-ahead"
 
 
-def _retained(before: int, power: float) -> float:
+def retained(before: Number, power: float) -> Number:
     """Return ``t^p / (t^p + 1)``, the factor of regrets after t iterations, for a power p; 1 for p = ∞.
 
-    ``before`` is t, the number of earlier iterations, and ``power`` is p.
+    ``before`` is t, the number of earlier iterations (an array: the number for each factor), and ``power`` is p.
     """
     if power == inf:
-        return 1.0
-    weight: float = float(before) ** power
-    return weight / (weight + 1.0)
-
-
-def _retained_each(before: NDArray[np.float64], power: float) -> NDArray[np.float64]:
-    """Return the factors of regrets after each number of iterations in ``before``, as `_retained` computes them."""
-    if power == inf:
-        return np.ones(len(before))
-    weight = before**power
+        return before * 0.0 + 1.0
+    weight: Number = before**power
     return weight / (weight + 1.0)

@@ -8,11 +8,13 @@ import numpy as np
 
 from compiled import inlined
 from compiled.vector import int64_at, put_int64
-from solvers.discount import Discount
+from solvers.discount import Discount, retained
 from solvers.sampled.views import RoundView, VisitFactors
 
 GOLDEN = (5**0.5 - 1) / 2
 BELOW_ONE: Any = np.nextafter(np.float32(1), np.float32(0))
+
+_retained = inlined(retained)
 
 
 @inlined
@@ -50,17 +52,8 @@ def rounding(visits: int) -> np.floating[Any]:
 def visit_factors(discount: Discount, x: RoundView, board_bucket: int, dither: int) -> VisitFactors:
     """Compute the weights of the next visit of a board bucket; ``dither`` is the rounding of 16-bit regrets."""
     visits = int64_at(x.visits, board_bucket)
-    keep = _retained(visits, discount.alpha)
-    sink = 0.0 if discount.clip else _retained(visits, discount.beta)
+    keep = _retained(np.float64(visits), discount.alpha)
+    sink = 0.0 if discount.clip else _retained(np.float64(visits), discount.beta)
     part = np.float32(share(visits + 1, discount.gamma))
     factors: VisitFactors = VisitFactors(keep, np.float32(sink), part, dither, rounding(visits))
     return factors
-
-
-@inlined
-def _retained(visits: int, power: float) -> float:
-    """Factor of earlier regrets after n visits: ``n^p / (n^p + 1)``, and 1 for p = ∞."""
-    if power == np.inf:
-        return 1.0
-    weight = np.float64(visits) ** power
-    return weight / (weight + 1.0)
