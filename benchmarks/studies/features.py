@@ -90,6 +90,7 @@ CASES = (
     Case(boards=IN_ORDER, coarse="stages"),
     Case(coarse=0.1),
     Case(coarse="stages"),
+    Case(coarse="stages", cfr_br=0.25),
     Case(rows=20),
     Case(coarse="stages", rows=20),
     Case(river_hands="opponents", coarse="stages", rows=20),
