@@ -26,9 +26,9 @@ from lockers.errors import (
     ReadOnlyLockerError,
     StorageError,
 )
-from lockers.folder import DATA, LOCK, holds_store, remove_store
+from lockers.folder import DATA, LOCK, holds_store, remove_store, require_manifest
 from lockers.lmdb_store import LmdbStore, open_store
-from lockers.manifest import FORMAT, require_manifest
+from lockers.manifest import FORMAT
 from lockers.memory import MemoryStore
 from lockers.store import Reads, Store, Transaction
 

@@ -14,7 +14,7 @@ from lockers.data_file import create_data_file
 from lockers.environment import TEMPORARY
 from lockers.errors import DamagedLockerError, LockerError
 from lockers.lmdb_errors import translate, unreadable
-from lockers.manifest import FILE, read_manifest, sync_folder, write_manifest
+from lockers.manifest import FILE, normalise, read_manifest, require_same, sync_folder, write_manifest
 from lockers.table import attach, detach
 
 DATA = "lockers.mdb"
@@ -86,6 +86,20 @@ def create_folder(
             (folder / REMOVED).unlink(missing_ok=True)
     except OSError as error:
         raise translate(error, folder / FILE) from error
+
+
+def require_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Check that the store in a folder has a manifest; its data, which may be damaged, is not read.
+
+    Raises:
+        ManifestMismatchError: The folder holds the lockers of another job.
+        LockerError: The folder's manifest cannot be read, is damaged or of another version.
+    """
+    try:
+        found = read_manifest(folder)
+    except OSError as error:
+        raise unreadable(error, folder / FILE) from error
+    require_same(normalise(manifest, str(folder)), found, folder)
 
 
 def remove_store(folder: Path | str) -> None:

@@ -117,16 +117,6 @@ def read_manifest(folder: Path) -> Mapping[str, Any]:
     return MappingProxyType(manifest)
 
 
-def require_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Check that the store in a folder has a manifest; its data, which may be damaged, is not read.
-
-    Raises:
-        ManifestMismatchError: The folder holds the lockers of another job.
-        LockerError: The folder's manifest is damaged or of another version.
-    """
-    require_same(normalise(manifest, str(folder)), read_manifest(folder), folder)
-
-
 def require_no_pipe(path: Path) -> None:
     """Refuse a pipe, a socket or a device, because reading it could wait for ever.
 

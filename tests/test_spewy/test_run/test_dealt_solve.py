@@ -335,8 +335,12 @@ def test_again_removes_nothing_of_an_unknown_job(leduc, tmp_path):
     folder = tmp_path / "out"
     call = ("solve", leduc[0], "--out", folder, "--set", "solve.max_sweeps=20")
     good(*call)
-    (folder / "manifest.json").write_text("{}")
+    manifest = folder / "manifest.json"
+    manifest.write_text("{}")
     assert "manifest.json: expected a JSON object" in refused(*call, "--again")
+    manifest.unlink()
+    manifest.mkdir()
+    assert "manifest.json: expected to be able to read it, found: Is a directory" in refused(*call, "--again")
     assert holds_store(folder / "play")
 
 
