@@ -11,7 +11,7 @@ from spewy.match.opponents import pot_raise
 
 HELP = """fold, check, call
 raise 300  raise so that you have put 300 chips into the pot in this hand (or: bet 300)
-raise      raise by the pot; in a limit game by the fixed amount
+raise      raise by the pot; in a limit game by the fixed amount (or: bet)
 all-in     bet all of your chips
 f, c, r    short for fold, call or check, and raise; an empty line checks if that is free"""
 
@@ -57,9 +57,9 @@ def parse_words(betting: Betting, text: str) -> str:
 def words_text(betting: Betting) -> str:
     """Return the words that the player to act may use, such as ``fold, call, raise 200 to 20000``."""
     parts = ["fold", "call"] if betting.can_fold else ["check"]
-    bounds = betting.raise_bounds()
+    bounds, verb = betting.raise_bounds(), "bet" if _bets_first(betting) else "raise"
     if bounds is not None:
-        parts.append("raise" if betting.game.limit else f"raise {bounds[0]} to {bounds[1]}")
+        parts.append(verb if betting.game.limit else f"{verb} {bounds[0]} to {bounds[1]}")
     return ", ".join(parts)
 
 
@@ -76,7 +76,7 @@ def action_text(before: Betting, action: str) -> str:
     if action == "c":
         return "calls" if before.can_fold else "checks"
     total, highest = max(before.apply(action).spent), max(before.spent)
-    return f"raises to {total}" if before.can_fold else f"bets {total - highest} (to {total})"
+    return f"bets {total - highest} (to {total})" if _bets_first(before) else f"raises to {total}"
 
 
 def label_text(label: str) -> str:
@@ -87,6 +87,11 @@ def label_text(label: str) -> str:
     """
     verb, _, amount = action_words(label).partition(" ")
     return f"{_VERBS.get(verb, f'{verb}s')} {amount}".rstrip()
+
+
+def _bets_first(betting: Betting) -> bool:
+    """Tell whether a raise would be the first bet of the round; blinds of different sizes are a bet, too."""
+    return not betting.can_fold and (betting.round > 0 or betting.game.has_antes)
 
 
 def _raise(betting: Betting, digits: str) -> str:

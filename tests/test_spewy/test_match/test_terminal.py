@@ -100,12 +100,15 @@ def test_words_of_a_limit_game():
     with pytest.raises(InputError, match=r"'r': expected fold, call$"):
         parse_words(parse_line(LIMIT, "rrr"), "r")
     with pytest.raises(InputError, match=r"'fold': expected check, raise$"):
-        parse_words(parse_line(LIMIT, "c"), "fold")
+        parse_words(parse_line(LIMIT, "c"), "fold")  # the big blind is a bet
+    with pytest.raises(InputError, match=r"'fold': expected check, bet$"):
+        parse_words(parse_line(LIMIT, "cc/"), "fold")
 
 
 def test_what_actions_are_called():
     state = parse_line(NO_LIMIT, "cc/")
     assert [action_text(state, action) for action in ("c", "r200")] == ["checks", "bets 100 (to 200)"]
+    assert action_text(parse_line(NO_LIMIT, "c"), "r300") == "raises to 300"
     state = state.apply("r200")
     assert [action_text(state, action) for action in ("f", "c", "r500")] == [
         "folds",
@@ -215,7 +218,7 @@ def test_the_end_of_input_is_no_error(monkeypatch, text):
 
 def test_the_end_of_a_line_that_is_too_long_is_no_action(monkeypatch):
     result = run(monkeypatch, Tells(KUHN), "x" * 3000 + "c\n", "--hands", "1")
-    assert result.stdout.count("(1,000 characters): expected check, raise") == 1
+    assert result.stdout.count("(1,000 characters): expected check, bet") == 1
     assert "You: " not in result.stdout
 
 
