@@ -88,18 +88,28 @@ def create_folder(
         raise translate(error, folder / FILE) from error
 
 
+def manifest_of(folder: Path) -> Mapping[str, Any]:
+    """Read the manifest of the store in a folder; its data, which may be damaged, is not read.
+
+    Raises:
+        LockerError: The folder holds no store, or its manifest cannot be read, is damaged or of another version.
+    """
+    try:
+        return read_manifest(folder)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise no_manifest(folder) from error
+    except OSError as error:
+        raise unreadable(error, folder / FILE) from error
+
+
 def require_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Check that the store in a folder has a manifest; its data, which may be damaged, is not read.
+    """Check that the store in a folder has a manifest.
 
     Raises:
         ManifestMismatchError: The folder holds the lockers of another job.
-        LockerError: The folder's manifest cannot be read, is damaged or of another version.
+        LockerError: For the reasons of `manifest_of`.
     """
-    try:
-        found = read_manifest(folder)
-    except OSError as error:
-        raise unreadable(error, folder / FILE) from error
-    require_same(normalise(manifest, str(folder)), found, folder)
+    require_same(normalise(manifest, str(folder)), manifest_of(folder), folder)
 
 
 def remove_store(folder: Path | str) -> None:

@@ -36,11 +36,11 @@ from lockers.audit import data_file_findings, structure_findings
 from lockers.codec import Array, decode_from, encode
 from lockers.environment import Environment, LmdbTransaction, Need
 from lockers.errors import DamagedLockerError, LockerError, ReadOnlyLockerError
-from lockers.folder import DATA, create_folder, folder_lock, holds_store, no_manifest
+from lockers.folder import DATA, create_folder, folder_lock, holds_store, manifest_of
 from lockers.keys import VISITS, full_key, internal_key, locker_start, split_key
-from lockers.lmdb_errors import translate, unreadable
+from lockers.lmdb_errors import translate
 from lockers.look_up import look_up
-from lockers.manifest import FILE, normalise, read_manifest, require_same
+from lockers.manifest import normalise, read_manifest, require_same
 from lockers.store import T, Transaction
 from lockers.table import attach, detach
 from lockers.transaction import NOT_NESTED, BaseTransaction, read_visits
@@ -312,12 +312,7 @@ class LmdbStore:
         return environment
 
     def _attach(self) -> Environment:
-        try:
-            self._manifest = read_manifest(self.folder)
-        except (FileNotFoundError, NotADirectoryError) as error:
-            raise no_manifest(self.folder) from error
-        except OSError as error:
-            raise unreadable(error, self.folder / FILE) from error
+        self._manifest = manifest_of(self.folder)
         writer = not self.read_only
         self._environment = attach(self.folder / DATA, writer=writer)
         self._release = weakref.finalize(self, detach, self._environment, writer=writer)
