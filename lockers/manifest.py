@@ -136,13 +136,20 @@ def _checksum(content: Mapping[str, Any]) -> int:
 def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     """Yield the dotted key and the value of each leaf of nested mappings, such as ("rows.flop", "40").
 
-    Values are JSON text, which distinguishes 1, 1.0, true and "1". The dotted key of ``value`` itself is ``name``.
+    Values are JSON text, which distinguishes 1, true and "1"; 1.0 is written as 1. The dotted key of ``value`` itself is
+    ``name``.
     """
     if isinstance(value, Mapping) and (value or not name):
         for key, inner in value.items():
             yield from _leaves(inner, f"{name}.{key}" if name else str(key))
     else:
-        yield name, json.dumps(value, sort_keys=True)
+        yield name, json.dumps(json.loads(json.dumps(value), parse_float=_number), sort_keys=True)
+
+
+def _number(text: str) -> float:
+    """Return the value of a number of JSON text, an integer if it is whole."""
+    value = float(text)
+    return int(value) if value.is_integer() else value
 
 
 def _short(text: str) -> str:

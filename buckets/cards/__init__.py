@@ -10,6 +10,7 @@ from buckets.cards.cards import (
     cards_name,
     parse_card,
     parse_cards,
+    plain_suits,
 )
 from buckets.cards.categories import CATEGORIES
 from buckets.cards.hands import blocked, hand_index, hand_name, hands, parse_hand, preflop_classes
@@ -72,6 +73,7 @@ __all__ = [
     "parse_hand",
     "permute_cards",
     "permute_history",
+    "plain_suits",
     "preflop_classes",
     "range_equity",
     "range_symmetries",

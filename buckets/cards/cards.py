@@ -1,9 +1,10 @@
 """Cards as ints, their names, and decks.
 
 A card is ``4 * rank + suit``: rank 0 is the deuce, 12 the ace; suits c d h s are 0 to 3. So card 0 is 2c and
-51 is As, and ascending ints are ascending ranks.
+51 is As, and ascending ints are ascending ranks. Cards are written ``Qs Jh 2h``; `parse_cards` reads other spellings, too.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,10 @@ RANKS = "23456789TJQKA"
 SUITS = "cdhs"
 NUM_CARDS = 52
 
+_SIGNS = str.maketrans("♠♤♥♡♦♢♣♧", "sshhddcc", "\ufe0e\ufe0f\ufeff")
+_BLANKS = re.compile(r"\s*")
+_BETWEEN = re.compile(r"\s*[,;|/–—-]?\s*")
+
 
 def parse_card(text: str) -> int:
     """Read one card.
@@ -21,7 +26,7 @@ def parse_card(text: str) -> int:
     >>> parse_card("As")
     51
     """
-    return _parse_token(text, 0)
+    return _parse_token(plain_suits(text), 0)
 
 
 def card_name(card: int) -> str:
@@ -35,27 +40,47 @@ def card_name(card: int) -> str:
     return RANKS[card >> 2] + SUITS[card & 3]
 
 
-def parse_cards(text: str) -> tuple[int, ...]:
-    """Read cards in the order given, with or without white space between them.
+def parse_cards(text: str, *, strict: bool = False) -> tuple[int, ...]:
+    """Read cards in the order given, as people write them.
 
-    >>> parse_cards("Qs Jh 2h") == parse_cards("QsJh2h") == (43, 38, 2)
+    Capital and small letters mean the same, suits may be signs, and between two cards there may be white space and one
+    of the signs ``, ; | / -``.
+
+    >>> parse_cards("Qs Jh 2h") == parse_cards("QsJh2h") == parse_cards("qs, j♥ | 2H") == (43, 38, 2)
     True
+
+    Args:
+        text: the cards.
+        strict: whether to read only the spelling of `cards_name`, with or without white space, as protocols require.
+
+    Raises:
+        CardError: the text is not cards, or names a card twice.
     """
+    plain, between = (text, _BLANKS) if strict else (plain_suits(text), _BETWEEN)
     cards: list[int] = []
-    position = 0
-    while position < len(text):
-        if text[position].isspace():
-            position += 1
-            continue
-        token = text[position : position + 2]
-        card = _parse_token(token, position)
+    position = len(plain) - len(plain.lstrip())
+    while position < len(plain):
+        end = position + 2
+        token = plain[position:end]
+        card = _parse_token(token, position, plain[end : end + 1], strict=strict)
         if card in cards:
             raise CardError(
-                f"card {token!r} at position {position} of {text[: position + 2]!r}: expected each card once"
+                f"card {token!r} at position {position} of {plain[:end]!r}: expected each card once"
             )
         cards.append(card)
-        position += 2
+        gap = between.match(plain, end)
+        assert gap is not None
+        position = gap.end()
     return tuple(cards)
+
+
+def plain_suits(text: str) -> str:
+    """Replace the signs of suits by letters, and remove invisible characters that come with them.
+
+    >>> plain_suits("A♠K♥")
+    'AsKh'
+    """
+    return text.translate(_SIGNS)
 
 
 def cards_name(cards: Iterable[int]) -> str:
@@ -97,10 +122,11 @@ class Deck:
         return self.num_ranks * self.num_suits
 
 
-def _parse_token(token: str, position: int) -> int:
-    if len(token) != 2 or token[0] not in RANKS or token[1] not in SUITS:
-        ten = "; a ten is T" if token == "10" else ""
+def _parse_token(token: str, position: int, following: str = "", *, strict: bool = False) -> int:
+    rank, suit = (token[:1], token[1:]) if strict else (token[:1].upper(), token[1:].lower())
+    if len(token) != 2 or rank not in RANKS or suit not in SUITS:
+        ten = "; a ten is T" if token == "10" and not following.isdigit() else ""
         raise CardError(
             f"card {token!r} at position {position}: expected a rank of {RANKS} and a suit of {SUITS}{ten}"
         )
-    return 4 * RANKS.index(token[0]) + SUITS.index(token[1])
+    return 4 * RANKS.index(rank) + SUITS.index(suit)

@@ -18,7 +18,11 @@ from buckets.errors import CardError, RangeError
 
 @lru_cache(maxsize=32)
 def hands(deck: Deck, hole_cards: int) -> NDArray[np.int16]:
-    """Return all hands of a deck as a read-only array, shape (n_hands, hole_cards); hold'em has 1326 hands."""
+    """Return all hands of a deck as a read-only array, shape (n_hands, hole_cards); hold'em has 1326 hands.
+
+    The order is by the lower card, then by the higher card: 2c2d, 2c2h, 2c2s, 2c3c, ..., AdAh, AdAs, AhAs in hold'em.
+    Other programs have other orders.
+    """
     if hole_cards not in (1, 2):
         raise CardError(f"hole cards: expected 1 or 2, got {hole_cards!r}")
     if len(deck) < hole_cards:

@@ -12,6 +12,7 @@ from spewy.errors import InputError, shown
 from spewy.game.names import SEAT_NAMES
 from spewy.game.ranges import parse_range
 from spewy.job.job import Job
+from spewy.job.sections import board_text
 
 SECTIONS_WITHOUT_CARDS = {"name", "unit", "game", "bets", "tree", "rows", "solve", "rake", "save"}
 """Sections of a job file that contain no cards; a job with another section is not merged with jobs on other boards."""
@@ -124,4 +125,4 @@ def _boards(spot: dict[str, Any], source: str) -> tuple[str, ...]:
         raise InputError(
             f"job {source}: spot.boards: expected a list of at least one board, found {shown(boards)}"
         )
-    return tuple(boards)
+    return tuple(map(board_text, boards))

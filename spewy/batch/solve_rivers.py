@@ -88,8 +88,10 @@ def solve_rivers(
     Args:
         job: a spot with a board of five cards and without locks.
         boards: texts such as ``"Qs Jh 2h 8c 3d"``, or an array ``[river, card]`` of card numbers.
-        oop: ``[river, hand]``, or ``[hand]`` for the same range on all boards: weights of at least 0, by the numbers of
-            `buckets.cards.hands`. Weights of hands that the board blocks are ignored.
+        oop: ``[river, hand]``, or ``[hand]`` for the same range on all boards: weights of at least 0, in the order of
+            `buckets.cards.hands` (2c2d, 2c2h, 2c2s, 2c3c, ..., AhAs), which is not PioSOLVER's;
+            ``parse_range("order = pio ...").weights`` brings a list from there into it. Weights of hands that the board
+            blocks are ignored.
         ip: the other player's weights, in the same form.
         pots: ``[river]``, the pot of each river in whole chips; None: the job's pot. Each different pair of pot and
             stack needs a betting tree, which takes a few milliseconds.

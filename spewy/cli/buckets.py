@@ -111,7 +111,10 @@ def buckets(
     from spewy.look.buckets import BoardBuckets
 
     cards = load_game("holdem.nolimit.2p.reverse_blinds").board_order(parse_cards(" ".join(board)))
-    weights = None if range_text is None else parse_range(range_text, dead=cards).weights
+    given = None if range_text is None else parse_range(range_text, dead=cards)
+    for note in () if given is None else given.notes:
+        say(f"--range: {note}")
+    weights = None if given is None else given.weights
     locker = BucketLocker.open()
     try:
         clusters = BoardBuckets.of(cards, rows, weights, clustering, locker)

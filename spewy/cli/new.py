@@ -332,9 +332,11 @@ def _range(option: str, value: str | None) -> str | None:
     if text is not None:
         return text
     try:
-        parse_range(value)
+        notes = parse_range(value).notes
     except InputError as error:
         raise InputError(f"{option}: {error}") from None
+    for note in notes:
+        say(f"{option}: {note}")
     return value
 
 

@@ -20,7 +20,8 @@ from spewy.errors import InputError
 from spewy.game.amounts import Unit, UnitName, game_unit
 from spewy.game.count import TreeCount
 from spewy.game.gamefile import Game, format_game, load_game, parse_game
-from spewy.game.names import ROUND_NAMES, RoundName
+from spewy.game.names import ROUND_NAMES, SEAT_NAMES, RoundName
+from spewy.game.ranges.lists import bare_list
 from spewy.game.ranges.pair import RangePair
 from spewy.game.tree import BettingTree
 from spewy.game.treeconfig import (
@@ -183,6 +184,8 @@ class JobBase(Section):
             del data["solve"][key]
         del data["save"], data["dask"]
         data["game"] = {"text": format_game(self.rules)}
+        if self.spot is not None:  # folders have lists of numbers in Spewy's order without its name
+            data["spot"] |= {seat: bare_list(data["spot"][seat]) for seat in SEAT_NAMES}
         if self.solve.estimate == "no-betting":
             del data["solve"]["estimate"]  # folders from before this key was added do not have it
         if self.tree.max_raises is None:
@@ -265,8 +268,8 @@ class JobBase(Section):
         return None
 
     @property
-    def left_out(self) -> tuple[str, ...]:
-        """Messages that name the hands left out of the solve and say why: one for each range with such hands."""
+    def range_notes(self) -> tuple[str, ...]:
+        """Messages about how ranges were read, and about hands that are left out of the solve, with the reason."""
         return ()
 
     @property

@@ -16,6 +16,7 @@ from spewy.errors import InputError, path_text, shown
 from spewy.game.count import require_sizes_used
 from spewy.game.names import SEAT_NAMES
 from spewy.game.ranges import Range, parse_range
+from spewy.game.ranges.lists import named_list
 from spewy.game.ranges.pair import SMALLEST, RangePair, meet
 from spewy.job.base import JobBase
 from spewy.job.checks import require_betting_used, require_method, require_rounds, require_solving_used
@@ -104,6 +105,10 @@ class Job(JobBase):
         if not isinstance(data, dict):
             raise InputError(f"{subject}: expected a table of sections, found {shown(data)}")
         require_one_board(data, subject)
+        spot = data.get("spot")
+        if isinstance(spot, dict):  # a folder has lists in Spewy's order without its name
+            lists = {seat: named_list(spot[seat]) for seat in SEAT_NAMES if isinstance(spot.get(seat), str)}
+            data = data | {"spot": spot | lists}
         kind = kind_of(data)
         try:
             job = kind.model_validate(with_target(data))
@@ -233,10 +238,11 @@ class SpotJob(Job):
         return meet(self.ranges[0].weights, self.ranges[1].weights, hands(Deck(), 2))
 
     @property
-    def left_out(self) -> tuple[str, ...]:
-        """Messages that name the hands left out of the solve and say why: one for each range with such hands."""
+    def range_notes(self) -> tuple[str, ...]:
+        """Messages about how ranges were read, and about hands that are left out of the solve, with the reason."""
         lines = []
         for name, held, small in zip(SEAT_NAMES, self.ranges, self.range_pair.left_out, strict=True):
+            lines += [f"spot.{name}: {note}" for note in held.notes]
             if held.dropped:
                 lines.append(f"spot.{name}: {_listed(held.dropped)} left out: blocked by the board")
             if small:

@@ -13,7 +13,7 @@ from spewy.errors import InputError, nearest, path_text, short, shown
 from spewy.game.names import ROUND_NAMES
 from spewy.job.examples import FOLDER as EXAMPLES
 from spewy.job.rangefiles import with_range_files
-from spewy.system.textfile import as_path, exists, read_text
+from spewy.system.textfile import as_path, exists, read_toml
 
 
 def read_job(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
@@ -34,16 +34,7 @@ def read_job(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
         raise InputError(
             f"{subject} does not exist; `spewy examples {path_text(path.parent)}` copies it there"
         )
-    try:
-        data = tomllib.loads(read_text(path, subject))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{subject}: expected TOML, found: {short(str(error))}") from None
-    except ValueError:
-        raise InputError(
-            f"{subject}: expected numbers of a few digits, found a number of thousands"
-        ) from None
-    except RecursionError:
-        raise InputError(f"{subject}: expected a few nested brackets, found hundreds") from None
+    data = read_toml(path, subject)
     for text in overrides:
         override(data, text)
     game = data.get("game")

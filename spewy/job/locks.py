@@ -28,7 +28,7 @@ from spewy.game.ranges import parse_range
 from spewy.game.ranges.classes import NUM_HANDS
 from spewy.game.tree import BettingTree
 from spewy.game.treeconfig import TreeConfig
-from spewy.job.sections import Section
+from spewy.job.sections import BoardText, Section
 
 Frequencies: TypeAlias = list[float] | dict[str, float]
 
@@ -40,7 +40,7 @@ class LockSection(Section):
 
     line: str
     """Line that leads to the decision, such as "cr120c/", or labels such as "Check, Bet(120), Call /"."""
-    board: str | None = None
+    board: BoardText | None = None
     """Public cards at the decision; default: all boards."""
     strategy: Frequencies | None = None
     """Frequencies of the whole range: a list in the order of the actions, or a table such as { Check = 1 }."""

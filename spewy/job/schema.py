@@ -27,7 +27,8 @@ BOARDS = {
 RANGE_FILE = {
     "type": "object",
     "properties": {
-        "file": {"type": "string", "description": "Text file; its path is relative to the job file."}
+        "file": {"type": "string", "description": "Text file; its path is relative to the job file."},
+        "order": {"enum": ["pio", "spewy"], "description": "Order of the hands in a list of 1326 numbers."},
     },
     "required": ["file"],
     "additionalProperties": False,

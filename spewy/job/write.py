@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
+from buckets.cards import parse_cards
+from buckets.errors import CardError
 from spewy.errors import InputError
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES
 from spewy.game.ranges import parse_range
@@ -123,7 +125,7 @@ def _comments(data: Mapping[str, Any]) -> dict[str, str]:
     several = "boards" in spot
     if _table(spot, "boards").keys() == {"subset"}:
         found["spot.boards"] = "flops that represent all 1,755; each gets a folder"
-    cards = 3 if several else len(re.findall("[2-9TJQKA][cdhs]", str(spot.get("board"))))
+    cards = 3 if several else _cards(spot.get("board"))
     if 3 <= cards <= 5:
         found["spot.pot"] = f"pot when the {ROUND_NAMES[cards - 2]} is dealt"
     for seat, when in zip(SEAT_NAMES, ("first to act", "last to act"), strict=True):
@@ -144,6 +146,14 @@ def _comments(data: Mapping[str, Any]) -> dict[str, str]:
         each = "threads for each board; spewy solve solves a board on each core"
         found["solve.workers"] = each if several else "threads"
     return found
+
+
+def _cards(board: object) -> int:
+    """Count the cards of a board; 0 if it is not a board."""
+    try:
+        return len(parse_cards(board)) if isinstance(board, str) else 0
+    except CardError:
+        return 0
 
 
 def _hands(text: object) -> str:

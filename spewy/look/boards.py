@@ -30,7 +30,7 @@ class BoardFolders:
         folders: folders of solves, in the order in which the user gave them; those of a batch are sorted by name.
         weights: weights from files of weights, by the cards of a board in ascending order. The weight of a board
             without an entry is the number of boards that equal it up to suits.
-        missing: names of boards that have a weight and no folder.
+        missing: names of boards that have a weight above 0 and no folder.
     """
 
     folders: tuple[Path, ...]
@@ -38,11 +38,16 @@ class BoardFolders:
     missing: tuple[str, ...]
 
 
-def find_boards(paths: Sequence[str | Path]) -> BoardFolders:
+def find_boards(paths: Sequence[str | Path], *, weighing: bool = True) -> BoardFolders:
     """Find the solves in some folders; each is the folder of a solve, or contains the folders of several solves.
 
+    Args:
+        paths: the folders.
+        weighing: whether the boards are weighed: then boards with weight 0 are left out, and a file of weights must have
+            all boards of its folder.
+
     Raises:
-        InputError: a folder contains no solve, or its file of weights cannot be read.
+        InputError: a folder contains no solve, or its file of weights cannot be read or lacks a board.
     """
     folders: list[Path] = []
     weights: dict[tuple[int, ...], float] = {}
@@ -56,11 +61,16 @@ def find_boards(paths: Sequence[str | Path]) -> BoardFolders:
             raise InputError(
                 f"folder {path_text(path)}: expected the lockers of a solve, or folders with them, found none"
             )
-        folders += inside
         listed = _listed(path)
-        weights |= {_key(cards): weight for cards, weight in listed}
-        present = {_key(cards) for child in inside if (cards := _cards(child.name)) is not None}
-        absent = [cards for cards, _ in listed if _key(cards) not in present]
+        given = {_key(cards): weight for cards, weight in listed}
+        boards = {child: None if (cards := _cards(child.name)) is None else _key(cards) for child in inside}
+        if weighing and given:
+            _require_listed([child.name for child, key in boards.items() if key not in given], path)
+            inside = [child for child, key in boards.items() if given.get(key) != 0]
+        folders += inside
+        weights |= {key: weight for key, weight in given.items() if weight}
+        present = set(boards.values())
+        absent = [cards for cards, weight in listed if weight and _key(cards) not in present]
         if absent:
             with open_store(inside[0], read_only=True) as store:
                 game = stored_job(store, inside[0]).rules
@@ -77,7 +87,7 @@ def batch_folders(folder: str | Path) -> BoardFolders | None:
     path = as_path(folder, "folder")
     if not path.is_dir() or holds_store(strategy_folder(path)):
         return None
-    return find_boards((path,)) if any(map(holds_store, path.iterdir())) else None
+    return find_boards((path,), weighing=False) if any(map(holds_store, path.iterdir())) else None
 
 
 def board_folder(folder: str | Path, board: str | None) -> Path:
@@ -160,11 +170,23 @@ def _listed(folder: Path) -> list[tuple[tuple[int, ...], float]]:
         cards, weight = (_cards(row[0]), _weight(row[1])) if len(row) == 2 else (None, None)
         if cards is None or weight is None or _key(cards) in out:
             raise InputError(
-                f"{subject}, line {number}: expected a new board and a weight above 0, such as QsJh2h,24; "
+                f"{subject}, line {number}: expected a new board and a weight of at least 0, such as QsJh2h,24; "
                 f"found {short(','.join(row)) or 'nothing'}"
             )
         out[_key(cards)] = cards, weight
+    if out and not any(weight for _, weight in out.values()):
+        raise InputError(f"{subject}: expected a board with a weight above 0, found only weights of 0")
     return list(out.values())
+
+
+def _require_listed(unlisted: Sequence[str], folder: Path) -> None:
+    """Refuse boards of a folder that its file of weights does not have: how much they count is unknown."""
+    if unlisted:
+        more = f" and {len(unlisted) - MOST_NAMED:,} more" if len(unlisted) > MOST_NAMED else ""
+        raise InputError(
+            f"file {path_text(folder / WEIGHTS_FILE)}: expected a weight for each board of the folder, found none for "
+            f"{', '.join(unlisted[:MOST_NAMED])}{more}; add a line for each, with weight 0 to leave a board out"
+        )
 
 
 def _key(cards: tuple[int, ...]) -> tuple[int, ...]:
@@ -184,4 +206,4 @@ def _weight(text: str) -> float | None:
         weight = float(text)
     except ValueError:
         return None
-    return weight if weight > 0 and math.isfinite(weight) else None
+    return weight if weight >= 0 and math.isfinite(weight) else None

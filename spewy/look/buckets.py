@@ -61,7 +61,8 @@ class BoardBuckets:
         Args:
             board: 0, 3, 4 or 5 cards.
             rows: largest number of buckets.
-            weights: ``[hand]``, weight of each of the 1326 hands; None for 1 each.
+            weights: ``[hand]``, weight of each of the 1326 hands, in the order of `buckets.cards.hands`; None for 1
+                each.
             clustering: method of clustering, a key of `buckets.abstraction.GROUPINGS`.
             locker: cache of clusterings on disk; None computes the clustering.
 

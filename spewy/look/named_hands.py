@@ -40,7 +40,7 @@ def named_hands(text: str) -> Bools | None:
         suited = suits[:, 0] == suits[:, 1]
         return np.asarray(having & (suited if match[3].lower() == "s" else ~suited if match[3] else True))
     if _CARD.fullmatch(text):
-        return np.asarray((every == parse_card(text[0].upper() + text[1].lower())).any(axis=1))
+        return np.asarray((every == parse_card(text)).any(axis=1))
     if _SUITS.fullmatch(text):
         wanted = sorted(SUITS.index(suit) for suit in text.lower())
         if len(wanted) == 1:

@@ -336,7 +336,7 @@ def _played(hand: Hand, rounds: list[str], groups: list[HoleCards]) -> Hand:
 
 def _cards(subject: str, text: str) -> HoleCards:
     try:
-        return parse_cards(text) or None
+        return parse_cards(text, strict=True) or None
     except CardError as error:
         raise InputError(f"{subject}, cards: {short(str(error), MOST_TOLD)}") from None
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -19,6 +18,7 @@ from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand, HoleCards
 from spewy.match.acpc_text import LoggedHand
+from spewy.system.textfile import parse_toml
 
 UNKNOWN = "????"
 SUFFIXES = (".phh", ".phhs")
@@ -69,12 +69,7 @@ def read_phh(
     Raises:
         InputError: the text is not in the format, or a hand is impossible in the game.
     """
-    try:
-        content = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"{subject}: expected TOML, found: {error}") from None
-    except ValueError:  # Python does not read numbers of thousands of digits
-        raise InputError(f"{subject}: a number has thousands of digits") from None
+    content = parse_toml(text, subject)
     tables = [content] if "variant" in content else list(content.values())
     for number, table in enumerate(tables, start=1):
         try:

@@ -156,7 +156,7 @@ class Session(Closing):
             lockers.LockerError: the folder's lockers are damaged, or cannot be written.
         """
         report = unfailing(reporter or Silent())
-        for line in self.job.left_out:
+        for line in self.job.range_notes:
             report.note(line)
         if self._before is not None:
             return self._before

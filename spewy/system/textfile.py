@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
+import tomllib
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
-from spewy.errors import InputError, path_text, shown
+from spewy.errors import InputError, path_text, short, shown
 
 KINDS = {
     stat.S_IFDIR: "a folder",
@@ -35,7 +38,7 @@ def as_path(path: object, subject: str) -> Path:
 
 
 def read_text(path: Path, subject: str) -> str:
-    """Read the text of a regular file.
+    """Read the text of a regular file in UTF-8; a byte order mark at its beginning is skipped.
 
     Args:
         path: path of the file.
@@ -46,9 +49,62 @@ def read_text(path: Path, subject: str) -> str:
     """
     try:
         require_regular(path, subject)
-        return path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        if error.object[:2] in _UTF_16:
+            raise _utf_16(subject) from None
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"{subject}, line {line}: expected text in UTF-8, found the byte {error.object[error.start]:#04x}; save the "
+            "file as UTF-8"
+        ) from None
     except (OSError, ValueError) as error:  # a null character in a path is a ValueError
         raise InputError(f"{subject}: expected a readable text file, found: {_reason(error)}") from None
+    if "\0" in text[:2]:
+        raise _utf_16(subject)
+    return text
+
+
+def read_toml(path: Path, subject: str) -> dict[str, Any]:
+    """Read a TOML file.
+
+    Args:
+        path: path of the file.
+        subject: name of the file, for the error message.
+
+    Raises:
+        InputError: the file cannot be read, or is not TOML.
+    """
+    return parse_toml(read_text(path, subject), subject)
+
+
+def parse_toml(text: str, subject: str) -> dict[str, Any]:
+    """Read the text of a TOML file.
+
+    Args:
+        text: the text; a byte order mark at its beginning is skipped.
+        subject: name of the file, for the error message.
+
+    Raises:
+        InputError: the text is not TOML; the message has the line and the column, and shows the line.
+    """
+    text = text.removeprefix("\ufeff")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        reason, at, place = str(error).rpartition(" (at ")
+        number = re.match(r"line (\d+)", place)
+        line = text.split("\n")[int(number[1]) - 1].strip() if number else ""
+        found = f"{short(reason)}{at}{place}" if reason else short(place)
+        raise InputError(
+            f"{subject}: expected TOML, found: {found}{f': {shown(line)}' if line else ''}"
+        ) from None
+    except ValueError:
+        raise InputError(
+            f"{subject}: expected numbers of a few digits, found a number of thousands"
+        ) from None
+    except RecursionError:
+        raise InputError(f"{subject}: expected a few nested brackets, found hundreds") from None
 
 
 def require_regular(path: Path, subject: str) -> None:
@@ -73,6 +129,13 @@ def exists(path: Path) -> bool:
         return path.exists()
     except (OSError, ValueError):
         return False
+
+
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def _utf_16(subject: str) -> InputError:
+    return InputError(f"{subject}: expected text in UTF-8, found UTF-16; save the file as UTF-8")
 
 
 def _reason(error: OSError | ValueError) -> str:

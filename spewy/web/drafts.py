@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,7 +24,7 @@ from spewy.job.template import DOCS
 from spewy.job.write import write_job
 from spewy.look.folder import stored_job, strategy_folder
 from spewy.records.progress import last_target
-from spewy.system.textfile import read_text
+from spewy.system.textfile import parse_toml, read_text
 from spewy.web.folders import Entry
 
 MOST_CHARACTERS = 400_000
@@ -57,11 +56,9 @@ class Draft:
         """
         if len(text) > MOST_CHARACTERS:
             raise InputError(f"job: expected at most {MOST_CHARACTERS:,} characters, found {len(text):,}")
+        data = parse_toml(text, "job")
         try:
-            data = tomllib.loads(text)
             json.dumps(data, allow_nan=False)
-        except tomllib.TOMLDecodeError as error:
-            raise InputError(f"job: expected TOML, found: {error}") from None
         except (ValueError, TypeError, RecursionError):
             raise InputError(
                 "job: expected texts, usual numbers, lists and tables, found another value"

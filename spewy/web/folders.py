@@ -287,7 +287,7 @@ def _is_solve(folder: str | Path) -> bool:
 
 def _is_board(name: str) -> bool:
     try:
-        return len(parse_cards(name)) >= 3
+        return len(parse_cards(name, strict=True)) >= 3
     except CardError:
         return False
 

@@ -166,7 +166,7 @@ def read_cards(value: object, number: int | None, subject: str) -> tuple[int, ..
     """
     whole = isinstance(value, list) and all(isinstance(card, str) and len(card) == 2 for card in value)
     try:
-        cards = parse_cards("".join(value)) if isinstance(value, list) and whole else None
+        cards = parse_cards("".join(value), strict=True) if isinstance(value, list) and whole else None
     except CardError:
         cards = None
     if cards is None or number not in (None, len(cards)):

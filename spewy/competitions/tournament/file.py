@@ -7,18 +7,17 @@ before, and reads their results from a file.
 
 from __future__ import annotations
 
-import tomllib
 from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from spewy.errors import InputError, path_text, short, shown
+from spewy.errors import InputError, path_text, shown
 from spewy.job.load import explain
 from spewy.match.score import START, K
 from spewy.system.clock import MOST_SECONDS
-from spewy.system.textfile import read_text
+from spewy.system.textfile import read_toml
 
 RulesName = Literal["acpc-bankroll", "acpc-points", "acpc-online", "higc", "upac"]
 
@@ -130,13 +129,9 @@ def read_tournament(path: Path) -> TournamentFile:
     """
     subject = f"tournament {path_text(path)}"
     try:
-        tournament = TournamentFile.model_validate(tomllib.loads(read_text(path, subject)))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{subject}: expected TOML, found: {short(str(error))}") from None
+        tournament = TournamentFile.model_validate(read_toml(path, subject))
     except ValidationError as error:
         raise InputError(explain(subject, error.errors()[:1], TournamentFile)) from None
-    except (ValueError, RecursionError):
-        raise InputError(f"{subject}: a number has too many digits") from None
     _check(tournament, subject)
     return tournament
 

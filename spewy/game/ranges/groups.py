@@ -8,14 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from buckets.cards import RANKS, SUITS, Deck, hand_index, parse_card
+from buckets.cards import RANKS, SUITS, Deck, hand_index, parse_cards
 from spewy.game.ranges.classes import NUM_HANDS, HandClass, class_hands
 from spewy.game.ranges.order import top_hands
 
-__all__ = ["ACCEPTED", "group_hands"]
-
-ACCEPTED = "a group such as QQ+, AKs, A5s-A2s:0.5, KhQh, 12.5%, [50]AA[/50] or random"
-TENS = "a group such as QQ+ (a ten is T, not 10)"
+__all__ = ["GROUP", "group_hands", "not_a_group"]
 
 _CARD = f"[{RANKS}][{SUITS}]"
 _CLASS = f"([{RANKS}])([{RANKS}])([so]?)"
@@ -24,6 +21,12 @@ _SINGLE = re.compile(rf"{_CLASS}(\+?)", re.IGNORECASE)
 _DASH = re.compile(rf"{_CLASS}\s*-\s*{_CLASS}", re.IGNORECASE)
 _TOP = re.compile(r"(?:top\s*)?([0-9]{1,3}(?:\.[0-9]{0,9})?|\.[0-9]{1,9})\s*%", re.IGNORECASE)
 _RANDOM = re.compile(r"random|any\s*two", re.IGNORECASE)
+GROUP = re.compile(
+    f"(?:{'|'.join(form.pattern for form in (_TOP, _RANDOM, _COMBO, _DASH, _SINGLE))})(?=\\s*:|[\\s,;\\[]|$)",
+    re.IGNORECASE,
+)
+"""Matches a group at a position of a text, up to its weight, a separator or a bracket."""
+_TEN = re.compile(r"(?:^|[2-9AKQJTcdhs])10(?![0-9.%])|^10(?:10|[2-9][so+-]?$)", re.IGNORECASE)
 
 
 def group_hands(text: str) -> Iterator[tuple[int, float]]:
@@ -46,10 +49,9 @@ def group_hands(text: str) -> Iterator[tuple[int, float]]:
 
 def _whole(text: str) -> Iterator[int]:
     if match := _COMBO.fullmatch(text):
-        cards = [parse_card(card[0].upper() + card[1].lower()) for card in match.groups()]
-        if cards[0] == cards[1]:
+        if match[1].lower() == match[2].lower():
             raise ValueError("two different cards")
-        yield int(hand_index(Deck(), cards))
+        yield int(hand_index(Deck(), parse_cards(text)))
     elif match := _SINGLE.fullmatch(text):
         high, low, suits = _hand_class(*match.groups()[:3])
         best = len(RANKS) - 1 if high == low else high - 1
@@ -60,7 +62,14 @@ def _whole(text: str) -> Iterator[int]:
     elif _RANDOM.fullmatch(text):
         yield from range(NUM_HANDS)
     else:
-        raise ValueError(TENS if "10" in text else ACCEPTED)
+        raise ValueError(not_a_group(text))
+
+
+def not_a_group(text: str) -> str:
+    """Describe what was expected in place of a text that is not a group."""
+    if _TEN.search(text):
+        return "a group such as QQ+ (a ten is T, not 10)"
+    return "a group such as QQ+, AKs, A5s-A2s:0.5, KhQh, 12.5%, [50]AA[/50] or random"
 
 
 def _between(first: HandClass, last: HandClass) -> Iterator[int]:

@@ -1,4 +1,8 @@
-"""A range of hold'em hands: a weight from 0 to 1 for each hand, in the order of `buckets.cards.hands`."""
+"""A range of hold'em hands: a weight from 0 to 1 for each hand, in the order of `buckets.cards.hands`.
+
+The order is by the lower card, then by the higher card: 2c2d, 2c2h, 2c2s, 2c3c, ..., AdAh, AdAs, AhAs. PioSOLVER and other
+programs list hands in other orders; `parse_range` reads a list in PioSOLVER's order.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -16,9 +20,11 @@ class Range:
     """A range of hold'em hands. Two ranges are equal if their weights are equal."""
 
     weights: NDArray[np.float64]
-    """``[hand]``, the weights of all 1326 hands; read-only."""
+    """``[hand]``, the weights of all 1326 hands, from 2c2d, 2c2h, 2c2s, 2c3c to AhAs; read-only."""
     dropped: tuple[str, ...] = field(default=(), repr=False)
     """Names of the hands that `without` has removed."""
+    notes: tuple[str, ...] = field(default=(), repr=False)
+    """Remarks on how the range was read, such as that its weights are percentages."""
 
     def __post_init__(self) -> None:
         weights = np.array(self.weights, dtype=np.float64)
@@ -61,4 +67,4 @@ class Range:
         """
         mask = blocked(hands(Deck(), 2), list(dead))
         names = tuple(combo_name(int(hand)) for hand in np.flatnonzero(mask & (self.weights > 0)))
-        return Range(np.where(mask, 0.0, self.weights), self.dropped + names)
+        return Range(np.where(mask, 0.0, self.weights), self.dropped + names, self.notes)

@@ -13,26 +13,34 @@ A range is a list of groups with commas or line ends between them. Each group ma
 ``random``      all hands, also ``any two``
 ==============  ==========================================================================================
 
-PioSOLVER writes ranges in this way, too (``AA:0.5,AhKh``). GTO+ writes weights around groups, in percent:
-``[50]AA,KK[/50]``. Case does not matter (``aks``), and the rest of a line after a ``#`` is a comment. A later group
-overrides an earlier group. A range may also be a list of 1326 numbers, separated by white space or commas. Positions in
-error messages count characters from 0, in the line that the message names.
+Commas, semicolons and white space separate groups. PioSOLVER writes ranges in this way, too (``AA:0.5,AhKh``). GTO+
+writes weights around groups, in percent: ``[50]AA,KK[/50]``. ``AKs:50%`` is ``AKs:0.5``; if a weight is above 1, all
+weights after colons are percentages, and `Range.notes` says so. Case does not matter (``aks``), suits may be signs
+(``A♠K♠``), dashes may be long, and the rest of a line after a ``#`` is a comment. A later group overrides an earlier
+group. A range may also be a list of 1326 numbers (`spewy.game.ranges.lists`). Positions in error messages count characters
+from 0, in the line that the message names.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.cards import RANKS
+from buckets.cards import RANKS, plain_suits
 from spewy.errors import InputError, shown
 from spewy.game.ranges.classes import NUM_HANDS, HandClass, class_hands, combo_name
-from spewy.game.ranges.groups import group_hands
+from spewy.game.ranges.groups import GROUP, group_hands, not_a_group
+from spewy.game.ranges.lists import in_our_order, number_list
 from spewy.game.ranges.range import Range
 
 __all__ = ["format_range", "parse_range", "without_comments"]
+
+PERCENT = "weights above 1 are read as percentages"
+"""The note of a range whose weights are percentages without a sign."""
+ROUNDING = 1e-3
+"""A weight that is at most this much above 1 is 1, since exports of other programs round."""
 
 
 def parse_range(text: str, dead: Iterable[int] = ()) -> Range:
@@ -46,20 +54,18 @@ def parse_range(text: str, dead: Iterable[int] = ()) -> Range:
         dead: cards, such as the board's, whose hands are removed; `Range.dropped` names these hands.
 
     Raises:
-        InputError: the text is not a range, or no hand with a weight remains.
+        InputError: the text is not a range, or no hand with a weight remains; or it is a list of 1326 numbers whose
+            order is unknown.
     """
-    bare = without_comments(text)
-    numbers = re.findall(r"[^\s,]+", bare)
-    if not numbers:
+    bare = without_comments(plain_suits(text).translate(_DASHES))
+    if not bare.strip(" \t\r\n\f\v,;"):
         raise InputError("range: expected at least one group of hands, found nothing")
-    # A long text without letters is a list of numbers, even if there are not exactly 1326.
-    if len(numbers) > _FEWEST_NUMBERS and not _LETTERS.search(bare):
-        weights = _number_form(numbers)
-    else:
-        weights = _group_form(bare)
+    listed = number_list(bare)
+    read = _group_form(bare) if listed is None else _number_form(listed.numbers)
+    weights = read.weights if listed is None else in_our_order(read.weights, listed.order)
     if not weights.any():
         raise InputError(f"range {shown(text)}: expected a hand with a weight above 0, found none")
-    live = Range(weights).without(dead)
+    live = Range(weights, notes=(PERCENT,) if read.percent else ()).without(dead)
     if not live.weights.any():
         raise InputError(f"range {shown(text)}: expected a hand without a dead card, found none")
     return live
@@ -140,11 +146,14 @@ def _suffix(weight: float) -> str:
     return "" if weight == 1 else f":{weight!r}"
 
 
-_FEWEST_NUMBERS = 100
-_LETTERS = re.compile(r"[TJQKAcdhso%tjqk]|\ba")  # no letters of nan, inf and 1e-5, which are numbers
+_DASHES = str.maketrans("‐‑‒–—−", "------")
 _COMMENT = re.compile(r"#[^\n]*")
-_OPEN = re.compile(r"\[\s*([^\]/]*?)\s*\]\s*")
-_CLOSE = re.compile(r"\s*\[\s*/\s*([^\]]*?)\s*\]")
+_BETWEEN = re.compile(r"\s*[,;]?\s*")
+_OPEN = re.compile(r"\[\s*([^\]/]*?)\s*\]")
+_CLOSE = re.compile(r"\[\s*/\s*([^\]]*?)\s*\]")
+_WEIGHT = re.compile(r"\s*:\s*([^\s,;\[\]]*)(\s+%)?")
+_DECIMALS = re.compile(r",([0-9]+)%?(?=[\s,;\[]|$)")
+_OTHER = re.compile(r"\[?[^,;\[\n]*")
 
 
 def without_comments(text: str) -> str:
@@ -152,146 +161,186 @@ def without_comments(text: str) -> str:
     return _COMMENT.sub(lambda match: " " * len(match[0]), text)
 
 
-def _number_form(words: list[str]) -> NDArray[np.float64]:
-    if len(words) != NUM_HANDS:
-        raise InputError(f"range: expected {NUM_HANDS} numbers, found {len(words)}")
-    return np.array([_weight(word, f"range, number {i}") for i, word in enumerate(words)])
+class _Read(NamedTuple):
+    """Weights of a range: ``[hand]``, or ``[place in a list]``; and whether they were percentages without a sign."""
+
+    weights: NDArray[np.float64]
+    percent: bool
 
 
-def _group_form(text: str) -> NDArray[np.float64]:
-    weights = np.zeros(NUM_HANDS)
-    bracket: _Bracket | None = None
-    for start, token in _tokens(text):
-        subject = f"range, {_where(text, start)}"
-        group, opened, closed = _bracketed(token)
-        if opened is not None:
-            if bracket is not None:
-                raise InputError(
-                    f"{subject}: expected [/{bracket.text}] before another [, found {shown(token)}"
-                )
-            bracket = _Bracket(opened, _percent(opened, subject), subject)
-        _add(weights, group, token, subject, bracket)
-        if closed is not None:
-            if bracket is None or closed not in ("", bracket.text):
-                expected = "no [/ without a [ before it" if bracket is None else f"[/{bracket.text}]"
-                raise InputError(f"{subject}: expected {expected}, found {shown(token)}")
-            bracket = None
-    if bracket is not None:
-        raise InputError(f"{bracket.subject}: expected [/{bracket.text}] after [{bracket.text}], found none")
-    return weights
-
-
-class _Bracket(NamedTuple):
-    """An opening bracket with the weight of the groups that follow, as GTO+ writes it.
+class _Weight(NamedTuple):
+    """A weight as it was written.
 
     Attributes:
-        text: the weight as it was written, in percent.
-        weight: the weight from 0 to 1.
-        subject: how error messages about the bracket begin.
+        text: the text.
+        value: from 0 to 1 if it has a sign of percent, stands in brackets or is missing.
+        plain: whether it is a number without a sign of percent.
     """
 
     text: str
-    weight: float
-    subject: str
+    value: float
+    plain: bool
 
 
-def _tokens(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the position and the text of each group.
-
-    Line ends separate groups like commas; a comma at the end of a line does not begin an empty group.
-    """
-    lines = text.split("\n")
-    position = 0
-    for line in lines:
-        parts = line.split(",")
-        for number, part in enumerate(parts):
-            token = part.strip()
-            last = number == len(parts) - 1
-            if token or not (last and len(lines) > 1):
-                yield position + (len(part) - len(part.lstrip()) if token else 0), token
-            position += len(part) + 1
+_WHOLE = _Weight("", 1.0, plain=False)
 
 
-def _where(text: str, position: int) -> str:
-    """Describe a position in a text for error messages, with the number of the line if there are several."""
-    if "\n" not in text.rstrip():
-        return f"position {position}"
-    before = text[:position]
-    return f"line {before.count(chr(10)) + 1}, position {position - before.rfind(chr(10)) - 1}"
+class _Bracket(NamedTuple):
+    """An opening bracket with the weight of the groups that follow, as GTO+ writes it, and its position."""
+
+    weight: _Weight
+    position: int
 
 
-def _bracketed(token: str) -> tuple[str, str | None, str | None]:
-    """Split a group with GTO+'s brackets into three texts.
-
-    Returns:
-        The group without brackets; the weight in ``[...]`` before it, and the weight in ``[/...]`` after it, each None
-        if there is no such bracket.
-    """
-    opened = _OPEN.match(token)
-    rest = token[opened.end() :] if opened else token
-    place = rest.rfind("[")
-    closed = _CLOSE.fullmatch(rest[place:]) if place >= 0 else None
-    group = rest[:place] if closed else rest
-    return group.strip(), opened[1] if opened else None, closed[1] if closed else None
+def _number_form(words: list[str]) -> _Read:
+    if len(words) != NUM_HANDS:
+        raise InputError(f"range: expected {NUM_HANDS} numbers, found {len(words)}")
+    weights = []
+    for number, word in enumerate(words):
+        try:
+            weights.append(_weight(word))
+        except ValueError as error:
+            raise InputError(f"range, number {number}: expected {error}, found {shown(word)}") from None
+    percent = _are_percentages(weights)
+    return _Read(np.array([_share(weight, percent) for weight in weights]), percent)
 
 
-def _add(weights: NDArray[np.float64], text: str, token: str, subject: str, bracket: _Bracket | None) -> None:
-    """Set the weights of a group's hands.
+def _group_form(text: str) -> _Read:
+    groups = list(_groups(text))
+    percent = _are_percentages([weight for _, _, weight in groups])
+    weights = [0.0] * NUM_HANDS
+    for position, group, weight in groups:
+        share = _share(weight, percent)
+        try:
+            for hand, part in group_hands(group):
+                weights[hand] = share * part
+        except ValueError as error:
+            raise InputError(f"{_subject(text, position)}: expected {error}; found {shown(group)}") from None
+    return _Read(np.array(weights), percent)
 
-    Args:
-        weights: ``[hand]``, changed in place.
-        text: the group with its weight, without brackets.
-        token: the group as it was written, for messages.
-        subject: how messages begin.
-        bracket: the open bracket; None: the group is in no bracket.
 
-    Raises:
-        InputError: the text is not a group, or has a weight within a bracket.
-    """
-    group, colon, number = text.partition(":")
-    group = group.strip()
-    if colon and bracket is not None:
-        raise InputError(f"{subject}: expected one weight, found {shown(token)} within [{bracket.text}]")
-    weight = 1.0
-    if colon:
-        weight = _weight(number.strip(), f"{subject}, weight of {shown(group)}", group)
+def _groups(text: str) -> Iterator[tuple[int, str, _Weight]]:
+    """Yield the position, the text and the weight of each group."""
+    bracket: _Bracket | None = None
+    position = len(text) - len(text.lstrip())
+    while position < len(text):
+        if opened := _OPEN.match(text, position):
+            if bracket is not None:
+                raise InputError(
+                    f"{_subject(text, position)}: expected [/{bracket.weight.text}] before another [, "
+                    f"found {shown(opened[0])}"
+                )
+            try:
+                bracket = _Bracket(_percent(opened[1]), position)
+            except ValueError as error:
+                raise InputError(
+                    f"{_subject(text, position)}: expected {error} in [ ], found {shown(opened[1])}"
+                ) from None
+            position = opened.end()
+        elif closed := _CLOSE.match(text, position):
+            if bracket is None or closed[1].rstrip(" %") not in ("", bracket.weight.text.rstrip(" %")):
+                expected = "no [/ without a [ before it" if bracket is None else f"[/{bracket.weight.text}]"
+                raise InputError(f"{_subject(text, position)}: expected {expected}, found {shown(closed[0])}")
+            bracket = None
+            position = closed.end()
+        elif group := GROUP.match(text, position):
+            end, weight = _weight_of(text, group, bracket)
+            yield position, group[0], weight
+            position = end
+        else:
+            other = _OTHER.match(text, position)
+            found = other[0].strip() if other else ""
+            raise InputError(f"{_subject(text, position)}: expected {not_a_group(found)}; found {shown(found)}")
+        position = _BETWEEN.match(text, position).end()  # type: ignore[union-attr]  # it matches an empty text, too
     if bracket is not None:
-        weight = bracket.weight
-    try:
-        for hand, share in group_hands(group):
-            weights[hand] = weight * share
-    except ValueError as error:
-        raise InputError(f"{subject}: expected {error}; found {shown(token)}") from None
+        name = bracket.weight.text
+        raise InputError(f"{_subject(text, bracket.position)}: expected [/{name}] after [{name}], found none")
 
 
-def _percent(word: str, subject: str) -> float:
-    try:
-        percent = float(word)
-    except ValueError:
-        percent = float("nan")
-    if not 0 <= percent <= 100:
-        raise InputError(f"{subject}: expected a weight from 0 to 100 in [ ], found {shown(word)}")
-    return abs(percent) / 100
-
-
-def _weight(word: str, subject: str, group: str | None = None) -> float:
-    """Read a weight from 0 to 1.
-
-    Args:
-        word: the weight.
-        subject: how the error message begins.
-        group: the hands that have the weight, such as ``AKs``. If the weight is between 1 and 100, the error message
-            shows how to write the weight in percent. None: the error message does not show this.
+def _weight_of(text: str, group: re.Match[str], bracket: _Bracket | None) -> tuple[int, _Weight]:
+    """Return where a group ends with its weight, and the weight.
 
     Raises:
-        InputError: the text is not a number from 0 to 1.
+        InputError: the weight is not a number, or has a decimal comma, or stands within a bracket.
     """
+    written = _WEIGHT.match(text, group.end())
+    if written is None:
+        return group.end(), _WHOLE if bracket is None else bracket.weight
+    word = written[1]
+    if bracket is not None:
+        raise InputError(
+            f"{_subject(text, group.start())}: expected one weight, found {shown(group[0] + written[0])} "
+            f"within [{bracket.weight.text}]"
+        )
+    decimals = _DECIMALS.match(text, written.end())
+    if decimals and word.isdigit() and (int(word) == 0 or not re.fullmatch("[2-9]{2}", decimals[1])):
+        raise InputError(
+            f"{_subject(text, group.start())}: expected a point in the weight, {group[0]}:{word}.{decimals[1]}, "
+            f"found {shown(group[0] + written[0] + decimals[0])}; leave a blank after a comma between groups"
+        )
     try:
-        weight = float(word)
+        return written.end(), _percent(word) if written[2] else _weight(word)
+    except ValueError as error:
+        subject = f"{_subject(text, group.start())}, weight of {shown(group[0])}"
+        raise InputError(f"{subject}: expected {error}, found {shown(word)}") from None
+
+
+def _subject(text: str, position: int) -> str:
+    """Name a position in a text for error messages, with the number of the line if there are several."""
+    if "\n" not in text.rstrip():
+        return f"range, position {position}"
+    before = text[:position]
+    return f"range, line {before.count(chr(10)) + 1}, position {position - before.rfind(chr(10)) - 1}"
+
+
+def _weight(word: str) -> _Weight:
+    """Read a weight from 0 to 1, or from 0 to 100 percent.
+
+    Raises:
+        ValueError: the text is not such a number; the message says what was expected.
+    """
+    if word.endswith("%"):
+        return _percent(word)
+    value = _number(word)
+    if not 0 <= value <= 100 * (1 + ROUNDING):
+        raise ValueError("a number from 0 to 1, or a percentage")
+    return _Weight(word, abs(value), plain=True)  # abs turns -0.0 into 0.0
+
+
+def _percent(word: str) -> _Weight:
+    percent = _number(word.removesuffix("%").rstrip())
+    if not 0 <= percent <= 100 * (1 + ROUNDING):
+        raise ValueError("a weight from 0 to 100 percent")
+    return _Weight(word, min(abs(percent) / 100, 1.0), plain=False)
+
+
+def _number(word: str) -> float:
+    """Return the value of a number, and no number (NaN) for another text."""
+    try:
+        return float(word)
     except ValueError:
-        weight = float("nan")
-    if not 0 <= weight <= 1:
-        percent = group is not None and 1 < weight <= 100
-        hint = f"; {word} percent is {group}:{weight / 100:g} or [{word}]{group}[/{word}]" if percent else ""
-        raise InputError(f"{subject}: expected a number from 0 to 1, found {shown(word)}{hint}")
-    return abs(weight)  # abs turns -0.0 into 0.0
+        return float("nan")
+
+
+def _are_percentages(weights: Sequence[_Weight]) -> bool:
+    """Whether the weights without a sign are percentages: one of them is above 1.
+
+    Raises:
+        InputError: another weight is above 0 and at most 1, so that it is unclear what it means.
+    """
+    plain = [weight for weight in weights if weight.plain]
+    above = next((weight for weight in plain if weight.value > 1 + ROUNDING), None)
+    if above is None:
+        return False
+    below = next((weight for weight in plain if 0 < weight.value <= 1 + ROUNDING), None)
+    if below is not None:
+        raise InputError(
+            f"range: expected weights from 0 to 1, or all in percent, found {above.text} and {below.text}; write "
+            f"{above.text}% if it is a percentage"
+        )
+    return True
+
+
+def _share(weight: _Weight, percent: bool) -> float:
+    """Return a weight from 0 to 1; ``percent``: whether weights without a sign are percentages."""
+    return min(weight.value / 100 if percent and weight.plain else weight.value, 1.0)

@@ -15,9 +15,29 @@ def test_numbers_and_names_follow_the_convention():
     assert parse_cards("2c 2d 2h 2s 3c As") == (0, 1, 2, 3, 4, 51)
 
 
-@pytest.mark.parametrize("text", ["Qs Jh 2h", "QsJh2h", "  Qs\tJh2h "])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Qs Jh 2h", "QsJh2h", "  Qs\tJh2h ", "Qs,Jh,2h", "Qs, Jh, 2h", "Qs Jh | 2h", "Qs-Jh-2h", "Qs/Jh;2h"),
+        *("qs jh 2h", "QS JH 2H", "Q♠ J♥ 2♥", "Q♠️J♥️2♥️", "\ufeffQs Jh 2h"),
+    ],
+)
 def test_cards_may_stand_apart_or_together(text):
     assert parse_cards(text) == (43, 38, 2)
+
+
+@pytest.mark.parametrize("text", ["qs", "Q♠", "Qs,Jh"])
+def test_protocols_have_one_spelling(text):
+    assert parse_cards("Qs Jh2h", strict=True) == (43, 38, 2)
+    with pytest.raises(CardError, match="expected a rank"):
+        parse_cards(text, strict=True)
+
+
+@pytest.mark.parametrize(("text", "ten"), [("10s", True), ("Qs 10h", True), ("100", False), ("Qs1h", False)])
+def test_a_ten_is_named_where_one_stands(text, ten):
+    with pytest.raises(CardError) as error:
+        parse_cards(text)
+    assert ("a ten is T" in str(error.value)) == ten
 
 
 def test_no_text_is_no_cards():
@@ -29,7 +49,8 @@ def test_no_text_is_no_cards():
     [
         ("Qs Xh", "Xh", 3),
         ("QsJ", "J", 2),
-        ("qs", "qs", 0),
+        ("Qs,,Jh", ",J", 3),
+        ("Qs_Jh", "_J", 2),
         ("10s", "10", 0),
         ("Q s", "Q ", 0),
         ("QsJhQs", "Qs", 4),

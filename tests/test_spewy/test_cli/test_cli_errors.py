@@ -101,7 +101,8 @@ HINTS = {
     "bets.turm.bet=33%": "expected the sections [bets.preflop], [bets.flop], [bets.turn], [bets.river]; "
     "found 'turm' (nearest: turn)",
     "bets.bet=33%": "found 'bet'",
-    "spot.oop=AK:50": "50 percent is AK:0.5 or [50]AK[/50]",
+    "spot.oop=AK:50,QQ:0.5": "expected weights from 0 to 1, or all in percent, found 50 and 0.5; write 50%",
+    "spot.oop=AK:0,5": "expected a point in the weight, AK:0.5, found 'AK:0,5'",
     "spot.oop=A10s": "a ten is T, not 10",
     "spot.board=Qs 7h 2d 10c": "a ten is T",
     "solve.symmetry=yes": "solve.symmetry: expected true or false, found 'yes'",

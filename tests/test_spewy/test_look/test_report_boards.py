@@ -81,18 +81,18 @@ def test_weights_beside_the_boards_count(folder, tmp_path):
     for name in NAMES:
         (tmp_path / name).symlink_to(folder / name)
     equal = good_json("report", *(folder / name for name in NAMES))
-    (tmp_path / "boards.csv").write_text("board,weight\nKh9d6s2c,48\nQhQs7s3d,5\nQs7h3c2d,24\n")
+    (tmp_path / "boards.csv").write_text("board,weight\nKh9d6s2c,48\nQhQs7s3d,5\nQs7h3c2d,24\nQh7h2d3d,12\n")
     result = spewy("report", tmp_path, "--json")
     found = json.loads(result.stdout)
     assert found["boards"]["Kh9d6s2c"]["stands_for"] == 48
     weights = [{name: row["weight"] for name, row in report["boards"].items()} for report in (found, equal)]
     ratios = [weight["Kh9d6s2c"] / weight["Qs7h2d3c"] for weight in weights]
     assert ratios[0] == pytest.approx(2 * ratios[1])
-    assert "1 of 3 boards are missing, such as" in result.stderr
+    assert "1 of 4 boards are missing, such as" in result.stderr
 
 
 @pytest.mark.parametrize(
-    "text", ["", "board\n", "board,weight\nQs7h2d3c\n", "board,weight\nQsQs,1\n", "board,weight\nQs7h2d,0\n"]
+    "text", ["", "board\n", "board,weight\nQs7h2d3c\n", "board,weight\nQsQs,1\n", "board,weight\nQs7h2d,-1\n"]
 )
 def test_weights_that_are_none_are_told_by_line(folder, tmp_path, text):
     (tmp_path / NAMES[0]).symlink_to(folder / NAMES[0])
@@ -100,6 +100,22 @@ def test_weights_that_are_none_are_told_by_line(folder, tmp_path, text):
     assert f"boards.csv, line {2 if text.startswith('board,') else 1}: expected" in refused(
         "report", tmp_path
     )
+
+
+def test_a_board_without_a_weight_is_named(folder, tmp_path):
+    for name in NAMES:
+        (tmp_path / name).symlink_to(folder / name)
+    weights = tmp_path / "boards.csv"
+    weights.write_text("board,weight\nKh9d6s2c,48\nQs7h2d3c,24\n")
+    for command in (("report", tmp_path), ("compare", tmp_path, tmp_path)):
+        line = refused(*command)
+        assert "boards.csv: expected a weight for each board of the folder, found none for Qh7h2d3d; add" in line
+    good("show", tmp_path, "--board", "Qh7h2d3d")
+    weights.write_text("board,weight\nKh9d6s2c,48\nQs7h2d3c,24\nQh7h2d3d,0\n")
+    found = good_json("report", tmp_path)["boards"]
+    assert found.keys() == {"Kh9d6s2c", "Qs7h2d3c"}
+    weights.write_text("board,weight\nKh9d6s2c,0\nQs7h2d3c,0\nQh7h2d3d,0\n")
+    assert "expected a board with a weight above 0" in refused("report", tmp_path)
 
 
 def test_rows_tell_how_far_each_solve_is(folder, tmp_path):

@@ -170,7 +170,7 @@ def test_a_hand_that_only_a_light_one_goes_with_is_solved_against_it():
 def test_what_is_left_out_is_said():
     data = tomllib.loads(POLARISED)
     data["spot"] |= {"oop": "KhKd,2s2c,JcTc", "ip": "AhAd,QQ:1e-12"}
-    assert Job.of(data).left_out == (
+    assert Job.of(data).range_notes == (
         "spot.oop: 2s2c left out: blocked by the board",
         "spot.ip: QdQc, QhQc, QsQc, QhQd, QsQd, QsQh left out: less than 1e-09 of the largest weight",
     )

@@ -58,6 +58,26 @@ def weight(hand_range, name):
         ("Top 12.5 %:0.5, 72o:0", 82.875),
         ("100%", 1326),
         ("AA\nKK,\n\nQQ # and JJ\n# TT", 18),
+        ("AA,", 6),
+        ("22+, A2s+, KTs+,", 138),
+        ("22+; A2s+; KTs+", 138),
+        ("22+ A2s+\tKTs+", 138),
+        ("AA,[25%]AKs[/25%],[25%]AQs[/25%]", 8),
+        ("[50]AA[/50][25]KK[/25]", 4.5),
+        ("[50] AA KK,[/ 50 %]QQ", 12),
+        ("A5s–A2s", 16),
+        ("A5s − A2s QQ", 22),
+        ("A♠K♠", 1),
+        ("A♠️K♠️,A♡K♡", 2),
+        ("\ufeffAK", 16),
+        ("AA:1.0000001", 6),
+        ("AA:1.0005, KK:0.5", 9),
+        ("AKs:50%", 2),
+        ("AKs : 12.5 %, QQ:1", 6.5),
+        ("AKs:50,QQ:100", 8),
+        ("AKs:50,QQ,JJ:0", 8),
+        ("AA:1,55", 12),
+        ("AA:0, 55", 6),
     ],
 )
 def test_combos(text, combos):
@@ -110,7 +130,19 @@ def test_dead_combos_are_dropped_and_reported():
     [
         ("", "range: expected at least one group of hands, found nothing"),
         (" , ", "range: expected at least one group of hands, found nothing"),
-        ("AA,", "position 3: expected a group such as"),
+        ("AA,,KK", "position 3: expected a group such as"),
+        (",AA", "position 0: expected a group such as"),
+        ("AAKK", "found 'AAKK'"),
+        ("Ah Kh", "found 'Ah Kh'"),
+        ("A10s", "(a ten is T, not 10); found 'A10s'"),
+        ("10h9h", "(a ten is T, not 10); found '10h9h'"),
+        ("109s", "(a ten is T, not 10); found '109s'"),
+        ("[10]AX", "expected a group such as QQ+, AKs"),
+        ("AA:10x", "expected a number from 0 to 1, or a percentage, found '10x'"),
+        ("AA:0.5,KK:50", "expected weights from 0 to 1, or all in percent, found 50 and 0.5; write 50% if"),
+        ("AKs:0,5", "expected a point in the weight, AKs:0.5, found 'AKs:0,5'; leave a blank after a comma"),
+        ("AKs:0,55", "expected a point in the weight, AKs:0.55, found 'AKs:0,55'"),
+        ("AKs:1,00,QQ", "expected a point in the weight, AKs:1.00, found 'AKs:1,00'"),
         (
             "AA, KX",
             "range, position 4: expected a group such as QQ+, AKs, A5s-A2s:0.5, KhQh, 12.5%, [50]AA[/50] or random; "
@@ -121,23 +153,26 @@ def test_dead_combos_are_dropped_and_reported():
         ("AKs-QJo", "expected both ends suited, both offsuit or both without s and o"),
         ("AKs-Q9s", "expected both ends pairs, or with the same high card, or with the same gap"),
         ("99-A9", "expected both ends pairs"),
-        ("AA:1.5", "position 0, weight of 'AA': expected a number from 0 to 1, found '1.5'"),
-        ("KK,AA:-0.5", "position 3, weight of 'AA': expected a number from 0 to 1, found '-0.5'"),
+        ("AA:100.5", "position 0, weight of 'AA': expected a number from 0 to 1, or a percentage, found '100.5'"),
+        ("AA:101%", "position 0, weight of 'AA': expected a weight from 0 to 100 percent, found '101%'"),
+        ("KK,AA:-0.5", "position 3, weight of 'AA': expected a number from 0 to 1, or a percentage, found '-0.5'"),
         ("AA:nan", "found 'nan'"),
-        ("AA:", "weight of 'AA': expected a number from 0 to 1, found ''"),
+        ("AA:", "weight of 'AA': expected a number from 0 to 1, or a percentage, found ''"),
         ("[50]AA", "range, position 0: expected [/50] after [50], found none"),
-        ("KK,[50]AA[/40]", "range, position 3: expected [/50], found '[50]AA[/40]'"),
-        ("AA[/50]", "range, position 0: expected no [/ without a [ before it, found 'AA[/50]'"),
-        ("[50]AA,[20]KK[/20]", "range, position 7: expected [/50] before another [, found '[20]KK[/20]'"),
-        ("[50]AA:0.3[/50]", "range, position 0: expected one weight, found '[50]AA:0.3[/50]' within [50]"),
-        ("[150]AA[/150]", "range, position 0: expected a weight from 0 to 100 in [ ], found '150'"),
-        ("[x]AA[/x]", "expected a weight from 0 to 100 in [ ], found 'x'"),
+        ("KK,[50]AA[/40]", "range, position 9: expected [/50], found '[/40]'"),
+        ("AA[/50]", "range, position 2: expected no [/ without a [ before it, found '[/50]'"),
+        ("[50]AA,[20]KK[/20]", "range, position 7: expected [/50] before another [, found '[20]'"),
+        ("[50]AA:0.3[/50]", "range, position 4: expected one weight, found 'AA:0.3' within [50]"),
+        ("[150]AA[/150]", "range, position 0: expected a weight from 0 to 100 percent in [ ], found '150'"),
+        ("[x]AA[/x]", "expected a weight from 0 to 100 percent in [ ], found 'x'"),
         ("0%", "range, position 0: expected a share of all hands above 0% and up to 100%; found '0%'"),
         ("AA,101%", "range, position 3: expected a share of all hands above 0% and up to 100%"),
         ("AA\n KK, KX", "range, line 2, position 5: expected a group such as"),
         ("AA:0", "expected a hand with a weight above 0, found none"),
         ("0.5 " * 1325, "expected 1326 numbers, found 1325"),
-        ("0.5," * 1325 + "nan", "range, number 1325: expected a number from 0 to 1, found 'nan'"),
+        ("0.5," * 1325 + "nan", "range, number 1325: expected a number from 0 to 1, or a percentage, found 'nan'"),
+        ("order = gto " + "1 " * NUM_HANDS, "expected order = pio or order = spewy, found order = gto"),
+        ("order = pio AA", "expected 1326 numbers, found 1"),
         ("0 " * NUM_HANDS, "expected a hand with a weight above 0"),
     ],
 )
@@ -155,7 +190,62 @@ def test_a_range_of_dead_hands_only():
 def test_number_form():
     weights = np.linspace(0, 1, NUM_HANDS)
     for separator in (" ", ",", ", ", "\n"):
-        assert parse_range(separator.join(map(repr, weights.tolist()))) == Range(weights)
+        numbers = separator.join(map(repr, weights.tolist()))
+        assert parse_range(f"order = spewy{separator}{numbers}") == Range(weights)
+
+
+def pio_names():
+    """The hands in PioSOLVER's order: a loop over the higher card, and over the lower cards within."""
+    cards = [rank + suit for rank in "23456789TJQKA" for suit in "cdhs"]
+    return [cards[high] + cards[low] for high in range(52) for low in range(high)]
+
+
+def listed(names, weights):
+    return " ".join(str(weights.get(name, weights.get(name[2:] + name[:2], 0))) for name in names)
+
+
+ACES = dict.fromkeys(("AsAh", "AsAd", "AsAc", "AhAd", "AhAc", "AdAc"), 1)
+
+
+@pytest.mark.parametrize("head", ["order = pio\n", "Order: PIO, ", "set_range OOP ", "# Pio's\nset_range IP\n"])
+def test_lists_in_the_order_of_pio(head):
+    names = pio_names()
+    assert names[:4] == ["2d2c", "2h2c", "2h2d", "2s2c"]
+    odd = {"KhQh": 0.25, "2s2c": 1, "7d3c": 0.5}
+    assert parse_range(head + listed(names, ACES)) == parse_range("AA")
+    assert parse_range(head + listed(names, odd)) == parse_range("KhQh:0.25,2s2c,7d3c:0.5")
+
+
+def test_lists_in_an_unknown_order_are_refused():
+    ours = [combo_name(hand) for hand in range(NUM_HANDS)]
+    one = {"KhQh": 1}
+    for names, weights, hint in (
+        (pio_names(), ACES, "; in order = pio the range treats all suits alike, in order = spewy it does not"),
+        (ours, ACES, "; in order = spewy the range treats all suits alike, in order = pio it does not"),
+        (ours, one, "found none"),
+    ):
+        with pytest.raises(InputError, match=r"expected the order of the 1,326 numbers .* order = pio") as error:
+            parse_range(listed(names, weights))
+        assert str(error.value).endswith(hint)
+    assert parse_range("0.5 " * NUM_HANDS) == parse_range("random:0.5")
+    assert parse_range(listed(ours, {"AsAh": 1})) == parse_range("AsAh")  # the last hand in both orders
+
+
+def test_percentages_are_told():
+    assert parse_range("AA:50,KK").notes == ("weights above 1 are read as percentages",)
+    numbers = "order = spewy " + " ".join(["100", "0", "50"] * 442)
+    assert parse_range(numbers).notes == ("weights above 1 are read as percentages",)
+    assert parse_range(numbers).combos == 663
+    assert parse_range("AA:50%,KK:0.5").notes == ()
+
+
+def test_lines_are_counted_only_for_errors(monkeypatch):
+    """Otherwise the time grows with the square of the number of lines."""
+    lines = ["AhKh:0.5, [50]QQ[/50]"] * 1000
+    with pytest.raises(InputError, match="range, line 1001, position 4"):
+        parse_range("\n".join([*lines, "AA, XX"]))
+    monkeypatch.setattr("spewy.game.ranges.text._subject", None)
+    assert parse_range("\n".join(lines)).combos == 3.5
 
 
 def test_many_pairs_of_digits_are_hands():
