@@ -51,7 +51,7 @@ def read_text(path: Path, subject: str) -> str:
         require_regular(path, subject)
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        if error.object[:2] in _UTF_16:
+        if error.object[:2] in _UTF_16 or 0 in error.object[:2]:
             raise _utf_16(subject) from None
         line = error.object.count(b"\n", 0, error.start) + 1
         raise InputError(
@@ -132,6 +132,7 @@ def exists(path: Path) -> bool:
 
 
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""Byte order marks of UTF-16; without a mark, one of the first two bytes is zero."""
 
 
 def _utf_16(subject: str) -> InputError:

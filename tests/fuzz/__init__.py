@@ -4,6 +4,7 @@
 
 - `text`: odd values, and changes of texts by character and by token;
 - `spots`: jobs that are right, at random;
+- `pasted`: ranges, boards and files in the spellings of other programs, with the right weights;
 - `mutate`: jobs that may be wrong, made from right ones;
 - `damage`: what becomes of a folder of lockers; `foreign`: folders that are something else;
 - `tables`: a dealer that sends odd lines to a bot; `slumbot`: a server of Slumbot's protocol that sends odd answers;

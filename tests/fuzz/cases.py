@@ -23,6 +23,7 @@ from .foreign import foreign
 from .judge import MOST_OF_ERROR, NOT_FORESEEN, Answer, faults
 from .mutate import GAMES as GAME_NAMES
 from .mutate import odd_job, override
+from .pasted import pasted, unordered
 from .slumbot import slumbot
 from .spots import Data, random_dealt, random_job, random_river, random_toy, random_turn, renamed, scaled
 from .tables import HostileDealer
@@ -286,6 +287,8 @@ KINDS: tuple[tuple[Callable[[Case], None], float], ...] = (
     (right_jobs, 15),
     (odd_arguments, 12),
     (odd_boards, 4),
+    (pasted, 8),
+    (unordered, 1),
     (damage, 12),
     (foreign_folders, 6),
     (bots, 4),

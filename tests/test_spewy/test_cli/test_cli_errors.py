@@ -68,7 +68,7 @@ WRONG = {
     "empty range": (('"KhKc,8s7s"', '""'), "spot.ip"),
     "ranges that share every card": (('"AhAd,KdQd,JcTc"\nip = "KhKc,8s7s"', '"AhAd"\nip = "AdAc"'), "spot"),
     "bad range token": (('"KhKc,8s7s"', '"KhKc,XYs"'), "XYs"),
-    "weight above 1": (('"KhKc,8s7s"', '"KhKc:1.5"'), "1.5"),
+    "weight above 100 percent": (('"KhKc,8s7s"', '"KhKc:150"'), "150"),
     "negative weight": (('"KhKc,8s7s"', '"KhKc:-1"'), "-1"),
     "no pot": (("pot = 100", "pot = 0"), "spot.pot"),
     "negative pot": (("pot = 100", "pot = -5"), "spot.pot"),

@@ -8,7 +8,9 @@ from cli_runs import COMMAND, TURN, good, refused, spewy, write
 from dealt_jobs import DEALT_LEDUC
 from jobs import example, solved
 
+from lockers.manifest import write_manifest
 from spewy.errors import InputError
+from spewy.game.gamefile import format_game, load_game
 from spewy.job.job import Job
 from spewy.run.session import Session
 
@@ -60,6 +62,97 @@ def test_too_much_of_something(text, named, tmp_path):
     line = refused("tree", write(tmp_path, text))
     assert named in line
     assert len(line) < 500
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (TURN.replace("pot = 100", "pot = 16,4"), "column 9): 'pot = 16,4'"),
+        (TURN.replace("pot = 100", "pot 16"), "column 5): 'pot 16'"),
+        (TURN.replace("pot = 100", "pot = 016"), "column 8): 'pot = 016'"),
+        (TURN.replace("pot = 100", "[bets.river"), "): '[bets.river'"),
+        (TURN.replace("pot = 100", f"'{LONG}' x"), "characters)"),
+    ],
+    ids=range(5),
+)
+def test_toml_errors_name_the_line(text, place, tmp_path):
+    number = TURN.splitlines().index("pot = 100") + 1
+    line = refused("tree", write(tmp_path, text))
+    assert "expected TOML, found: " in line
+    assert f"(at line {number}, " in line
+    assert place in line
+    assert len(line) < 500
+
+
+KUHN_GAME = format_game(load_game("kuhn"))
+MARK = b"\xef\xbb\xbf"
+TEXTS = {
+    "job.toml": TURN.replace("pot = 100", "pot = 100\n# Müller"),
+    "kuhn.game": KUHN_GAME,
+    "range.txt": "AK,99",
+    "hands.phh": "variant = 'NT'",
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_mark_of_utf_8_is_skipped_and_utf_16_is_named(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "turn.toml").write_text(TURN)
+    (tmp_path / "game.toml").write_text("name = 'kuhn'\ngame = { file = 'kuhn.game' }\nsolve = { target = '5 mbb' }")
+    command = {
+        "job.toml": ["tree", "job.toml"],
+        "kuhn.game": ["tree", "game.toml"],
+        "range.txt": ["tree", "turn.toml", "--set", "spot.oop=@range.txt"],
+        "hands.phh": ["review", "hands.phh", "--lockers", "nothing"],
+    }[name]
+    text = TEXTS[name].encode()
+    (tmp_path / name).write_bytes(text)
+    right = spewy(*command)
+    (tmp_path / name).write_bytes(MARK + text.replace(b"\n", b"\r\n"))
+    marked = spewy(*command)
+    assert (marked.exit_code, marked.output) == (right.exit_code, right.output)
+    if name == "hands.phh":
+        return
+    assert right.exit_code == 0
+    for encoding in ("utf-16", "utf-16-le", "utf-16-be"):
+        (tmp_path / name).write_bytes(TEXTS[name].encode(encoding))
+        assert "found UTF-16; save the file as UTF-8" in refused(*command)
+    (tmp_path / name).write_bytes(b"\n#\n# M\xfcller\n" + text)
+    line = refused(*command)
+    assert f"{name}, line 3: expected text in UTF-8, found the byte 0xfc" in line.replace("'", "")
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("stack", "100.0"),
+        ("pot", "1e2"),
+        ("board", "'qs 7H 2d 3c'"),
+        ("board", "'Qs, 7h, 2d | 3c'"),
+        ("board", "'Q♠ 7♥ 2♦ 3♣'"),
+    ],
+)
+def test_spellings_of_one_job_are_one_job(key, text, tmp_path):
+    job = write(tmp_path, TURN)
+    plain = Job.load(job)
+    other = Job.load(job, [f"spot.{key}={text}"])
+    assert other.manifest() == plain.manifest()
+    assert str(other.manifest()) == str(plain.manifest())
+
+
+def test_folders_with_decimals_go_on(tmp_path):
+    """Folders from before amounts were made whole have 100.0 in their manifest."""
+    job = Job.load(write(tmp_path, TURN))
+    Session(job, tmp_path / "out").close()
+    manifest = job.manifest()
+    manifest["job"]["spot"]["stack"] = 100.0
+    write_manifest(tmp_path / "out", manifest)
+    good("solve", tmp_path / "job.toml", "--out", tmp_path / "out", "--set", "solve.max_sweeps=1")
+    good("show", tmp_path / "out")
+    manifest["job"]["spot"]["stack"] = 100.5
+    write_manifest(tmp_path / "out", manifest)
+    line = refused("solve", tmp_path / "job.toml", "--out", tmp_path / "out")
+    assert "job.spot.stack: expected 100, found 100.5" in line
 
 
 def test_the_largest_amounts_are_solved(tmp_path):
@@ -138,8 +231,8 @@ def test_a_job_is_a_regular_file(tmp_path):
     assert "expected a job file, such as job.toml, found a folder" in refused("solve", tmp_path)
     assert "expected a file, found a device" in refused("solve", "/dev/null")
     assert "expected a readable text file" in refused("solve", tmp_path / LONG)
-    (tmp_path / "binary").write_bytes(b"\xff\xfe")
-    assert "expected a readable text file" in refused("solve", tmp_path / "binary")
+    (tmp_path / "binary").write_bytes(b"\xff\xd8")
+    assert "line 1: expected text in UTF-8, found the byte 0xff" in refused("solve", tmp_path / "binary")
 
 
 def test_a_game_is_a_regular_file(tmp_path):

@@ -43,6 +43,47 @@ def test_an_option_names_a_file_too(tmp_path):
     assert Job.load(job, ["spot.oop=@oop.txt"]).ranges[0].combos == 4
 
 
+CARDS = [rank + suit for rank in "23456789TJQKA" for suit in "cdhs"]
+PIO = [CARDS[high] + CARDS[low] for high in range(52) for low in range(high)]
+HELD = {"KdKh": 1, "KhKd": 1, "TcJc": 0.5, "JcTc": 0.5}
+NUMBERS = "\n".join(str(HELD.get(name, 0)) for name in PIO)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ('"@oop.txt"', f"order = pio\n{NUMBERS}\n"),
+        ('"@oop.txt"', f"# from a script\nset_range OOP {NUMBERS}"),
+        ('{ file = "oop.txt", order = "pio" }', NUMBERS),
+        ('"""order = pio\n' + NUMBERS + '"""', ""),
+    ],
+)
+def test_a_list_names_its_order(tmp_path, given, text):
+    assert Job.load(with_file(tmp_path, given, text)).ranges[0] == parse_range("KdKh,TcJc:0.5")
+
+
+def test_a_list_without_an_order_is_refused_where_it_comes_in(tmp_path):
+    job = with_file(tmp_path, '"@oop.txt"', NUMBERS)
+    expected = "range: expected the order of the 1,326 numbers"
+    assert f"spot.oop: file oop.txt: {expected}" in refused("estimate", job)
+    assert f"spot.oop: {expected}" in refused("estimate", job, "--set", f"spot.oop={NUMBERS}")
+    assert "order = gto" in refused("estimate", job, "--set", 'spot.oop={file="oop.txt", order="gto"}')
+
+
+def test_folders_from_before_lists_had_an_order_go_on(tmp_path):
+    """Their manifest has the numbers alone, in Spewy's order."""
+    ours = sorted(PIO, key=lambda name: sorted(map(CARDS.index, (name[:2], name[2:]))))
+    numbers = ",".join(str(HELD.get(name, 0)) for name in ours)
+    job = Job.load(with_file(tmp_path, '"@oop.txt"', f"order = spewy\n{numbers}"))
+    assert job.ranges[0] == parse_range("KdKh,TcJc:0.5")
+    manifest = job.manifest()
+    assert manifest["job"]["spot"]["oop"] == numbers
+    stored = Job.stored(manifest["job"], "folder")
+    assert stored.ranges[0] == job.ranges[0]
+    assert stored.manifest() == manifest
+    assert Job.of(stored.model_dump(by_alias=True)).manifest() == manifest
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -65,6 +106,7 @@ def test_an_unreadable_range_file_is_told_with_its_line(tmp_path, text, message)
         ('"@"', "spot.oop: file : expected a file, found a folder"),
         ('{ file = "none.txt" }', "spot.oop: file none.txt: expected a readable text file"),
         ('{ path = "oop.txt" }', "spot.oop: expected a text between quotes"),
+        ('{ file = "oop.txt", order = 1 }', "spot.oop: expected a text between quotes"),
     ],
 )
 def test_a_range_file_that_is_not_there(tmp_path, given, message):
