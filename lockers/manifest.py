@@ -136,8 +136,8 @@ def _checksum(content: Mapping[str, Any]) -> int:
 def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     """Yield the dotted key and the value of each leaf of nested mappings, such as ("rows.flop", "40").
 
-    Values are JSON text, which distinguishes 1, true and "1"; 1.0 is written as 1. The dotted key of ``value`` itself is
-    ``name``.
+    Values are JSON text, which distinguishes 1, true and "1"; 1.0 is written as 1. The dotted key of ``value`` itself
+    is ``name``.
     """
     if isinstance(value, Mapping) and (value or not name):
         for key, inner in value.items():

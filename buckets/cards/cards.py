@@ -1,7 +1,8 @@
 """Cards as ints, their names, and decks.
 
 A card is ``4 * rank + suit``: rank 0 is the deuce, 12 the ace; suits c d h s are 0 to 3. So card 0 is 2c and
-51 is As, and ascending ints are ascending ranks. Cards are written ``Qs Jh 2h``; `parse_cards` reads other spellings, too.
+51 is As, and ascending ints are ascending ranks. Cards are written ``Qs Jh 2h``; `parse_cards` reads other spellings,
+too.
 """
 
 import re

@@ -20,12 +20,10 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from buckets.abstraction import GROUPINGS
-from buckets.cards import card_name, parse_cards
-from buckets.errors import CardError
 from solvers.discount import VARIANTS
 from spewy.game.gamefile import MAX_CHIPS
 from spewy.game.names import ROUND_NAMES, RoundName
-from spewy.job.units import parse_duration, parse_memory, parse_target
+from spewy.job.units import board_text, parse_duration, parse_memory, parse_target
 
 MOST_ITERATIONS = 10_000
 """Largest number of iterations in a visit; Ctrl-C waits for the visit, and a chunk converges sooner."""
@@ -118,22 +116,12 @@ Amount = Annotated[
     int | float,
     Field(gt=0, le=MAX_CHIPS),
     BeforeValidator(_amount),
-    AfterValidator(lambda value: int(value) if float(value).is_integer() else value),  # 300.0 is the job of 300
+    AfterValidator(
+        lambda value: int(value) if float(value).is_integer() else value
+    ),  # 300.0 is the job of 300
     WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": MAX_CHIPS}),
 ]
 """An amount in the job's unit: whole chips, or big blinds with decimals."""
-
-
-def board_text(text: str) -> str:
-    """Write the cards of a board in the spelling ``Qs Jh 2h``; a text in this spelling, or without cards, stays."""
-    try:
-        parse_cards(text, strict=True)
-    except CardError:
-        try:
-            return " ".join(map(card_name, parse_cards(text)))
-        except CardError:
-            return text  # `SpotJob.board` says what is wrong
-    return text
 
 
 BoardText = Annotated[str, AfterValidator(board_text)]

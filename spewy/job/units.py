@@ -1,10 +1,12 @@
-"""Values with units in a job file: targets, sizes of memory, and times."""
+"""Values in a job file that are texts: targets, sizes of memory, times, and boards."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Literal
 
+from buckets.cards import card_name, parse_cards
+from buckets.errors import CardError
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
 
@@ -74,3 +76,15 @@ def _amount(text: str, units: Mapping[str, int], examples: str) -> float:
             if 0 < number < float("inf"):
                 return number
     raise ValueError(f"expected a positive number and a unit: {examples}")
+
+
+def board_text(text: str) -> str:
+    """Write the cards of a board in the spelling ``Qs Jh 2h``; a text in this spelling, or without cards, stays."""
+    try:
+        parse_cards(text, strict=True)
+    except CardError:
+        try:
+            return " ".join(map(card_name, parse_cards(text)))
+        except CardError:
+            return text  # `SpotJob.board` says what is wrong
+    return text

@@ -43,8 +43,8 @@ def find_boards(paths: Sequence[str | Path], *, weighing: bool = True) -> BoardF
 
     Args:
         paths: the folders.
-        weighing: whether the boards are weighed: then boards with weight 0 are left out, and a file of weights must have
-            all boards of its folder.
+        weighing: whether the boards are weighed: then boards with weight 0 are left out, and a file of weights must
+            have all boards of its folder.
 
     Raises:
         InputError: a folder contains no solve, or its file of weights cannot be read or lacks a board.
@@ -63,7 +63,7 @@ def find_boards(paths: Sequence[str | Path], *, weighing: bool = True) -> BoardF
             )
         listed = _listed(path)
         given = {_key(cards): weight for cards, weight in listed}
-        boards = {child: None if (cards := _cards(child.name)) is None else _key(cards) for child in inside}
+        boards = {child: _key(_cards(child.name) or ()) for child in inside}
         if weighing and given:
             _require_listed([child.name for child, key in boards.items() if key not in given], path)
             inside = [child for child, key in boards.items() if given.get(key) != 0]

@@ -55,8 +55,8 @@ def read_text(path: Path, subject: str) -> str:
             raise _utf_16(subject) from None
         line = error.object.count(b"\n", 0, error.start) + 1
         raise InputError(
-            f"{subject}, line {line}: expected text in UTF-8, found the byte {error.object[error.start]:#04x}; save the "
-            "file as UTF-8"
+            f"{subject}, line {line}: expected text in UTF-8, found the byte {error.object[error.start]:#04x}; "
+            "save the file as UTF-8"
         ) from None
     except (OSError, ValueError) as error:  # a null character in a path is a ValueError
         raise InputError(f"{subject}: expected a readable text file, found: {_reason(error)}") from None

@@ -36,7 +36,9 @@ def pasted(case: Case) -> None:
         spot["oop"] = "AA"
     data = {"name": "pasted", "game": {"file": "upac"}, "spot": spot, "solve": {"max_sweeps": 1}}
     of_job = encoding if where == "job" else "utf-8"
-    job = case.write("job.toml", _line_ends(rng, toml(data | {"bets": {"river": {"bet": "a"}}})).encode(of_job))
+    job = case.write(
+        "job.toml", _line_ends(rng, toml(data | {"bets": {"river": {"bet": "a"}}})).encode(of_job)
+    )
     solved = case.spewy("solve", job, *arguments, "--out", "out", "--json")
     live = {hand: weight for hand, weight in held.items() if weight > 0 and not hand & set(cards)}
     if encoding.startswith("utf-16") and where != "option":
@@ -48,7 +50,9 @@ def pasted(case: Case) -> None:
     else:
         shown = case.spewy("show", "out", "--json").json()["hands"]
         found = {frozenset((name[:2], name[2:])): row["reach"] for name, row in shown.items() if row["reach"]}
-        apart = [hand for hand in live.keys() | found.keys() if abs(live.get(hand, 0) - found.get(hand, 0)) > 1e-6]
+        apart = [
+            hand for hand in live.keys() | found.keys() if abs(live.get(hand, 0) - found.get(hand, 0)) > 1e-6
+        ]
         case.expect(not apart, f"expected other weights of {[''.join(hand) for hand in apart[:6]]}")
 
 
@@ -60,7 +64,9 @@ def unordered(case: Case) -> None:
     job = case.write("job.toml", toml({"name": "list", "game": {"file": "upac"}, "spot": spot}))
     answer = case.spewy("tree", job)
     same = len(set(held.values())) == 1 and len(held) == len(PIO)
-    case.expect(answer.code == 0 if same else "expected the order of" in answer.error, "expected a known order")
+    case.expect(
+        answer.code == 0 if same else "expected the order of" in answer.error, "expected a known order"
+    )
 
 
 def _range(rng: Random) -> tuple[str, Held]:
@@ -142,7 +148,9 @@ def _list(rng: Random, head: str | None = None) -> tuple[str, Held]:
     if chosen == "pio" and rng.random() < 0.3:
         begin = "set_range OOP "
     numbers = rng.choice((" ", ",", ", ", "\n")).join(map(str, weights))
-    return (begin if head is None else head) + numbers, {hand: weight for hand, weight in held.items() if weight}
+    return (begin if head is None else head) + numbers, {
+        hand: weight for hand, weight in held.items() if weight
+    }
 
 
 def _board(rng: Random, cards: list[str]) -> str:

@@ -7,8 +7,9 @@ Two orders are known by name:
 ``pio``    PioSOLVER's, by the higher card, then by the lower card: 2d2c, 2h2c, 2h2d, 2s2c, ..., AsAd, AsAh
 =========  =============================================================================================
 
-Cards ascend from 2c, 2d, 2h, 2s to As. The list of a text begins with ``order = pio`` or ``order = spewy``, or as a line
-of PioSOLVER's script does, ``set_range OOP``. Without these words a list is read only if both orders give the same range.
+Cards ascend from 2c, 2d, 2h, 2s to As. The text of a list begins with ``order = pio`` or ``order = spewy``, or with
+``set_range OOP``, as in a script of PioSOLVER. Without these words a list is read only if both orders give the same
+range.
 """
 
 from __future__ import annotations
@@ -50,10 +51,16 @@ def number_list(text: str) -> NumberList | None:
     head = _HEAD.match(text)
     if head is None:
         numbers = re.findall(r"[^\s,;]+", text)
-        return NumberList(numbers, None) if len(numbers) > _FEWEST_NUMBERS and not _LETTERS.search(text) else None
+        return (
+            NumberList(numbers, None)
+            if len(numbers) > _FEWEST_NUMBERS and not _LETTERS.search(text)
+            else None
+        )
     order = (head[1] or _PIO).lower()
     if order not in (_SPEWY, _PIO):
-        raise InputError(f"range: expected order = {_PIO} or order = {_SPEWY}, found order = {short(head[1])}")
+        raise InputError(
+            f"range: expected order = {_PIO} or order = {_SPEWY}, found order = {short(head[1])}"
+        )
     return NumberList(re.findall(r"[^\s,;]+", text[head.end() :]), order)
 
 
@@ -92,7 +99,9 @@ def bare_list(text: str) -> str:
 
 def _likely(ours: NDArray[np.float64], from_pio: NDArray[np.float64]) -> str:
     """Say which order makes a range that treats all suits alike, as most ranges do, if only one order does."""
-    alike = [len(range_symmetries(each, Deck(), 2)) == len(suit_permutations(Deck())) for each in (from_pio, ours)]
+    alike = [
+        len(range_symmetries(each, Deck(), 2)) == len(suit_permutations(Deck())) for each in (from_pio, ours)
+    ]
     if alike[0] == alike[1]:
         return ""
     likely, other = (_PIO, _SPEWY) if alike[0] else (_SPEWY, _PIO)

@@ -1,7 +1,7 @@
 """A range of hold'em hands: a weight from 0 to 1 for each hand, in the order of `buckets.cards.hands`.
 
-The order is by the lower card, then by the higher card: 2c2d, 2c2h, 2c2s, 2c3c, ..., AdAh, AdAs, AhAs. PioSOLVER and other
-programs list hands in other orders; `parse_range` reads a list in PioSOLVER's order.
+The order is by the lower card, then by the higher card: 2c2d, 2c2h, 2c2s, 2c3c, ..., AdAh, AdAs, AhAs. PioSOLVER and
+other programs list hands in other orders; `parse_range` reads a list in PioSOLVER's order.
 """
 
 from collections.abc import Iterable

@@ -17,8 +17,8 @@ Commas, semicolons and white space separate groups. PioSOLVER writes ranges in t
 writes weights around groups, in percent: ``[50]AA,KK[/50]``. ``AKs:50%`` is ``AKs:0.5``; if a weight is above 1, all
 weights after colons are percentages, and `Range.notes` says so. Case does not matter (``aks``), suits may be signs
 (``A♠K♠``), dashes may be long, and the rest of a line after a ``#`` is a comment. A later group overrides an earlier
-group. A range may also be a list of 1326 numbers (`spewy.game.ranges.lists`). Positions in error messages count characters
-from 0, in the line that the message names.
+group. A range may also be a list of 1326 numbers (`spewy.game.ranges.lists`). Positions in error messages count
+characters from 0, in the line that the message names.
 """
 
 import re
@@ -250,7 +250,9 @@ def _groups(text: str) -> Iterator[tuple[int, str, _Weight]]:
         else:
             other = _OTHER.match(text, position)
             found = other[0].strip() if other else ""
-            raise InputError(f"{_subject(text, position)}: expected {not_a_group(found)}; found {shown(found)}")
+            raise InputError(
+                f"{_subject(text, position)}: expected {not_a_group(found)}; found {shown(found)}"
+            )
         position = _BETWEEN.match(text, position).end()  # type: ignore[union-attr]  # it matches an empty text, too
     if bracket is not None:
         name = bracket.weight.text

@@ -98,7 +98,9 @@ TEXTS = {
 def test_the_mark_of_utf_8_is_skipped_and_utf_16_is_named(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "turn.toml").write_text(TURN)
-    (tmp_path / "game.toml").write_text("name = 'kuhn'\ngame = { file = 'kuhn.game' }\nsolve = { target = '5 mbb' }")
+    (tmp_path / "game.toml").write_text(
+        "name = 'kuhn'\ngame = { file = 'kuhn.game' }\nsolve = { target = '5 mbb' }"
+    )
     command = {
         "job.toml": ["tree", "job.toml"],
         "kuhn.game": ["tree", "game.toml"],

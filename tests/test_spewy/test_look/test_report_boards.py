@@ -109,7 +109,9 @@ def test_a_board_without_a_weight_is_named(folder, tmp_path):
     weights.write_text("board,weight\nKh9d6s2c,48\nQs7h2d3c,24\n")
     for command in (("report", tmp_path), ("compare", tmp_path, tmp_path)):
         line = refused(*command)
-        assert "boards.csv: expected a weight for each board of the folder, found none for Qh7h2d3d; add" in line
+        assert (
+            "boards.csv: expected a weight for each board of the folder, found none for Qh7h2d3d; add" in line
+        )
     good("show", tmp_path, "--board", "Qh7h2d3d")
     weights.write_text("board,weight\nKh9d6s2c,48\nQs7h2d3c,24\nQh7h2d3d,0\n")
     found = good_json("report", tmp_path)["boards"]

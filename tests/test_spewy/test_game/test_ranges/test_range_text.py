@@ -153,9 +153,15 @@ def test_dead_combos_are_dropped_and_reported():
         ("AKs-QJo", "expected both ends suited, both offsuit or both without s and o"),
         ("AKs-Q9s", "expected both ends pairs, or with the same high card, or with the same gap"),
         ("99-A9", "expected both ends pairs"),
-        ("AA:100.5", "position 0, weight of 'AA': expected a number from 0 to 1, or a percentage, found '100.5'"),
+        (
+            "AA:100.5",
+            "position 0, weight of 'AA': expected a number from 0 to 1, or a percentage, found '100.5'",
+        ),
         ("AA:101%", "position 0, weight of 'AA': expected a weight from 0 to 100 percent, found '101%'"),
-        ("KK,AA:-0.5", "position 3, weight of 'AA': expected a number from 0 to 1, or a percentage, found '-0.5'"),
+        (
+            "KK,AA:-0.5",
+            "position 3, weight of 'AA': expected a number from 0 to 1, or a percentage, found '-0.5'",
+        ),
         ("AA:nan", "found 'nan'"),
         ("AA:", "weight of 'AA': expected a number from 0 to 1, or a percentage, found ''"),
         ("[50]AA", "range, position 0: expected [/50] after [50], found none"),
@@ -170,7 +176,10 @@ def test_dead_combos_are_dropped_and_reported():
         ("AA\n KK, KX", "range, line 2, position 5: expected a group such as"),
         ("AA:0", "expected a hand with a weight above 0, found none"),
         ("0.5 " * 1325, "expected 1326 numbers, found 1325"),
-        ("0.5," * 1325 + "nan", "range, number 1325: expected a number from 0 to 1, or a percentage, found 'nan'"),
+        (
+            "0.5," * 1325 + "nan",
+            "range, number 1325: expected a number from 0 to 1, or a percentage, found 'nan'",
+        ),
         ("order = gto " + "1 " * NUM_HANDS, "expected order = pio or order = spewy, found order = gto"),
         ("order = pio AA", "expected 1326 numbers, found 1"),
         ("0 " * NUM_HANDS, "expected a hand with a weight above 0"),
@@ -207,7 +216,9 @@ def listed(names, weights):
 ACES = dict.fromkeys(("AsAh", "AsAd", "AsAc", "AhAd", "AhAc", "AdAc"), 1)
 
 
-@pytest.mark.parametrize("head", ["order = pio\n", "Order: PIO, ", "set_range OOP ", "# Pio's\nset_range IP\n"])
+@pytest.mark.parametrize(
+    "head", ["order = pio\n", "Order: PIO, ", "set_range OOP ", "# Pio's\nset_range IP\n"]
+)
 def test_lists_in_the_order_of_pio(head):
     names = pio_names()
     assert names[:4] == ["2d2c", "2h2c", "2h2d", "2s2c"]
@@ -220,11 +231,17 @@ def test_lists_in_an_unknown_order_are_refused():
     ours = [combo_name(hand) for hand in range(NUM_HANDS)]
     one = {"KhQh": 1}
     for names, weights, hint in (
-        (pio_names(), ACES, "; in order = pio the range treats all suits alike, in order = spewy it does not"),
+        (
+            pio_names(),
+            ACES,
+            "; in order = pio the range treats all suits alike, in order = spewy it does not",
+        ),
         (ours, ACES, "; in order = spewy the range treats all suits alike, in order = pio it does not"),
         (ours, one, "found none"),
     ):
-        with pytest.raises(InputError, match=r"expected the order of the 1,326 numbers .* order = pio") as error:
+        with pytest.raises(
+            InputError, match=r"expected the order of the 1,326 numbers .* order = pio"
+        ) as error:
             parse_range(listed(names, weights))
         assert str(error.value).endswith(hint)
     assert parse_range("0.5 " * NUM_HANDS) == parse_range("random:0.5")
