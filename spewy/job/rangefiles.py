@@ -14,8 +14,7 @@ from typing import Any
 from spewy.errors import InputError, path_text, shown
 from spewy.game.names import SEAT_NAMES
 from spewy.game.ranges import parse_range
-from spewy.game.ranges.lists import named_list
-from spewy.game.ranges.text import without_comments
+from spewy.game.ranges.lists import named_list, without_comments
 from spewy.job.presets import shipped_ranges
 from spewy.system.textfile import read_text
 

@@ -25,12 +25,14 @@ from buckets.cards import NUM_CARDS, Deck, hand_index, range_symmetries, suit_pe
 from spewy.errors import InputError, short
 from spewy.game.ranges.classes import NUM_HANDS
 
-__all__ = ["NumberList", "bare_list", "in_our_order", "named_list", "number_list"]
+__all__ = ["NumberList", "bare_list", "in_our_order", "named_list", "number_list", "without_comments"]
 
 _FEWEST_NUMBERS = 100
 _LETTERS = re.compile(r"[TJQKAcdhso%tjqk♠♥♦♣]|\ba")  # no letters of nan, inf and 1e-5, which are numbers
 _HEAD = re.compile(r"\s*(?:order\s*[=:]\s*([\w-]+)|set_range\s+(?:oop|ip)\b)[\s,;]*", re.IGNORECASE)
+_COMMENT = re.compile(r"#[^\n]*")
 _SPEWY, _PIO = "spewy", "pio"
+_NAMED = f"order = {_SPEWY}, "
 
 
 class NumberList(NamedTuple):
@@ -64,6 +66,11 @@ def number_list(text: str) -> NumberList | None:
     return NumberList(re.findall(r"[^\s,;]+", text[head.end() :]), order)
 
 
+def without_comments(text: str) -> str:
+    """Replace comments in the text of a range by blanks, so that positions of groups do not change."""
+    return _COMMENT.sub(lambda match: " " * len(match[0]), text)
+
+
 def in_our_order(weights: NDArray[np.float64], order: str | None) -> NDArray[np.float64]:
     """Bring the weights of a list into the order of `buckets.cards.hands`: ``[hand]``.
 
@@ -87,12 +94,14 @@ def in_our_order(weights: NDArray[np.float64], order: str | None) -> NDArray[np.
 
 def named_list(text: str) -> str:
     """Name Spewy's order in the text of a range if the range is a list without a known order."""
-    listed = number_list(text)
-    return text if listed is None or listed.order is not None else f"order = {_SPEWY}, {text}"
+    bare = without_comments(text)
+    return _NAMED + text if not _HEAD.match(bare) and number_list(bare) is not None else text
 
 
 def bare_list(text: str) -> str:
     """Return the text of a range without the name of Spewy's order: the inverse of `named_list`."""
+    if text.startswith(_NAMED):
+        return text[len(_NAMED) :]
     head = _HEAD.match(text)
     return text[head.end() :] if head and (head[1] or "").lower() == _SPEWY else text
 

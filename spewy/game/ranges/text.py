@@ -32,10 +32,10 @@ from buckets.cards import RANKS, plain_suits
 from spewy.errors import InputError, shown
 from spewy.game.ranges.classes import NUM_HANDS, HandClass, class_hands, combo_name
 from spewy.game.ranges.groups import GROUP, group_hands, not_a_group
-from spewy.game.ranges.lists import in_our_order, number_list
+from spewy.game.ranges.lists import in_our_order, number_list, without_comments
 from spewy.game.ranges.range import Range
 
-__all__ = ["format_range", "parse_range", "without_comments"]
+__all__ = ["format_range", "parse_range"]
 
 PERCENT = "weights above 1 are read as percentages"
 """The note of a range whose weights are percentages without a sign."""
@@ -147,18 +147,12 @@ def _suffix(weight: float) -> str:
 
 
 _DASHES = str.maketrans("‐‑‒–—−", "------")
-_COMMENT = re.compile(r"#[^\n]*")
 _BETWEEN = re.compile(r"\s*[,;]?\s*")
 _OPEN = re.compile(r"\[\s*([^\]/]*?)\s*\]")
 _CLOSE = re.compile(r"\[\s*/\s*([^\]]*?)\s*\]")
 _WEIGHT = re.compile(r"\s*:\s*([^\s,;\[\]]*)(\s+%)?")
 _DECIMALS = re.compile(r",([0-9]+)%?(?=[\s,;\[]|$)")
 _OTHER = re.compile(r"\[?[^,;\[\n]*")
-
-
-def without_comments(text: str) -> str:
-    """Replace comments in the text of a range by blanks, so that positions of groups do not change."""
-    return _COMMENT.sub(lambda match: " " * len(match[0]), text)
 
 
 class _Read(NamedTuple):

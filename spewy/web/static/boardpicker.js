@@ -1,7 +1,7 @@
 /** Chooses the board of a job: one board, several boards, or flops that represent all flops. */
 
 import { el, fill } from "./dom.js";
-import { RANKS, SUITS, cardList, cardTable, boardNode } from "./cards.js";
+import { RANKS, SUITS, boardCards, boardNode, cardTable } from "./cards.js";
 import { showFieldError } from "./jobfields.js";
 
 const KINDS = [
@@ -56,9 +56,9 @@ export function boardPicker(draft, renamed) {
   }
 
   function setBoard(text) {
-    const before = cardList(draft.get("spot.board")).join("");
+    const before = boardCards(draft.get("spot.board")).join("");
     draft.set("spot.board", text.trim() || undefined);
-    renamed(before, cardList(text).join(""));
+    renamed(before, boardCards(text).join(""));
   }
 
   function randomFlop() {
@@ -68,7 +68,7 @@ export function boardPicker(draft, renamed) {
   }
 
   function toggle(card) {
-    const cards = cardList(draft.get("spot.board"));
+    const cards = boardCards(draft.get("spot.board"));
     setBoard((cards.includes(card) ? cards.filter((each) => each !== card) : [...cards, card]).join(" "));
   }
 
@@ -85,9 +85,9 @@ export function boardPicker(draft, renamed) {
     if (now === "list" && document.activeElement !== list) list.value = draft.get("spot.boards").join(", ");
     if (now !== "one") return;
     const text = draft.get("spot.board") || "";
-    const cards = cardList(text);
+    const cards = boardCards(text);
     if (document.activeElement !== field) field.value = text;
-    fill(chosen, cards.length ? boardNode(text) : el("span", { class: "note" }, "pick three to five cards"));
+    fill(chosen, cards.length ? boardNode(cards.join("")) : el("span", { class: "note" }, "pick three to five cards"));
     if (table.dataset.cards === cards.join("")) return;
     const focused = table.contains(document.activeElement) ? document.activeElement.dataset.card : null;
     table.dataset.cards = cards.join("");

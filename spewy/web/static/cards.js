@@ -12,6 +12,13 @@ export function cardList(text) {
   return (text || "").match(/[2-9TJQKA][cdhs]/g) || [];
 }
 
+/** Split a board that a user typed, such as `qs, J♥ 2h`, into a list of the names of its cards. */
+export function boardCards(text) {
+  const letters = Object.fromEntries(Object.entries(SIGNS).map(([letter, sign]) => [sign, letter]));
+  const typed = (text || "").match(/[2-9TJQKA][cdhs♣♦♥♠]/gi) || [];
+  return typed.map((card) => card[0].toUpperCase() + (letters[card[1]] || card[1].toLowerCase()));
+}
+
 /** Sort the names of a hand's cards, high cards first. */
 export function sortedHand(text) {
   return cardList(text)

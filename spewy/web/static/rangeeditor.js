@@ -1,7 +1,7 @@
 /** Edits a range on the grid of 13 x 13 hand classes: painting with a weight, text, presets, and the suits of a class. */
 
 import { el, fill } from "./dom.js";
-import { RANKS, cardList } from "./cards.js";
+import { RANKS, boardCards } from "./cards.js";
 import { percent } from "./format.js";
 import { className } from "./grid.js";
 import { smallButton } from "./boardpicker.js";
@@ -156,7 +156,7 @@ export function rangeEditor(draft, { seat, title, choices }) {
       detail.querySelector(`[data-combo="${hand}"]`).focus();
       commit();
     };
-    const blocked = cardList(draft.get("spot.board"));
+    const blocked = boardCards(draft.get("spot.board"));
     fill(detail, suitTable(name, handsOf(name), { weight: (hand) => range.hands.get(hand) || 0, blocked, pick }));
   }
 

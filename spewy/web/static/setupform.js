@@ -2,7 +2,7 @@
 
 import { el, fill } from "./dom.js";
 import { boardPicker, smallButton } from "./boardpicker.js";
-import { cardList } from "./cards.js";
+import { boardCards } from "./cards.js";
 import { jobCost } from "./jobcost.js";
 import { jobField, jobGroup } from "./jobfields.js";
 import { jobText } from "./jobtext.js";
@@ -148,7 +148,7 @@ export function beginWith(draft, presets, loaded) {
     const [kind, name] = [select.value.slice(0, select.value.indexOf(":")), select.value.slice(select.value.indexOf(":") + 1)];
     select.value = "";
     const before = draft.text;
-    const board = cardList(draft.get("spot.board")).join("");
+    const board = boardCards(draft.get("spot.board")).join("");
     const query = kind === "preset" ? { name, board: board.length >= 6 && board.length <= 10 ? board : "" } : { folder: name };
     try {
       loaded(await ask(`/api/setup/${kind}`, query));

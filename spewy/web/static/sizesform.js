@@ -1,7 +1,7 @@
 /** The bet sizes of a job by round and player. */
 
 import { el, fill } from "./dom.js";
-import { cardList } from "./cards.js";
+import { boardCards } from "./cards.js";
 import { showFieldError } from "./jobfields.js";
 
 const ROUNDS = ["flop", "turn", "river"];
@@ -53,7 +53,7 @@ export function sizesForm(draft) {
   }
 
   function refresh() {
-    if (!draft.get("spot.boards") && ![3, 4, 5].includes(cardList(draft.get("spot.board") || "").length)) return;
+    if (!draft.get("spot.boards") && ![3, 4, 5].includes(boardCards(draft.get("spot.board") || "").length)) return;
     fitDonks(firstRound(draft));
     fill(node.querySelector(".unit-example"), draft.get("unit") === "bb" ? "2.5bb" : "100c");
     const first = firstRound(draft);
@@ -155,7 +155,7 @@ function roundSizes(draft, name, number) {
 export function firstRound(draft) {
   const boards = draft.get("spot.boards");
   const board = Array.isArray(boards) ? boards[0] : draft.get("spot.board");
-  return Math.min(2, Math.max(0, cardList(board || "").length - 3));
+  return Math.min(2, Math.max(0, boardCards(board || "").length - 3));
 }
 
 /** Return the bet, raise and donk sizes of a player on a round; undefined donk sizes are the bet sizes. */

@@ -141,6 +141,16 @@ def test_a_solve_is_stopped_and_goes_on(server):
     assert later["solve"]["curve"][0] == found["solve"]["curve"][0]
 
 
+def test_pasted_ranges_and_boards_are_read_and_percentages_told(server):
+    data = tomllib.loads(POLARISED)
+    right = server.post("/api/setup/check", data=data)
+    data["spot"] |= {"board": data["spot"]["board"].lower().replace(" ", ","), "ip": "AhAd:50"}
+    found = server.post("/api/setup/check", data=data)
+    assert (right["problems"], right["notes"], found["problems"]) == ([], [], [])
+    assert found["notes"] == ["spot.ip: weights above 1 are read as percentages"]
+    assert found["facts"]["hands"] == [right["facts"]["hands"][0], right["facts"]["hands"][1] / 2]
+
+
 def test_a_folder_with_another_job_is_kept(server):
     with Session(parsed_job(POLARISED), server.folder / "polarised") as session:
         session.solve()

@@ -77,6 +77,13 @@ def test_a_river_is_set_up_solved_and_looked_at(form, folder):
     expect(form.locator(".state")).to_have_text("target reached", timeout=PATIENCE)
 
 
+def test_a_board_is_typed_in_any_spelling(form):
+    form.fill("#board-text", "ts, 3♥ 2H")
+    expect(form.locator("#job-name")).to_have_value("srp-btn-bb-Ts3h2h", timeout=PATIENCE)
+    expect(form.locator("#board-error")).to_be_empty(timeout=PATIENCE)
+    expect(form.locator('[data-card="3h"]')).to_have_attribute("aria-pressed", "true")
+
+
 def test_a_range_is_painted(form):
     before = parse_range(tomllib.loads(job_text(form))["spot"]["oop"])
     form.locator("#weight-oop").fill("50")
