@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from buckets.cards import RANKS, plain_suits
-from spewy.errors import InputError, shown
+from spewy.errors import InputError, short, shown
 from spewy.game.ranges.classes import NUM_HANDS, HandClass, class_hands, combo_name
 from spewy.game.ranges.groups import GROUP, group_hands, not_a_group
 from spewy.game.ranges.lists import in_our_order, number_list, without_comments
@@ -148,10 +148,11 @@ def _suffix(weight: float) -> str:
 
 _DASHES = str.maketrans("‐‑‒–—−", "------")
 _BETWEEN = re.compile(r"\s*[,;]?\s*")
-_OPEN = re.compile(r"\[\s*([^\]/]*?)\s*\]")
-_CLOSE = re.compile(r"\[\s*/\s*([^\]]*?)\s*\]")
+_OPEN = re.compile(r"\[([^\[\]/]*)\]")
+_CLOSE = re.compile(r"\[\s*/([^\[\]]*)\]")
 _WEIGHT = re.compile(r"\s*:\s*([^\s,;\[\]]*)(\s+%)?")
 _DECIMALS = re.compile(r",([0-9]+)%?(?=[\s,;\[]|$)")
+_SHARE = re.compile(r"[0-9.]+\s*%")
 _OTHER = re.compile(r"\[?[^,;\[\n]*")
 
 
@@ -217,29 +218,39 @@ def _groups(text: str) -> Iterator[tuple[int, str, _Weight]]:
     """Yield the position, the text and the weight of each group."""
     bracket: _Bracket | None = None
     position = len(text) - len(text.lstrip())
+    before = ""  # the group before, if only blanks follow it
     while position < len(text):
         if opened := _OPEN.match(text, position):
             if bracket is not None:
                 raise InputError(
-                    f"{_subject(text, position)}: expected [/{bracket.weight.text}] before another [, "
+                    f"{_subject(text, position)}: expected [/{short(bracket.weight.text)}] before another [, "
                     f"found {shown(opened[0])}"
                 )
+            word = opened[1].strip()
             try:
-                bracket = _Bracket(_percent(opened[1]), position)
+                bracket = _Bracket(_percent(word), position)
             except ValueError as error:
                 raise InputError(
-                    f"{_subject(text, position)}: expected {error} in [ ], found {shown(opened[1])}"
+                    f"{_subject(text, position)}: expected {error} in [ ], found {shown(word)}"
                 ) from None
-            position = opened.end()
+            position, name = opened.end(), ""
         elif closed := _CLOSE.match(text, position):
-            if bracket is None or closed[1].rstrip(" %") not in ("", bracket.weight.text.rstrip(" %")):
-                expected = "no [/ without a [ before it" if bracket is None else f"[/{bracket.weight.text}]"
+            if bracket is None or closed[1].strip(" %") not in ("", bracket.weight.text.rstrip(" %")):
+                expected = (
+                    "no [/ without a [ before it" if bracket is None else f"[/{short(bracket.weight.text)}]"
+                )
                 raise InputError(f"{_subject(text, position)}: expected {expected}, found {shown(closed[0])}")
             bracket = None
-            position = closed.end()
+            position, name = closed.end(), ""
         elif group := GROUP.match(text, position):
+            name = group[0]
+            if before and (_SHARE.match(name) or _SHARE.match(before)):
+                raise InputError(
+                    f"{_subject(text, position)}: expected a comma beside a share of all hands, or a weight after a "
+                    f"colon, such as AKs:50%; found {shown(f'{before} {name}')}"
+                )
             end, weight = _weight_of(text, group, bracket)
-            yield position, group[0], weight
+            yield position, name, weight
             position = end
         else:
             other = _OTHER.match(text, position)
@@ -247,9 +258,12 @@ def _groups(text: str) -> Iterator[tuple[int, str, _Weight]]:
             raise InputError(
                 f"{_subject(text, position)}: expected {not_a_group(found)}; found {shown(found)}"
             )
-        position = _BETWEEN.match(text, position).end()  # type: ignore[union-attr]  # it matches an empty text, too
+        between = _BETWEEN.match(text, position)
+        assert between is not None  # it matches an empty text, too
+        position = between.end()
+        before = "" if re.search("[,;\n]", between[0]) else name
     if bracket is not None:
-        name = bracket.weight.text
+        name = short(bracket.weight.text)
         raise InputError(f"{_subject(text, bracket.position)}: expected [/{name}] after [{name}], found none")
 
 
@@ -266,12 +280,13 @@ def _weight_of(text: str, group: re.Match[str], bracket: _Bracket | None) -> tup
     if bracket is not None:
         raise InputError(
             f"{_subject(text, group.start())}: expected one weight, found {shown(group[0] + written[0])} "
-            f"within [{bracket.weight.text}]"
+            f"within [{short(bracket.weight.text)}]"
         )
     decimals = _DECIMALS.match(text, written.end())
-    if decimals and word.isdigit() and (int(word) == 0 or not re.fullmatch("[2-9]{2}", decimals[1])):
+    if decimals and word.isdecimal() and (not word.strip("0") or not re.fullmatch("[2-9]{2}", decimals[1])):
+        right = short(f"{group[0]}:{word}.{decimals[1]}")
         raise InputError(
-            f"{_subject(text, group.start())}: expected a point in the weight, {group[0]}:{word}.{decimals[1]}, "
+            f"{_subject(text, group.start())}: expected a point in the weight, {right}, "
             f"found {shown(group[0] + written[0] + decimals[0])}; leave a blank after a comma between groups"
         )
     try:
@@ -331,8 +346,8 @@ def _are_percentages(weights: Sequence[_Weight]) -> bool:
     below = next((weight for weight in plain if 0 < weight.value <= 1 + ROUNDING), None)
     if below is not None:
         raise InputError(
-            f"range: expected weights from 0 to 1, or all in percent, found {above.text} and {below.text}; write "
-            f"{above.text}% if it is a percentage"
+            f"range: expected weights from 0 to 1, or all in percent, found {short(above.text)} and "
+            f"{short(below.text)}; write {short(above.text)}% if it is a percentage"
         )
     return True
 

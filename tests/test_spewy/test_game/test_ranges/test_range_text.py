@@ -77,6 +77,7 @@ def weight(hand_range, name):
         ("AKs:50,QQ:100", 8),
         ("AKs:50,QQ,JJ:0", 8),
         ("AA:1,55", 12),
+        ("top 50% AKs, 50%\nAA", 663),
         ("AA:0, 55", 6),
     ],
 )
@@ -134,6 +135,14 @@ def test_dead_combos_are_dropped_and_reported():
         (",AA", "position 0: expected a group such as"),
         ("AAKK", "found 'AAKK'"),
         ("Ah Kh", "found 'Ah Kh'"),
+        (
+            "AKs 50%",
+            "expected a comma beside a share of all hands, or a weight after a colon, such as AKs:50%",
+        ),
+        ("50 % AKs", "found '50 % AKs'"),
+        ("[" + "0" * 5000 + "]AA", "] after [000"),
+        ("[" + " " * 100_000 + "AA", "expected a group"),
+        ("AKs:" + "0" * 5000 + ",5", "expected a point in the weight, AKs:000"),
         ("A10s", "(a ten is T, not 10); found 'A10s'"),
         ("10h9h", "(a ten is T, not 10); found '10h9h'"),
         ("109s", "(a ten is T, not 10); found '109s'"),
