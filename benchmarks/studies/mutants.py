@@ -6,7 +6,7 @@ A *mutant* is the code with one operator, comparison, constant or condition chan
 `max`, n to n + 1, `and` to `or`). The command draws mutants of `ROOMS`, runs the tests for each in a copy of the
 repository, nearest test files first, until one fails, and prints the mutants that no test notices. Finished mutants are
 kept in the file ``--out``, so a repeated command goes on. Some survivors are *equivalent*: they compute the same
-results. A reader decides which; docs/house/tests.md lists those of the documented run.
+results. A reader decides which; docs/house/development.md lists those of the documented run.
 
 Cosmic Ray and mutmut are libraries for this. Cosmic Ray replaces each operator by all others, also in annotations, so
 most of its survivors mean nothing; mutmut leaves out decorated functions, among them all properties.
@@ -33,14 +33,14 @@ from benchmarks.command import as_command
 from benchmarks.paths import ROOT
 
 ROOMS = {
-    "spewy/game": ("test_game", "test_chunks", "test_match", "test_job", "test_look", "test_bot"),
-    "spewy/chunks": ("test_chunks", "test_learn", "test_look", "test_records", "test_run"),
+    "spewy/game": ("test_game", "test_chunks"),
+    "spewy/chunks": ("test_chunks", "test_learn/test_visits.py", "test_run/test_small_games.py"),
     "spewy/match/aivat.py": ("test_match",),
-    "spewy/match/score.py": ("test_match", "test_cli"),
-    "spewy/bot/bet_translation.py": ("test_bot", "test_match"),
-    "lockers/codec.py": ("../test_lockers", "test_records"),
+    "spewy/match/score.py": ("test_match",),
+    "spewy/bot/bet_translation.py": ("test_bot/test_bet_translation.py", "test_bot/test_bot_translation.py"),
+    "lockers/codec.py": ("../test_lockers",),
 }
-"""Files or folders whose code is changed, and the folders of their tests below tests/test_spewy, nearest first."""
+"""Files or folders whose code is changed, and where their tests are below tests/test_spewy, nearest first."""
 
 SECONDS = 900
 """Longest run of the tests for one mutant; a mutant that makes the tests hang is noticed, too."""
@@ -234,16 +234,19 @@ def _failing_test(folder: Path, file: str) -> str | None:
 
 
 def _test_files(folder: Path, file: str) -> Iterator[list[str]]:
-    """List the tests of a source file in groups: files named after it, the rest of its room, the further folders."""
-    places = next(places for room, places in ROOMS.items() if file.startswith(room))
-    near = sorted((folder / "tests/test_spewy" / places[0]).resolve().rglob("test_*.py"))
+    """List the tests of a source file in groups: files named after it, the rest of its room, the further places."""
+    places = [
+        (folder / "tests/test_spewy" / place).resolve()
+        for room, places in ROOMS.items()
+        if file.startswith(room)
+        for place in places
+    ]
+    near = sorted(places[0].rglob("test_*.py")) if places[0].is_dir() else places[:1]
     words = {word.rstrip("s") for word in Path(file).stem.split("_")}
     named = [path for path in near if words & {word.rstrip("s") for word in path.stem.split("_")[1:]}]
-    for group in (named, [path for path in near if path not in named]):
+    for group in (named, [path for path in near if path not in named], places[1:]):
         if group:
             yield [str(path) for path in group]
-    for place in places[1:]:
-        yield [str((folder / "tests/test_spewy" / place).resolve())]
 
 
 if __name__ == "__main__":

@@ -58,6 +58,11 @@ TREES = {"chips": CHIPS, "bb": BLINDS, "leduc": LIMIT}
         ("b60% c b264", "r120c/r384"),
         ("b60% c / r384", "r120c/r384"),
         ("b66 chips", "r66"),
+        # Shares of the pot after chips have gone in: 180 more than a call of 120 into 440, and 110 into 332.
+        ("x b60% r41% c", "cr120r300c"),
+        ("x b60% r40.9% c", "cr120r300c"),
+        ("b66 c / x b33% c", "r66c/cr176c"),
+        ("b66 c / x b60%", "r66c/cr265"),
     ],
 )
 def test_a_line_in_many_spellings(text, line):
@@ -139,6 +144,22 @@ def test_a_share_that_rounds_to_one_bet_is_that_bet():
     assert [a.label for a in tree.root.actions] == ["Check", "Bet(3)"]
     assert read_line(tree, "b33%") == "r3"
     assert read_line(tree, "b30%") == "r3"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        *(("b16%", True), ("b17%", True), ("b16.5%", True), ("b15%", False), ("b18%", False)),
+        *(("b16.4%", False), ("b16.6%", False), ("b16.45%", False)),
+    ],
+)
+def test_a_share_means_a_bet_that_rounds_to_it(text, found):
+    tree = spot("3300c", pot=20000, stack=90000)  # 16.5 % of the pot
+    if found:
+        assert read_line(tree, text) == "r3300"
+    else:
+        with pytest.raises(InputError, match="nearest to r3300"):
+            read_line(tree, text)
 
 
 def test_an_error_tells_the_line_as_it_was_written():

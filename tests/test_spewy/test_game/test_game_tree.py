@@ -12,8 +12,8 @@ from spewy.errors import InputError
 from spewy.game.betting import parse_line
 from spewy.game.gamefile import load_game
 from spewy.game.sizes import Size
-from spewy.game.tree import build_tree, terminal_stakes
-from spewy.game.treeconfig import PlayerSizes, game_config, player_sizes, spot_config
+from spewy.game.tree import build_tree, terminal_rake, terminal_stakes
+from spewy.game.treeconfig import PlayerSizes, Rake, game_config, player_sizes, spot_config
 from spewy.game.treetext import tree_json, tree_text
 
 SPOTS = Path(__file__).parents[2] / "data" / "spots"
@@ -222,6 +222,20 @@ def test_uneven_stacks_stake_the_smaller():
     check(tree)
     assert [action.label for action in tree.root.actions] == ["Fold", "Call", "AllIn(40)"]
     assert terminal_stakes(tree.find("r40c///"), tree.config) == 40
+
+
+def test_a_showdown_pays_what_both_have_put_in():
+    """The stack of player 0 is smaller than the big blind, so calls cost at most 7 chips."""
+    game = replace(DOYLE, stacks=(7, 20), blinds=(5, 10), num_rounds=1, first_player=(1,))
+    game = replace(game, max_raises=(3,), num_board_cards=(0,))
+    rake = Rake(rate=0.1)
+    tree = build_tree(replace(game_config(game, {0: both("a", "a")}), rake=rake))
+    check(tree)
+    showdowns = [node for node in tree.nodes() if node.kind == "showdown"]
+    assert [(node.line, node.put_in) for node in showdowns] == [("cc", (7, 10)), ("r20c", (7, 20))]
+    assert [terminal_stakes(node, tree.config) for node in showdowns] == [7, 7]
+    assert [terminal_rake(node, tree.config) for node in showdowns] == [pytest.approx(1.4)] * 2
+    assert [terminal_rake(tree.find(line), tree.config) for line in ("cf", "r20f")] == [pytest.approx(1)] * 2
 
 
 def test_text():

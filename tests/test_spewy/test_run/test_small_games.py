@@ -1,11 +1,16 @@
 """Kuhn and Leduc through jobs and lockers, judged by OpenSpiel."""
 
+from itertools import permutations, product
+
+import numpy as np
 import pytest
 from jobs import example, solved, toy
 from open_spiel.python.algorithms.exploitability import exploitability as spiel_exploitability
+from scipy.optimize import linprog
 from spiel import UnchunkedLeduc, tabular_policy
 
 from solvers.matrix.lp import live_form, solve_lp
+from spewy.job.job import Job
 from spewy.run.session import Session
 
 VALUES = {"kuhn": -1 / 18, "leduc": -0.085606424078}
@@ -16,6 +21,55 @@ BOTTOM_UP = [(1, 0), (1, 1), (0, 0), (0, 1)]
 def test_value_by_lp(name):
     game = Session(toy(name)).layout.live
     assert solve_lp(live_form(game)).value / game.deal_weight == pytest.approx(VALUES[name], abs=1e-6)
+
+
+UNEVEN = """GAMEDEF
+nolimit
+numPlayers = 2
+numRounds = 1
+blind = 5 10
+stack = 7 20
+firstPlayer = 2
+maxRaises = 1
+numSuits = 1
+numRanks = 3
+numHoleCards = 1
+numBoardCards = 0
+END GAMEDEF
+"""
+
+
+@pytest.mark.parametrize("method", ["lp", "cfr"])
+def test_a_game_with_uneven_stacks(tmp_path, method):
+    """Player 1 calls or goes all-in, then player 0, who has 2 chips left, folds (-5) or calls (7 or -7)."""
+    (tmp_path / "uneven.game").write_text(UNEVEN)
+    data = {"name": "uneven", "game": {"file": str(tmp_path / "uneven.game")}}
+    bets = {"preflop": {"bet": "a", "raise": "a"}}
+    result, _ = solved(Job.of(data | {"bets": bets, "solve": {"method": method, "target": "0.1 mbb"}}))
+    plans = [list(product(range(n), repeat=3)) for n in (4, 2)]
+    # A plan of player 0 has for each card its calls: of a call (1), of an all-in (2).
+    wins = [
+        [
+            sum(
+                -5 if not answers[x] & (1 + moves[y]) else 7 if x > y else -7
+                for x, y in permutations(range(3), 2)
+            )
+            / 6
+            for moves in plans[1]
+        ]
+        for answers in plans[0]
+    ]
+    payoffs = np.array(wins)
+    n, m = payoffs.shape
+    value = linprog(
+        np.r_[np.zeros(n), -1],
+        A_ub=np.c_[-payoffs.T, np.ones(m)],
+        b_ub=np.zeros(m),
+        A_eq=np.r_[np.ones(n), 0][None],
+        b_eq=[1],
+        bounds=[(0, None)] * n + [(None, None)],
+    ).x[-1]
+    assert result.value == pytest.approx(value, abs=1e-3)
 
 
 @pytest.mark.parametrize(("name", "variant"), [("kuhn", "pcfr+"), ("leduc", "dcfr")])
