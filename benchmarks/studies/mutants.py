@@ -5,7 +5,9 @@
 A *mutant* is the code with one operator, comparison, constant or condition changed (`<` to `<=`, `+` to `-`, `min` to
 `max`, n to n + 1, `and` to `or`). The command draws mutants of `ROOMS`, runs the tests for each in a copy of the
 repository, nearest test files first, until one fails, and prints the mutants that no test notices. Finished mutants are
-kept in the file ``--out``, so a repeated command goes on. Some survivors are *equivalent*: they compute the same
+kept in the file ``--out``, so a repeated command goes on; it runs those again whose source file has changed, and with
+``--survivors`` those that survived, after tests have been added. The draw takes the mutants with the smallest hashes,
+so that it stays nearly the same when code changes. Some survivors are *equivalent*: they compute the same
 results. A reader decides which; docs/house/development.md lists those of the documented run.
 
 Cosmic Ray and mutmut are libraries for this. Cosmic Ray replaces each operator by all others, also in annotations, so
@@ -17,13 +19,14 @@ import ast
 import copy
 import json
 import os
-import random
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,7 +50,7 @@ SECONDS = 900
 
 
 class Mutant(NamedTuple):
-    """One change of a source file: `new` takes the place of the text from `start` to `end`."""
+    """One change of a source file: `new` takes the place of the bytes from `start` to `end`."""
 
     file: str
     line: int
@@ -55,6 +58,8 @@ class Mutant(NamedTuple):
     end: int
     old: str
     new: str
+    digest: str
+    """Hash of the source file."""
 
 
 def main() -> None:
@@ -67,11 +72,14 @@ def main() -> None:
         "--out", type=Path, default=Path("build/mutants.jsonl"), help="file of finished mutants"
     )
     parser.add_argument("--only", help="file whose mutants are drawn instead of those of all rooms")
+    parser.add_argument("--survivors", action="store_true", help="run the tests on earlier survivors again")
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="number of processes")
     options = parser.parse_args()
     mutants = drawn(options.count, options.seed, options.only)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     found = finished(options.out)
+    if options.survivors:
+        found = {mutant: test for mutant, test in found.items() if test}
     missing = [mutant for mutant in mutants if mutant not in found]
     results = Parallel(options.workers, return_as="generator_unordered")(
         delayed(noticed)(mutant) for mutant in missing
@@ -94,8 +102,13 @@ def main() -> None:
 def drawn(count: int, seed: int, only: str | None = None) -> list[Mutant]:
     """Draw mutants from all that the rooms' sources have."""
     files = [only] if only else [name for room in ROOMS for name in _sources(room)]
-    possible = [mutant for name in files for mutant in mutants_of(name, (ROOT / name).read_text())]
-    return random.Random(seed).sample(possible, min(count, len(possible)))
+    same: Counter[str] = Counter()
+    ranks = {}
+    for mutant in (mutant for name in files for mutant in mutants_of(name, (ROOT / name).read_text())):
+        words = f"{seed} {mutant.file} {mutant.old} {mutant.new}"
+        same[words] += 1
+        ranks[mutant] = sha256(f"{words} {same[words]}".encode()).digest()
+    return sorted(ranks, key=ranks.__getitem__)[:count]
 
 
 def _sources(room: str) -> list[str]:
@@ -111,7 +124,7 @@ def finished(path: Path) -> dict[Mutant, str | None]:
 
 def mutants_of(file: str, source: str) -> Iterator[Mutant]:
     """List all mutants of a source file."""
-    begins = [0]
+    begins, digest = [0], sha256(source.encode()).hexdigest()[:16]
     for line in source.encode().splitlines(keepends=True):
         begins.append(begins[-1] + len(line))
     for node in _expressions(ast.parse(source)):
@@ -121,7 +134,8 @@ def mutants_of(file: str, source: str) -> Iterator[Mutant]:
             start = begins[node.lineno - 1] + node.col_offset
             end = begins[node.end_lineno - 1] + node.end_col_offset
             old = source.encode()[start:end].decode()
-            yield Mutant(file, node.lineno, start, end, " ".join(old.split()), f"({ast.unparse(changed)})")
+            new = f"({ast.unparse(changed)})"
+            yield Mutant(file, node.lineno, start, end, " ".join(old.split()), new, digest)
 
 
 def _expressions(node: ast.AST) -> Iterator[ast.expr]:
