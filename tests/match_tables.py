@@ -19,6 +19,10 @@ class StandIn:
     needs_other: bool = False
     alone: bool = False
 
+    @property
+    def identity(self):
+        return {"bot": self.name}
+
     def open(self, game, other=None, begun=0, seconds=None, log=None):
         return getattr(importlib.import_module("stand_ins"), self.name)(game)
 

@@ -25,7 +25,8 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.command import as_command
 from spewy import Job, open_bot, solve
-from spewy.bot.agent import MOST_ITERATIONS, LockerBot
+from spewy.bot.agent import LockerBot
+from spewy.bot.options import MOST_ITERATIONS
 from spewy.bot.spent import summary
 from spewy.game.hand import Hand
 

@@ -8,18 +8,17 @@ from collections.abc import Hashable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Unpack
 
 import numpy as np
-from joblib import cpu_count
 
 from buckets.cards import blocked
-from solvers.resolve import Gadget
 from spewy.bot.beliefs import Beliefs
 from spewy.bot.bet_translation import uniform_draw
 from spewy.bot.blueprint import Blueprint
 from spewy.bot.bot import Mix, Reveals
 from spewy.bot.fallback import pot_odds
-from spewy.bot.options import Flops, Options, OwnMenu, Resolve, Translation
+from spewy.bot.options import Keywords, Options, Resolve
 from spewy.bot.public_state import Answer, PublicState
 from spewy.bot.resolving.builder import SubgameBuilder
 from spewy.bot.spent import Spent
@@ -32,32 +31,16 @@ from spewy.records.policy import Policy
 from spewy.system.closing import Closing
 
 LOG = logging.getLogger(__name__)
-MOST_ITERATIONS = 2000
-"""Largest number of iterations of a solve with a time bank; the time that the solve does not need stays in the bank."""
-MOST_DEALS = 20_000
-"""Largest number of deals of a sampled solve with a time bank."""
 
 
 def open_bot(
-    folder: str | Path,
-    *,
-    resolve: Resolve = "off-tree",
-    rounds: int = 2,
-    safe: bool | Gadget = False,
-    iterations: int | None = None,
-    seconds: float | None = Options.seconds,
-    seconds_per_hand: float | None = None,
-    translation: Translation = "random",
-    threads: int | None = None,
-    strict: bool = False,
-    ready: bool = True,
-    menu: OwnMenu = Options.menu,
-    flops: Flops = Options.flops,
+    folder: str | Path, options: Options | None = None, *, ready: bool = True, **keywords: Unpack[Keywords]
 ) -> LockerBot:
     """Open a bot that plays a whole game from a solve's folder; the solve may be running.
 
     Args:
         folder: folder of the solve, or a copy of its strategy locker.
+        options: all options as one record, in place of keywords; None: the keywords say them.
         resolve: when to re-solve subgames; see `spewy.bot.options.Options`.
         rounds: number of last rounds that may be re-solved.
         safe: whether the opponent must gain nothing from re-solving, or the name of the gadget that ensures this
@@ -79,25 +62,9 @@ def open_bot(
         lockers.LockerError: the folder has no strategy, or the strategy is damaged.
         InputError: the folder does not hold a whole game, or an argument has an impossible value.
     """
-    gadget: Gadget | None = None if safe is False else "mixed" if safe is True else safe
-    if threads is None:
-        threads = cpu_count() if resolve == "always" else 1
-    most = Options.iterations if seconds_per_hand is None else MOST_ITERATIONS
-    options = Options(
-        resolve,
-        rounds,
-        gadget,
-        most if iterations is None else iterations,
-        seconds,
-        translation,
-        threads,
-        strict=strict,
-        seconds_per_hand=seconds_per_hand,
-        menu=menu,
-        flops=flops,
-        deals=Options.deals if seconds_per_hand is None else MOST_DEALS,
-    )
-    bot = bot_of(folder, options)
+    if options is not None and keywords:
+        raise InputError("bot: expected options as one record or as keyword arguments, found both")
+    bot = bot_of(folder, options or Options.of(**keywords))
     try:
         if ready:
             _make_ready(bot)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypedDict, Unpack, get_args
+
+from joblib import cpu_count
 
 from solvers.resolve import Gadget
-from spewy.errors import InputError, shown
+from spewy.errors import InputError, nearest, shown
 
 Resolve = Literal["never", "off-tree", "always"]
 Translation = Literal["random", "likelier"]
@@ -14,6 +16,27 @@ OwnMenu = Literal["lean", "job"]
 Flops = Literal["stored", "sampled", "exact"]
 Method = Literal["sampled", "exact"]
 """How a subgame is re-solved: by sampling the cards of later rounds, or on all boards to the end of the hand."""
+
+MOST_ITERATIONS = 2000
+"""Largest number of iterations of a solve with a time bank; the time that the solve does not need stays in the bank."""
+MOST_DEALS = 20_000
+"""Largest number of deals of a sampled solve with a time bank."""
+
+
+class Keywords(TypedDict, total=False):
+    """Keyword arguments of `spewy.open_bot` and `Options.of`; `spewy.open_bot` explains them."""
+
+    resolve: Resolve
+    rounds: int
+    safe: bool | Gadget
+    iterations: int | None
+    seconds: float | None
+    seconds_per_hand: float | None
+    translation: Translation
+    threads: int | None
+    strict: bool
+    menu: OwnMenu
+    flops: Flops
 
 
 @dataclass(frozen=True)
@@ -33,7 +56,7 @@ class Options:
             does not expect them to fit. A stage that takes longer than predicted can exceed the budget.
         translation: how to translate a bet that the tree lacks: with "random" each hand draws one of the tree's two
             neighbouring bets, in secret (`spewy.bot.stored_play`); "likelier" takes the more probable bet of the two.
-        threads: number of threads of a solve.
+        threads: number of threads of a solve; None: all cores that the bot's process may use.
         warm: whether a solve starts from the strategy that the bot would play without the solve, if that is known.
         strict: whether to raise errors that only a bug can cause, such as a TypeError. Otherwise the bot counts the
             error, and plays the stored strategy, or checks or folds.
@@ -56,13 +79,47 @@ class Options:
     iterations: int = 400
     seconds: float | None = 1.0
     translation: Translation = "random"
-    threads: int = 1
+    threads: int | None = 1
     warm: bool = True
     strict: bool = False
     menu: OwnMenu = "lean"
     flops: Flops = "stored"
     deals: int = 4000
     seconds_per_hand: float | None = None
+
+    @classmethod
+    def of(cls, **keywords: Unpack[Keywords]) -> Options:
+        """Return the options that the keyword arguments of `spewy.open_bot` mean.
+
+        >>> Options.of(safe=True, seconds_per_hand=7.0).safe
+        'mixed'
+
+        Raises:
+            InputError: a keyword is unknown, or has an impossible value.
+        """
+        known = Keywords.__annotations__
+        for name in keywords:
+            if name not in known:
+                raise InputError(f"bot: unknown option {shown(name)}{nearest(name, known)}; remove it")
+        values: dict[str, Any] = {**keywords}
+        safe, threads = values.pop("safe", False), values.pop("threads", None)
+        iterations, has_bank = values.pop("iterations", None), values.get("seconds_per_hand") is not None
+        return cls(
+            **values,
+            safe=None if safe is False else "mixed" if safe is True else safe,
+            threads=1 if threads is None and values.get("resolve") != "always" else threads,
+            iterations=(MOST_ITERATIONS if has_bank else cls.iterations) if iterations is None else iterations,
+            deals=MOST_DEALS if has_bank else cls.deals,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all options by name, as a log keeps them."""
+        return asdict(self)
+
+    @property
+    def n_threads(self) -> int:
+        """Number of threads of a solve in this process."""
+        return cpu_count() if self.threads is None else self.threads
 
     @property
     def expected_seconds(self) -> float | None:
@@ -102,6 +159,8 @@ class Options:
                 raise InputError(f"{name}: expected one of {choices}, found {shown(getattr(self, name))}")
         for name in ("rounds", "iterations", "threads", "deals"):
             number = getattr(self, name)
+            if name == "threads" and number is None:
+                continue
             if not isinstance(number, int) or number < 1:
                 raise InputError(f"{name}: expected a whole number from 1 on, found {shown(number)}")
         if self.seconds is not None and not self.seconds > 0:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,7 +16,7 @@ from spewy.cli.progress import say
 if TYPE_CHECKING:
     from solvers.resolve import Gadget
     from spewy.bot.agent import LockerBot
-    from spewy.bot.options import Flops, OwnMenu, Resolve
+    from spewy.bot.options import Flops, Options, OwnMenu, Resolve
     from spewy.bot.tally import Tally
     from spewy.match.entrant import Entrant
 
@@ -70,7 +69,7 @@ def safe_option(function: Decorated) -> Decorated:
 
 
 def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add all options of re-solving; the command receives them as ``how``, a dict of `spewy.open_bot`'s keywords.
+    """Add all options of re-solving; the command receives them as ``options``, an `Options` record.
 
     If the user gives neither ``--budget`` nor ``--time-per-hand``, each decision may take one second.
     """
@@ -82,23 +81,23 @@ def acpc_solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return _solving_options(function, ACPC_PER_HAND)
 
 
-def solving_words(how: Mapping[str, Any]) -> list[str]:
-    """Turn the dict ``how`` of `solving_options` back into command-line options with the same meaning.
+def solving_words(options: Options) -> list[str]:
+    """Turn options of `solving_options` back into command-line options with the same meaning.
 
-    >>> how = {"resolve": "always", "safe": "mixed", "seconds": 1.0, "seconds_per_hand": 7.0}
-    >>> " ".join(solving_words({**how, "threads": None, "menu": "lean", "flops": "stored"}))
+    >>> from spewy.bot.options import Options
+    >>> " ".join(solving_words(Options.of(resolve="always", safe=True, seconds_per_hand=7.0)))
     '--resolve always --safe mixed --time-per-hand 7s --menu lean --flops stored'
     """
-    words = ["--resolve", how["resolve"]]
-    words += ["--safe", how["safe"]] if how["safe"] else []
-    per_hand = how["seconds_per_hand"]
+    words = ["--resolve", options.resolve]
+    words += ["--safe", options.safe] if options.safe else []
+    per_hand = options.seconds_per_hand
     words += (
-        ["--budget", f"{how['seconds']:.12g}"]
+        ["--budget", f"{options.seconds:.12g}"]
         if per_hand is None
         else ["--time-per-hand", f"{per_hand:.12g}s"]
     )
-    words += [] if how["threads"] is None else ["--threads", str(how["threads"])]
-    return [*words, "--menu", how["menu"], "--flops", how["flops"]]
+    words += [] if options.threads is None else ["--threads", str(options.threads)]
+    return [*words, "--menu", options.menu, "--flops", options.flops]
 
 
 def say_unused_options(entrants: Sequence[Entrant]) -> None:
@@ -139,16 +138,18 @@ def _solving_options(function: Callable[..., Any], per_hand: float | None) -> Ca
     ) -> Any:
         if budget is not None and time_per_hand is not None:
             raise click.UsageError("--budget and --time-per-hand: expected one of them, found both.")
-        how = {
-            "resolve": resolve,
-            "safe": safe or False,
-            "seconds": BUDGET if budget is None else budget,
-            "seconds_per_hand": per_hand if budget is None and time_per_hand is None else time_per_hand,
-            "threads": threads,
-            "menu": menu,
-            "flops": flops,
-        }
-        return function(how=how, **others)
+        from spewy.bot.options import Options
+
+        options = Options.of(
+            resolve=resolve,
+            safe=safe or False,
+            seconds=BUDGET if budget is None else budget,
+            seconds_per_hand=per_hand if budget is None and time_per_hand is None else time_per_hand,
+            threads=threads,
+            menu=menu,
+            flops=flops,
+        )
+        return function(options=options, **others)
 
     budget_option = click.option(
         "--budget",
@@ -210,15 +211,6 @@ def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:
         yield f"failed{of}", tally.failures_text
 
 
-def bot_description(entrant: Entrant, how: Mapping[str, Any]) -> str:
-    """Text that identifies a bot in a match's folder: its argument, and for a folder the options ``how``."""
-    if entrant.kind != "folder":
-        return entrant.word
-    safe = f" --safe {how['safe']}" if how["safe"] else ""
-    flops = "" if how["flops"] == "stored" else f" --flops {how['flops']}"
-    return f"{os.path.normpath(entrant.value)} --resolve {how['resolve']}{safe}{flops}"
-
-
 def quantiles(seconds: Sequence[float]) -> dict[str, float]:
     """Return the median, the 99 % quantile and the maximum of the seconds that decisions took; NaN without decisions.
 
@@ -242,12 +234,13 @@ def times_text(seconds: Sequence[float]) -> str:
     return f"{len(seconds):,}; {found['median']:.4f} s median, {found['p99']:.4f} s 99 %, {found['most']:.4f} s at most"
 
 
-def open_bot(folder: Path, **how: Any) -> LockerBot:
+def open_bot(folder: Path, options: Options, *, ready: bool = True) -> LockerBot:
     """Open the bot that plays a folder's strategy.
 
     Args:
         folder: folder of a solve, or a copy of its strategy locker.
-        how: keywords of `spewy.open_bot`.
+        options: options of the bot.
+        ready: as in `spewy.open_bot`.
 
     Raises:
         InputError: the folder holds a batch, or no strategy of a whole game.
@@ -258,4 +251,4 @@ def open_bot(folder: Path, **how: Any) -> LockerBot:
 
     require_one_solve(folder)
 
-    return spewy.open_bot(folder, **how)
+    return spewy.open_bot(folder, options, ready=ready)

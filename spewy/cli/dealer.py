@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -148,15 +148,15 @@ def dealer(
         raise click.UsageError("-a continues from a transaction log, which -T writes; add -T")
     limits = _limits(rules, hands, (t_response, t_hand, t_per_hand, start_timeout))
     terms = Terms(name, load_game(game), hands, seed, (p1, p2), limits, rules, fixed)
-    before = _actions_before(Path(f"{name}.tlog")) if again else []
-    if again and not no_log:
-        _check_cards(Path(f"{name}.log"), game, seed)
+    header = _header(game, terms)
+    before = _actions_before(Path(f"{name}.tlog"), header) if again else []
     with ExitStack() as open_things:
         listener = open_things.enter_context(Listener(bind, _ports(ports)))
         logs = open_things.enter_context(_logs(terms, quiet, not no_log, transactions, again))
-        if not no_log:
-            for line in _header(game, terms):
-                logs.hand(line)
+        for line in header:
+            logs.hand(line)
+            if not again:
+                logs.action(line)
         click.echo(" ".join(map(str, listener.ports)))
         connections = accept_both(listener, terms)
         for connection in connections:
@@ -196,36 +196,51 @@ def _ports(text: str | None) -> tuple[int, ...]:
     return numbers
 
 
-def _header(game: str, terms: Terms) -> Iterator[str]:
-    """Yield the first lines of a match's log: its name, game, hands and seed, and its time limits."""
-    yield f"# name/game/hands/seed {terms.name} {game} {terms.hands} {terms.seed}"
+def _header(game: str, terms: Terms) -> list[str]:
+    """Return the first lines of a match's logs.
+
+    They have the match's name, game, hands and seed, and its time limits, as in the reference dealer's log; and the
+    players and the rules. The dealer knows a player's name only, not the program that connects.
+    """
     limits = terms.limits
     per_hand = None if limits.match is None else limits.match / terms.hands
-    for key, seconds in (("response", limits.response), ("hand", limits.hand), ("per_hand", per_hand)):
-        yield f"#--t_{key} {-1 if seconds is None else round(seconds * 1000)}"
+    times = (("response", limits.response), ("hand", limits.hand), ("per_hand", per_hand))
+    seats = "fixed seats" if terms.fixed else "seats swap"
+    name = terms.name.encode("ascii", "backslashreplace").decode()
+    return [
+        f"# name/game/hands/seed {name} {game} {terms.hands} {terms.seed}",
+        *(f"#--t_{key} {-1 if seconds is None else round(seconds * 1000)}" for key, seconds in times),
+        f"# players {'|'.join(terms.names)}, rules {terms.rules}, {seats}",
+    ]
 
 
-def _check_cards(log: Path, game: str, seed: int) -> None:
-    """Check that the log of an interrupted match, if there is one, names the same game and seed.
+def _actions_before(path: Path, header: Sequence[str]) -> list[Action]:
+    """Read the actions in a transaction log, and remove an incomplete last line from the file.
 
-    The transaction log, from which the match continues, has the actions only. The seed determines the cards.
+    Raises:
+        InputError: the log belongs to a match with another head (other cards, players, rules or times).
     """
-    from spewy.errors import InputError, path_text, shown
-    from spewy.system.textfile import exists, read_text
-
-    subject = f"log {path_text(log)}"
-    head = read_text(log, subject).partition("\n")[0] if exists(log) else ""
-    if head and not re.fullmatch(rf"# name/game/hands/seed .* {re.escape(game)} [0-9]+ {seed}", head):
-        raise InputError(f"{subject}: expected a log of {game} with seed {seed}, found {shown(head)}")
-
-
-def _actions_before(path: Path) -> list[Action]:
-    """Read the actions in a transaction log, and remove an incomplete last line from the file."""
     from spewy.competitions.acpc.dealer import parse_actions
+    from spewy.errors import InputError, path_text, short
+    from spewy.match.acpc_text import MOST_TOLD
     from spewy.system.textfile import read_text, replace_text
 
-    text = read_text(path, f"transaction log {path}")
+    subject = f"transaction log {path_text(path)}"
+    text = read_text(path, subject)
     whole = text[: text.rfind("\n") + 1]
+    lines = whole.splitlines()[: len(header)]
+    if not (lines and all(line.startswith("#") for line in lines)):
+        raise InputError(
+            f"{subject} does not say which match it has (cards, players, rules and times), as logs of earlier versions "
+            "and of other dealers; play the match again from its beginning, without -a"
+        )
+    for expected, found in zip_longest(header, lines, fillvalue=""):
+        if expected != found:
+            raise InputError(
+                f"{subject} belongs to another match: expected the line {short(expected, MOST_TOLD)!r}, found "
+                f"{short(found, MOST_TOLD)!r}; "
+                "play with the arguments of that match, or without -a"
+            )
     actions = parse_actions(whole)
     if whole != text:
         replace_text(path, whole)

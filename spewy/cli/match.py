@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spewy.cli.bots import bot_description, say_unused_options, solving_options, tally_rows
+from spewy.cli.bots import say_unused_options, solving_options, tally_rows
 from spewy.cli.files import appearing, check_file
 from spewy.cli.folders import logs_folder
 from spewy.cli.options import FOREIGN_CODE, Seconds, json_option, verbose_option
@@ -20,6 +20,7 @@ from spewy.cli.tables import count, facts, json_text, number, render
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from spewy.bot.options import Options
     from spewy.match.entrant import Entrant
     from spewy.match.match import Match
     from spewy.match.score import Score
@@ -87,7 +88,7 @@ def match(
     seeds: str,
     out: Path | None,
     workers: int | None,
-    how: dict[str, Any],
+    options: Options,
     aivat: bool,
     seconds: float,
     phh: Path | None,
@@ -151,37 +152,44 @@ def match(
     """  # noqa: D301
     if phh is not None:
         check_file(phh, (".phhs",))
-    from spewy.match.entrant import parse_entrant
-    from spewy.match.match import Match, game_of, run_match
+    from spewy.match.match import match_of, run_match
     from spewy.match.match import score as score_so_far
     from spewy.match.phh import variant
 
-    settings = tuple(how.items())
-    entrants = parse_entrant(first, settings), parse_entrant(second, settings)
-    say_unused_options(entrants)
-    played = Match(game_of(game, entrants), entrants, hands, parse_seeds(seeds), aivat, seconds)
+    played = match_of(first, second, options, game, hands, parse_seeds(seeds), aivat, seconds, workers)
+    say_unused_options(played.entrants)
     if phh is not None:
         variant(played.game)  # raises an error before the hands are played, if the format lacks the game
-    _print_ports(played, entrants)
-    bots = dict(zip(played.names, (bot_description(each, how) for each in entrants), strict=True))
-    with logs_folder(out, "match", bots) as folder:
+    _print_ports(played)
+    with logs_folder(out, "match") as folder:
         try:
             with counting("hands") as watcher:
                 score = run_match(played, folder, watcher, workers)
         except KeyboardInterrupt:
             _show(played, score_so_far(played, folder), as_json)
+            _say_changes(played)
             raise
         if phh is not None:
             _write_phh(played, folder, phh)
     _show(played, score, as_json)
+    _say_changes(played)
 
 
-def _print_ports(played: Match, entrants: Sequence[Entrant]) -> None:
+def _say_changes(played: Match) -> None:
+    """Say so if a solve went on, or was replaced, while its bot played."""
+    from spewy.match.log import changes
+
+    for name, entrant, before in zip(played.names, played.entrants, played.bots, strict=True):
+        if (now := entrant.identity) != before:
+            say(f"{changes(name, before, now)}: its solve changed during the match, and the score mixes strategies")
+
+
+def _print_ports(played: Match) -> None:
     """Print the ports to which the user's clients must connect."""
     from spewy.errors import InputError
     from spewy.match.remote import HOST
 
-    waiting = [each for each in entrants if each.kind == "tcp"]
+    waiting = [each for each in played.entrants if each.kind == "tcp"]
     if len(waiting) > len({each.value for each in waiting}):
         raise InputError(f"both bots are tcp:{waiting[0].value}; give each bot a port of its own")
     for each in waiting:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +12,9 @@ from spewy.cli.files import appearing, check_file
 from spewy.cli.options import folder_argument, verbose_option
 from spewy.cli.progress import say
 from spewy.cli.tables import facts, size
+
+if TYPE_CHECKING:
+    from spewy.bot.options import Options
 
 
 @click.group()
@@ -30,7 +33,7 @@ def package() -> None:
 @click.argument("out", type=click.Path(path_type=Path))
 @acpc_solving_options
 @verbose_option
-def acpc(folder: Path, out: Path, how: dict[str, Any]) -> None:
+def acpc(folder: Path, out: Path, options: Options) -> None:
     """Package a bot for the ACPC.
 
     The new folder OUT has startme.sh, a copy of the strategy locker in FOLDER, the code and a README.
@@ -47,8 +50,8 @@ def acpc(folder: Path, out: Path, how: dict[str, Any]) -> None:
     """  # noqa: D301
     from spewy.competitions.acpc.package import package_acpc
 
-    open_bot(folder, **how, ready=False).close()  # raises an error if no bot can play from the folder
-    n_bytes = package_acpc(folder, out, solving_words(how))
+    open_bot(folder, options, ready=False).close()  # raises an error if no bot can play from the folder
+    n_bytes = package_acpc(folder, out, solving_words(options))
     click.echo(
         facts([("folder", str(out)), ("size", size(n_bytes)), ("start", f"{out}/startme.sh HOST PORT")])
     )

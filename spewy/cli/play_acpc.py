@@ -16,6 +16,7 @@ from spewy.cli.play_options import patience_option
 from spewy.cli.tables import facts, json_text
 
 if TYPE_CHECKING:
+    from spewy.bot.options import Options
     from spewy.bot.tally import Tally
     from spewy.competitions.acpc.client import Match
 
@@ -47,7 +48,7 @@ def acpc(
     host: str,
     port: int,
     folder: Path,
-    how: dict[str, Any],
+    options: Options,
     seed: int,
     log: Path | None,
     wait: float,
@@ -81,7 +82,7 @@ def acpc(
     from spewy.match.connection import connect
 
     begun = time.monotonic()
-    bot = open_bot(folder, **how)
+    bot = open_bot(folder, options)
     try:
         opened = time.monotonic() - begun
         with noted(log) as note, connect(host, port, wait) as connection:

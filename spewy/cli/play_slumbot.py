@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spewy.cli.bars import Bar
-from spewy.cli.bots import bot_description, open_bot, quantiles, solving_options, tally_rows, times_text
+from spewy.cli.bots import open_bot, quantiles, solving_options, tally_rows, times_text
 from spewy.cli.files import appearing, check_file
 from spewy.cli.folders import logs_folder
 from spewy.cli.noted import noted
@@ -24,6 +24,7 @@ from spewy.cli.tables import count, facts, json_text, number
 
 if TYPE_CHECKING:
     from spewy.bot.bot import Bot
+    from spewy.bot.options import Options
     from spewy.bot.tally import Tally
     from spewy.competitions.slumbot.record import Record, Results
     from spewy.competitions.slumbot.session import Login, Session
@@ -87,7 +88,7 @@ def slumbot(
     url: str,
     hands: int,
     out: Path | None,
-    how: dict[str, Any],
+    options: Options,
     seed: int,
     user: str | None,
     password_file: Path | None,
@@ -127,6 +128,8 @@ def slumbot(
       counts failures of the bot and actions that the server may have played twice. seconds, sources, failures and
       spent are those of this run only.
     """  # noqa: D301
+    from dataclasses import replace
+
     from spewy.competitions.slumbot.record import Record
     from spewy.competitions.slumbot.session import Session
     from spewy.competitions.slumbot.text import slumbot_game
@@ -136,14 +139,15 @@ def slumbot(
 
     if phh is not None:
         check_file(phh, (".phhs",))
-    entrant = parse_entrant(bot, tuple(how.items()), kinds=["folder"])
+    options = replace(options, threads=options.n_threads)
+    entrant = parse_entrant(bot, options, kinds=["folder"])
     login, game = _login(user, password_file), slumbot_game()
     names = apart(entrant.name, "slumbot")
-    bots = {names[0]: bot_description(entrant, how)}
+    identity = {**entrant.identity, "seed": seed}
     with noted(log) as note, interruptible(ENDING) as stop:
         server = Server(url, timeout, patience, note, stop)
-        with logs_folder(out, "play slumbot", bots) as folder, _opened(entrant, game, how) as opened:
-            record = Record(folder, game, server.url, user or "", names)
+        with logs_folder(out, "play slumbot") as folder, _opened(entrant, game, options) as opened:
+            record = Record(folder, game, server.url, user or "", names, identity)
             session = Session(server, opened, record, names, login, seed)
             _say_where(record)
             try:
@@ -191,8 +195,8 @@ def _say_where(record: Record) -> None:
 
 
 @contextmanager
-def _opened(entrant: Entrant, game: Game, how: dict[str, Any]) -> Iterator[Bot]:
-    """Open a bot with the options of re-solving ``how``, and close it at the end of the ``with`` block.
+def _opened(entrant: Entrant, game: Game, options: Options) -> Iterator[Bot]:
+    """Open a bot and close it at the end of the ``with`` block.
 
     Raises:
         InputError: the bot's folder has a strategy of another game.
@@ -201,7 +205,7 @@ def _opened(entrant: Entrant, game: Game, how: dict[str, Any]) -> Iterator[Bot]:
     from spewy.match.entrant import same_rules, shipped
 
     folder = entrant.kind == "folder"
-    bot: Bot = open_bot(Path(entrant.value), **how) if folder else entrant.open(game)
+    bot: Bot = open_bot(Path(entrant.value), options) if folder else entrant.open(game)
     try:
         if not same_rules(bot.game, game):
             raise InputError(

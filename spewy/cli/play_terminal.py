@@ -20,6 +20,7 @@ from spewy.cli.tables import count
 from spewy.game.names import SEAT_NAMES
 
 if TYPE_CHECKING:
+    from spewy.bot.options import Options
     from spewy.bot.tally import Tally
     from spewy.match.contest import Contest
 
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 @verbose_option
 def terminal(
     folder: Path,
-    how: dict[str, Any],
+    options: Options,
     seat: str | None,
     hands: int | None,
     seed: int | None,
@@ -79,7 +80,7 @@ def terminal(
     from spewy.match.terminal import play_in_words
 
     chosen = secrets.randbits(32) if seed is None else seed
-    with _contest(folder, chosen, how) as (contest, tally), line_writer(log, add=True) as write:
+    with _contest(folder, chosen, options) as (contest, tally), line_writer(log, add=True) as write:
         sitting = Sitting(contest, seat=None if seat is None else SEAT_NAMES.index(seat), log=write)
         click.echo(f"{folder}, seed {chosen}")
         try:
@@ -91,10 +92,10 @@ def terminal(
 
 
 @contextmanager
-def _contest(folder: Path, seed: int, how: dict[str, Any]) -> Iterator[tuple[Contest, Callable[[], Tally]]]:
+def _contest(folder: Path, seed: int, options: Options) -> Iterator[tuple[Contest, Callable[[], Tally]]]:
     """Open the bot, spot or batch that the person plays against, and a function that returns the bot's `Tally`.
 
-    ``how`` has the bot's options of re-solving.
+    ``options`` are those of a bot from a folder.
     """
     from spewy.bot.tally import Tally, tally_of
     from spewy.match.contest import GameContest
@@ -105,5 +106,5 @@ def _contest(folder: Path, seed: int, how: dict[str, Any]) -> Iterator[tuple[Con
         with Spots(folder, note=say) as spots:
             yield SpotContest(spots, seed), Tally
     else:
-        with closing(open_bot(folder, **how)) as bot:
+        with closing(open_bot(folder, options)) as bot:
             yield GameContest(bot, seed), lambda: tally_of(bot)

@@ -161,12 +161,28 @@ def say(text: str) -> None:
 
 @contextmanager
 def counting(name: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield a function that moves a progress bar, which appears on a terminal only.
+    """Yield a function that shows progress: in a bar on a terminal, otherwise in a line now and then.
 
-    The function takes the number of finished units and the number of all units.
+    The function takes the number of finished units and the number of all units. The first line comes after
+    `NowAndThen.SECONDS`, and later lines when a twentieth of the time so far has passed, if that is longer: hours of
+    work should not fill a file.
     """
+    began = last = time.monotonic()
+    first: int | None = None
+
+    def watch(done: int, total: int) -> None:
+        nonlocal first, last
+        bar.move(done, total)
+        now = time.monotonic()
+        first = done if first is None else min(first, done)
+        if sys.stderr.isatty() or now - last < max(NowAndThen.SECONDS, (now - began) / 20):
+            return
+        last = now
+        seconds_left = (now - began) * (total - done) / max(done - first, 1)
+        say(f"{done:,} of {total:,} {name}" + (f", {left(seconds_left)}" if first < done < total else ""))
+
     with Bar(name) as bar:
-        yield bar.move
+        yield watch
 
 
 def check_text(exploitability: float, unit: str, seconds_left: float | None) -> str:

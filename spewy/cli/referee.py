@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,6 @@ from spewy.cli.tables import facts, json_text, number
 
 if TYPE_CHECKING:
     from spewy.competitions.higc.series import Outcome, Series
-    from spewy.match.entrant import Entrant
 
 MOST_PRINTED = 5
 """Largest number of faults, such as late answers, that are printed for each bot; the logs have all faults."""
@@ -127,8 +125,7 @@ def referee(
     names = apart(bots[0].name, bots[1].name)
     limits = Limits("older" if older else "rules", seconds, chance_seconds, prepare_seconds)
     series = Series(game, bots, names, matches, seed, limits)
-    descriptions = {name: _description(bot, lockers) for name, bot in zip(names, bots, strict=True)}
-    with logs_folder(out, "referee", descriptions) as folder:
+    with logs_folder(out, "referee") as folder:
         try:
             with counting("matches") as watcher:
                 result = play_series(series, folder, watcher, workers)
@@ -136,11 +133,6 @@ def referee(
             _show(series, outcome(series, folder), as_json)
             raise
     _show(series, result, as_json)
-
-
-def _description(bot: Entrant, lockers: tuple[Path, ...]) -> str:
-    """Text that identifies a bot in the folder of logs: its argument, and for the bot spewy its folders of solves."""
-    return " ".join([bot.word, *(map(os.path.normpath, lockers) if bot.value == "spewy" else ())])
 
 
 def _show(series: Series, result: Outcome, as_json: bool) -> None:

@@ -76,9 +76,8 @@ def tournament(file: Path, out: Path | None, page: Path | None, workers: int | N
     contents = read_tournament(file)
     if contents.higc is not None:
         require("pyspiel")
-    bots = {bot.name: " ".join([bot.bot or "", *bot.lockers]) for bot in contents.bots}
     _print_ports(contents)
-    with logs_folder(out, "tournament", bots) as folder, counting("played") as watcher:
+    with logs_folder(out, "tournament") as folder, counting("played") as watcher:
         outcome = play_tournament(
             contents, file.absolute().parent, folder, solved_folder(None), watcher, workers
         )

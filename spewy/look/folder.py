@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from lockers import DATA, LockerError, Store, holds_store, open_store
 from spewy.errors import InputError, NotSolvedError, nearest, path_text
@@ -10,9 +14,9 @@ from spewy.job.job import Job
 from spewy.records.bucket_policy import BucketPolicy
 from spewy.records.chunk_policy import ChunkPolicy
 from spewy.records.policy import Policy
-from spewy.records.progress import saved_sweeps
+from spewy.records.progress import read_trace, saved_sweeps
 from spewy.records.strategy_locker import FOLDER, StrategyLocker
-from spewy.records.strategy_progress import saved_deals
+from spewy.records.strategy_progress import read_saved, saved_deals
 from spewy.run.folder_state import STAGES
 from spewy.system.textfile import as_path
 
@@ -44,6 +48,30 @@ def open_policy(folder: str | Path) -> Policy:
     except BaseException:
         store.close()
         raise
+
+
+def solve_identity(folder: str | Path) -> dict[str, Any]:
+    """Return what tells the saved strategies of a solve from all others, as JSON values by name.
+
+    The values are a hash of the manifest (the game, the betting tree, the rows), the number of sweeps or deals, and
+    what differs if the same job is solved anew: seconds and exploitability of the first check, or the time of the last
+    save. They do not depend on the folder's place, nor on what only reads the folder.
+
+    Raises:
+        lockers.LockerError: the folder holds no lockers, or damaged ones.
+        NotSolvedError: nothing was saved yet.
+        InputError: the lockers are not those of a solve.
+    """
+    with closing(open_strategies(folder)) as store:
+        sampled = stored_job(store, folder).sampled
+        require_solved(saved_deals(store) if sampled else saved_sweeps(store), folder)
+        content = json.dumps(dict(store.manifest), sort_keys=True).encode()
+        manifest = hashlib.sha256(content).hexdigest()[:16]
+        if sampled:
+            saved = read_saved(store)
+            return {"manifest": manifest, "deals": saved.deals, "saved_at": saved.saved_at}
+        first = next(([seconds, amount] for _, seconds, amount in read_trace(store)), None)
+        return {"manifest": manifest, "sweeps": saved_sweeps(store), "first_check": first}
 
 
 def open_strategies(folder: str | Path) -> Store:

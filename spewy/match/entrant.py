@@ -6,7 +6,7 @@
 word                the bot
 ==================  ===========================================================================================
 name of a rule      plays by a fixed rule, such as ``call``
-a folder            plays the stored strategy of a solve, and re-solves as the settings say
+a folder            plays the stored strategy of a solve, and re-solves as the options say
 ``stored:FOLDER``   plays the stored strategy of a solve, and re-solves nothing
 ``lbr:SETTING``     plays Local Best Response against the other bot
 ``cmd:COMMAND``     is a program that the match starts
@@ -23,7 +23,7 @@ import shlex
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from spewy.bot.bot import Bot, Reveals
 from spewy.errors import InputError, path_text, shown
@@ -31,6 +31,9 @@ from spewy.game.gamefile import Game, format_game, load_game, shipped_games
 from spewy.match.opponents import OPPONENTS, opponent
 from spewy.match.remote import RemoteBot
 from spewy.system.textfile import exists
+
+if TYPE_CHECKING:
+    from spewy.bot.options import Options
 
 Kind = Literal["rule", "folder", "stored", "lbr", "cmd", "tcp", "package", "tables"]
 FORMS: dict[Kind, str] = {
@@ -63,13 +66,13 @@ class Entrant:
     Attributes:
         kind: form of the word that specifies the bot.
         value: name of a rule, path, LBR setting, command or port, depending on the kind.
-        settings: keyword arguments for the function that opens the bot, such as `spewy.open_bot`.
+        options: options of a bot that plays from a folder; None: the defaults of `Options`.
         called: the name that the user gave to the bot; empty if the user gave none.
     """
 
     kind: Kind
     value: str
-    settings: tuple[tuple[str, Any], ...] = ()
+    options: Options | None = None
     called: str = ""
 
     @property
@@ -96,6 +99,25 @@ class Entrant:
     def alone(self) -> bool:
         """Whether the bot can play only one run at a time."""
         return self.kind == "tcp"
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What tells the bot from all others in the head of a log, as JSON values by name.
+
+        A bot from a folder has its saved strategy (`spewy.look.folder.solve_identity`) and all of its options. Any
+        other bot has its word only: a program, or a client at a port, can change without a sign.
+
+        Raises:
+            InputError: the folder holds a batch, or no saved strategy.
+            lockers.LockerError: the folder holds no lockers, or damaged ones.
+        """
+        if not self.is_solved:
+            return {"bot": self.word}
+        from spewy.look.boards import require_one_solve
+        from spewy.look.folder import solve_identity
+
+        require_one_solve(self.value)
+        return {"bot": self.kind, **solve_identity(self.value), **self._options_in_matches.to_json()}
 
     def open(
         self,
@@ -159,13 +181,20 @@ class Entrant:
                 return f"tables:{self.value}"
         return self.value
 
+    @property
+    def _options_in_matches(self) -> Options:
+        """Options of a bot from a folder: in a match, errors that only a bug can cause are raised."""
+        from spewy.bot.options import Options  # this import loads the solvers
+
+        options = self.options if self.kind == "folder" else Options(resolve="never")
+        return replace(options or Options(), strict=True)
+
     def _from_folder(self, game: Game) -> Bot:
         from spewy.bot.agent import open_bot  # this import loads the solvers
         from spewy.look.boards import require_one_solve
 
         require_one_solve(self.value)
-        settings = dict(self.settings) if self.kind == "folder" else {"resolve": "never"}
-        bot = open_bot(self.value, strict=True, **settings)
+        bot = open_bot(self.value, self._options_in_matches)
         if not same_rules(bot.game, game):
             bot.close()
             raise InputError(
@@ -186,7 +215,7 @@ class Entrant:
 
 def parse_entrant(
     text: str,
-    settings: tuple[tuple[str, Any], ...] = (),
+    options: Options | None = None,
     *,
     rules: Collection[str] = tuple(OPPONENTS),
     kinds: Collection[Kind] = OF_MATCHES,
@@ -196,7 +225,7 @@ def parse_entrant(
 
     Args:
         text: the word, with ``NAME=`` or without.
-        settings: keyword arguments for the function that opens the bot.
+        options: options of a bot that plays from a folder; None: the defaults of `Options`.
         rules: names of the rules that are allowed.
         kinds: other kinds of bots that are allowed.
         base: folder at which relative paths begin.
@@ -225,7 +254,7 @@ def parse_entrant(
             f"bot {shown(text)}: expected one of {', '.join([*rules, *forms[:-1]])} or {forms[-1]}, "
             "optionally with NAME= before it"
         )
-    return replace(entrant, settings=settings, called=called or "")
+    return replace(entrant, options=options, called=called or "")
 
 
 def parse_named(text: str, base: Path = Path()) -> tuple[str | None, str]:

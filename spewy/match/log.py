@@ -1,5 +1,8 @@
 """Logs of matches in the format of the ACPC's dealer; a run appends each hand, and continues from its log.
 
+A log's head says which match it has, and which bots play it: for each seat a line ``# bot NAME {...}`` with all that
+tells the bot from others (`spewy.match.entrant.Entrant.identity`). Hands of other bots are never added.
+
 Lines that begin with ``#`` are comments. The comments about a hand come before its ``STATE`` line, so a hand is
 complete as soon as the log has its ``STATE`` line:
 
@@ -14,11 +17,13 @@ complete as soon as the log has its ``STATE`` line:
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from spewy.bot.spent import parse_spent
 from spewy.bot.tally import SOURCES, Failure, Tally
@@ -56,6 +61,66 @@ def read_log(game: Game, lines: Iterable[str], subject: str = "log") -> Iterator
             yield parse_logged(game, line)
         except InputError as error:
             raise InputError(f"{subject}, line {number}: {error}") from None
+
+
+def bot_line(name: str, identity: Mapping[str, Any]) -> str:
+    """Return the line of a log's head that says which bot has a name."""
+    return f"# bot {name} {json.dumps(identity)}"
+
+
+def has_head(text: str, head: str, subject: str) -> bool:
+    """Whether a log begins with its head; false for an empty log, and for a log that ends within the head.
+
+    Args:
+        text: text of the log.
+        head: the head, with a line `bot_line` for each bot that plays now.
+        subject: how error messages begin.
+
+    Raises:
+        InputError: the log has another head.
+    """
+    if text.startswith(head):
+        return True
+    if head.startswith(text):
+        return False
+    lines = zip(head.split("\n"), [*text.split("\n"), ""], strict=False)
+    expected, found = next((line, other) for line, other in lines if line != other)
+    bot, before = _read_bot(expected), _read_bot(found)
+    if bot is None:
+        raise InputError(
+            f"{subject} belongs to another match: expected the line {short(expected, MOST_TOLD)!r}, "
+            f"found {short(found, MOST_TOLD)!r}; choose another folder"
+        )
+    if before is None or before[0] != bot[0]:
+        raise InputError(
+            f"{subject} does not say which bots played its hands, as logs of earlier versions; choose another folder"
+        )
+    raise InputError(
+        f"{subject} has hands of another bot: {changes(bot[0], before[1], bot[1])}; "
+        "choose another folder, or the bot and options of the log"
+    )
+
+
+def changes(name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """Describe how two identities of a bot differ.
+
+    >>> changes("mine", {"bot": "folder", "deals": 5, "menu": "lean"}, {"bot": "folder", "deals": 7, "menu": "lean"})
+    'mine had deals 5, and has deals 7'
+    """
+    keys = [key for key in {**before, **now} if before.get(key) != now.get(key)]
+    if "bot" in keys:
+        keys = ["bot"]
+    was, now_is = (" and ".join(f"{key} {shown(bot.get(key))}" for key in keys) for bot in (before, now))
+    return f"{name} had {was}, and has {now_is}"
+
+
+def _read_bot(line: str) -> tuple[str, dict[str, Any]] | None:
+    """Read the name and the identity in a line of `bot_line`; return None for another line."""
+    fields = re.fullmatch(r"# bot (\S+) (\{.*\})", line)
+    try:
+        return (fields[1], dict(json.loads(fields[2]))) if fields else None
+    except (ValueError, RecursionError):
+        return None
 
 
 @dataclass(frozen=True)
@@ -115,7 +180,9 @@ class RunLog:
         hands: number of hands in the whole run.
         seed: seed of the cards.
         names: names of the bots, by seat.
+        bots: identities of the bots (`spewy.match.entrant.Entrant.identity`), by seat.
         aivat: whether the log has AIVAT's estimates.
+        seconds: seconds that a bot may take for each answer; None: no limit.
     """
 
     path: Path
@@ -123,7 +190,9 @@ class RunLog:
     hands: int
     seed: int
     names: tuple[str, str]
+    bots: tuple[Mapping[str, Any], Mapping[str, Any]]
     aivat: bool
+    seconds: float | None = None
 
     def begin(self) -> int:
         """Start a new log, or remove an incomplete hand from the end of an existing log.
@@ -180,8 +249,12 @@ class RunLog:
 
     @property
     def ended(self) -> bool:
-        """Whether the log has its last line, the score."""
-        return _SCORE.search(self._text()) is not None
+        """Whether the log has its last line, the score.
+
+        Raises:
+            InputError: the log belongs to another run.
+        """
+        return self._whole() != "" and _SCORE.search(self._text()) is not None
 
     def read(self) -> RunRead:
         """Read the whole log.
@@ -211,30 +284,27 @@ class RunLog:
     @property
     def _head(self) -> str:
         luck = "with" if self.aivat else "without"
-        return (
-            f"# name/game/hands/seed {self.path.stem} {self.game.name} {self.hands} {self.seed}\n"
-            f"# seats {'|'.join(self.names)}, {luck} aivat\n"
-        )
+        limit = "without a limit" if self.seconds is None else f"at most {self.seconds:.12g} s"
+        lines = [
+            f"# name/game/hands/seed {self.path.stem} {self.game.name} {self.hands} {self.seed}",
+            f"# seats {'|'.join(self.names)}, {luck} aivat",
+            *(bot_line(name, bot) for name, bot in zip(self.names, self.bots, strict=True)),
+            f"# answers {limit}",
+        ]
+        return "\n".join(lines) + "\n"
 
     def _text(self) -> str:
         return read_text(self.path, f"log {path_text(self.path)}") if exists(self.path) else ""
 
     def _whole(self) -> str:
-        """Return the log up to its last complete hand; empty if it is missing, or ends within its first two lines.
+        """Return the log up to its last complete hand; empty if it is missing, or ends within its head.
 
         Raises:
             InputError: the log belongs to another run.
         """
         text, head = self._text(), self._head
-        if not text.startswith(head):
-            if head.startswith(text):
-                return ""
-            lines = zip(head.split("\n"), [*text.split("\n"), ""], strict=False)
-            expected, other = next((first, second) for first, second in lines if first != second)
-            raise InputError(
-                f"log {path_text(self.path)} belongs to another match: expected the line "
-                f"{short(expected, MOST_TOLD)!r}, found {short(other, MOST_TOLD)!r}; choose another folder"
-            )
+        if not has_head(text, head, f"log {path_text(self.path)}"):
+            return ""
         ends = [match.end() for match in _WHOLE.finditer(text)]
         return text[: ends[-1]] if ends else head
 

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import cpu_count
 
 from spewy.bot.bot import Bot
+from spewy.bot.options import Options
 from spewy.bot.tally import Tally
 from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game, load_game
@@ -72,10 +75,19 @@ class Match:
                 f"seconds: expected more than 0 and at most {MOST_SECONDS:,.0f}, found {shown(self.seconds)}"
             )
 
+    @cached_property
+    def bots(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What tells each bot from all others, when this is asked for the first time (`Entrant.identity`)."""
+        return self.entrants[0].identity, self.entrants[1].identity
+
     @property
     def names(self) -> tuple[str, str]:
         """Names of the bots; if both are equal, the second one gets a suffix."""
         return apart(self.entrants[0].name, self.entrants[1].name)
+
+    def at_once(self, workers: int | None) -> int | None:
+        """Return how many of ``workers`` processes can play runs at the same time; None: one for each core."""
+        return 1 if any(entrant.alone for entrant in self.entrants) else workers
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -124,7 +136,7 @@ def play_match(
     aivat: bool = True,
     seconds: float | None = 600.0,
     workers: int | None = None,
-    **how: Any,
+    **options: Any,
 ) -> Score:
     """Play or continue a duplicate match between two bots, and return the first bot's score.
 
@@ -138,19 +150,50 @@ def play_match(
         aivat: whether to estimate the score also without luck, if a bot reveals its strategy.
         seconds: seconds that a bot may take for each answer; None: no limit.
         workers: number of processes; None: one for each core.
-        how: keyword arguments of `spewy.open_bot` for bots from folders, such as ``resolve``.
+        options: keyword arguments of `spewy.open_bot` for bots from folders, such as ``resolve``.
 
     Raises:
-        InputError: a word specifies no bot, the folder holds another match, or an argument is out of range.
+        InputError: a word specifies no bot, the folder has hands of another match or of other bots (another strategy or
+            other options), or an argument is unknown, out of range or without effect.
         BotError: a bot from a folder, or a rule, raised an unexpected exception.
     """
-    settings = tuple(how.items())
-    entrants = parse_entrant(str(first), settings), parse_entrant(str(second), settings)
-    match = Match(game_of(game, entrants), entrants, hands, tuple(seeds), aivat, seconds)
+    bots_options = Options.of(**options)
+    match = match_of(first, second, bots_options, game, hands, tuple(seeds), aivat, seconds, workers)
+    if options and all(entrant.kind != "folder" for entrant in match.entrants):
+        names = ", ".join(options)
+        raise InputError(f"{names}: no bot is the folder of a solve, so nothing is re-solved; remove {names}")
     if folder is not None:
         return run_match(match, Path(folder), workers=workers)
     with scratch_folder("match") as temporary:
         return run_match(match, temporary, workers=workers)
+
+
+def match_of(
+    first: str | Path,
+    second: str | Path,
+    options: Options,
+    game: str | Path | None,
+    hands: int,
+    seeds: tuple[int, ...],
+    aivat: bool,
+    seconds: float | None,
+    workers: int | None,
+) -> Match:
+    """Return the match that the arguments of `play_match` specify.
+
+    If ``options`` leaves the number of threads open, the runs that are played at the same time share the cores. The
+    number is fixed here, so that a match that continues has the same bots in all its hands.
+
+    Raises:
+        InputError: as in `play_match`.
+    """
+    one, other = parse_entrant(str(first), options), parse_entrant(str(second), options)
+    match = Match(game_of(game, (one, other)), (one, other), hands, seeds, aivat, seconds)
+    if options.threads is not None:
+        return match
+    at_once = max(1, min(len(match.runs), match.at_once(workers) or cpu_count()))
+    options = replace(options, threads=max(1, cpu_count() // at_once))
+    return replace(match, entrants=(replace(one, options=options), replace(other, options=options)))
 
 
 def game_of(name: str | Path | None, entrants: Sequence[Entrant]) -> Game:
@@ -187,8 +230,7 @@ def run_match(
     to_do = runs_to_play(match, folder)
     done = [counts[run] for run in to_do] + [n for run, n in counts.items() if run not in to_do]
     tasks = [(match, run, folder) for run in to_do]
-    at_once = 1 if any(entrant.alone for entrant in match.entrants) else workers
-    play_runs(play_run, tasks, watcher, match.hands * len(match.runs), at_once, done)
+    play_runs(play_run, tasks, watcher, match.hands * len(match.runs), match.at_once(workers), done)
     return score(match, folder)
 
 
@@ -313,6 +355,8 @@ def _results(run: Run, log: RunRead) -> Iterator[Result]:
 
 
 def _log(match: Match, run: Run, folder: Path) -> RunLog:
-    names = match.names
-    seats = (names[run.seat(0)], names[run.seat(1)])
-    return RunLog(folder / run.file_name, match.game, match.hands, run.seed, seats, match.aivat)
+    first, second = run.seat(0), run.seat(1)
+    seats, bots = (match.names[first], match.names[second]), (match.bots[first], match.bots[second])
+    return RunLog(
+        folder / run.file_name, match.game, match.hands, run.seed, seats, bots, match.aivat, match.seconds
+    )

@@ -39,7 +39,7 @@ class SampledSubgame(Subgame):
         if abstraction is None:
             raise InputError("sampled subgame: the stored strategy has no board buckets")
         assert self.ranges is not None
-        limits = Limits(options.deals, self._context.budget.deadline, options.threads)
+        limits = Limits(options.deals, self._context.budget.deadline, options.n_threads)
         text = f"{self._context.seed} {self.begun} {self.board}"
         seed = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
         return sample(self._builder, abstraction, self.root, self.board, self.ranges, seed, limits, self.kept)

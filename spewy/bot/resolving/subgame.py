@@ -197,7 +197,7 @@ class Subgame:
 
     def _solve(self, player: int) -> Solution:
         gadget, budget = self._options.safe, self._context.budget
-        limits = Limits(self._options.iterations, budget.deadline, self._options.threads)
+        limits = Limits(self._options.iterations, budget.deadline, self._options.n_threads)
         values = None if gadget is None else self._alternatives(player, gadget)
         with budget.limited(BEFORE):
             start = self._warm_start(player)

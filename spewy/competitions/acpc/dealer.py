@@ -125,13 +125,15 @@ class Action:
 
 
 def parse_actions(text: str) -> list[Action]:
-    """Read the actions of a match from the text of its transaction log.
+    """Read the actions of a match from the text of its transaction log; lines that begin with # are skipped.
 
     Raises:
         InputError: a line does not consist of an action, the number of a hand, and two times.
     """
     actions = []
     for number, line in enumerate(text.splitlines(), start=1):
+        if line.startswith("#"):
+            continue
         try:
             action, hand, sent, received = line.split()
             actions.append(Action(action, int(hand), float(sent), float(received)))

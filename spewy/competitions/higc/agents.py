@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from spewy.bot.bot import Bot
-from spewy.bot.options import Resolve
+from spewy.bot.options import Options, Resolve
 from spewy.competitions.higc.gin import GinAgent
 from spewy.competitions.higc.poker import PokerAgent
 from spewy.competitions.higc.search import SearchAgent
@@ -96,18 +98,49 @@ class Agents:
                 "allow more time"
             )
 
+    def identity(self, name: str, dialect: Dialect) -> dict[str, Any]:
+        """Return what tells the agents of a game from others in the head of a log, as JSON values by name.
+
+        A game whose solve is stored before its first match is solved now if none is stored.
+
+        Raises:
+            InputError: no agent can play the game.
+            MissingError: the game needs OpenSpiel, which is not installed.
+            lockers.LockerError: a folder is damaged.
+        """
+        table, seconds = poker_table(name, dialect), {"search_seconds": self.seconds}
+        if table is None:
+            game = SpielGame(name, dialect)
+            if GinAgent.plays(game) or self._stored(game) is None:
+                return seconds
+            content = tabular_path(self.solved, game.name, game.dialect).read_bytes()
+            return {**seconds, "solved": hashlib.sha256(content).hexdigest()[:16]}
+        folder = self._poker_folder(table)
+        if folder is None:
+            return {**seconds, "plays": "equity"}
+        from spewy.look.folder import solve_identity
+
+        return {**seconds, **solve_identity(folder), **Options.of(resolve=self.resolve).to_json()}
+
     def _poker_bot(self, table: PokerTable) -> Bot:
         # These imports load the solvers, which other games do not need.
-        from spewy.competitions.higc.solved_games import is_small, solved_bot, stored_bot
+        from spewy.bot.agent import open_bot
         from spewy.match.opponents import opponent
 
-        bot = stored_bot(self.lockers, table.game, self.resolve)
-        if bot is not None:
-            return bot
-        if is_small(table.game):
-            return solved_bot(self.solved, table, self.prepare_seconds, self.note, self.resolve)
+        folder = self._poker_folder(table)
+        if folder is not None:
+            return open_bot(folder, resolve=self.resolve)
         self.note(f"{table.game.name}: no folder holds a solve of this game; the bot plays by pot odds")
         return opponent("equity", table.game)
+
+    def _poker_folder(self, table: PokerTable) -> Path | None:
+        """Return the folder with the solve that plays a poker game; None if there is none, and the game is large."""
+        from spewy.competitions.higc.solved_games import folder_with, is_small, solve_if_new
+
+        folder = folder_with(self.lockers, table.game)
+        if folder is None and is_small(table.game):
+            return solve_if_new(self.solved, table, self.prepare_seconds, self.note)
+        return folder
 
     def _stored(self, game: SpielGame) -> Tabular | None:
         """Return the stored strategy of a game, after a solve if none is stored; None if the game is too large."""

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from spewy.competitions.higc.text import TOURNAMENT_OVER
 from spewy.errors import InputError, PeerError, path_text, shown
 from spewy.match.channel import Channel, LocalChannel
 from spewy.match.entrant import Entrant, Kind, parse_entrant
+from spewy.match.log import changes
 from spewy.match.process import Program, command_words
 from spewy.match.runs import Watcher, play_runs
 from spewy.match.score import Mean, pair_means
@@ -55,11 +57,33 @@ def parse_bot(
     Raises:
         InputError: the word does not denote a bot.
     """
-    settings = (("lockers", tuple(lockers)), ("solved", solved), ("seconds", seconds))
-    entrant = parse_entrant(word, settings, rules=RULES, kinds=KINDS, base=base)
+    entrant = parse_entrant(word, rules=RULES, kinds=KINDS, base=base)
     if entrant.kind == "cmd":
         command_words(entrant.value)
-    return entrant
+    if entrant.value != "spewy":
+        return entrant
+    return Spewy(entrant.kind, entrant.value, None, entrant.called, tuple(lockers), solved, seconds)
+
+
+@dataclass(frozen=True)
+class Spewy(Entrant):
+    """The bot of ``spewy play higc``.
+
+    Attributes:
+        lockers: folders of solves that the bot plays poker from.
+        solved: folder in which the bot stores games that it has solved.
+        seconds: seconds that the bot searches for an answer.
+    """
+
+    lockers: tuple[Path, ...] = ()
+    solved: Path = Path()
+    seconds: float = 1.0
+
+    def agents(self, limits: Limits) -> Agents:
+        """Return what makes the bot's agents."""
+        return Agents(
+            self.lockers, self.solved, "off-tree", self.seconds, limits.prepare, lambda text: None
+        )
 
 
 @dataclass(frozen=True)
@@ -90,12 +114,17 @@ class Series:
         """Return the number of matches in the run with swapped seats, or in the run without swapped seats."""
         return self.matches // 2 if swapped else (self.matches + 1) // 2
 
-    @property
+    @cached_property
     def head(self) -> dict[str, Any]:
-        """Description of the matches for the first line of the logs."""
-        bots = [[name, bot.word] for name, bot in zip(self.names, self.bots, strict=True)]
+        """Description of the matches and of both bots for the first line of the logs."""
+        bots = {name: self._identity(bot) for name, bot in zip(self.names, self.bots, strict=True)}
         limits = asdict(self.limits)
         return {"game": self.game, "bots": bots, "seed": self.seed, "limits": limits}
+
+    def _identity(self, bot: Entrant) -> dict[str, Any]:
+        if isinstance(bot, Spewy):
+            return bot.identity | bot.agents(self.limits).identity(self.game, self.limits.dialect)
+        return bot.identity
 
 
 @dataclass(frozen=True)
@@ -175,6 +204,7 @@ def play_series(series: Series, folder: Path, watcher: Watcher, workers: int | N
 
 def series_tasks(series: Series, folder: Path) -> list[tuple[Series, bool, Path]]:
     """Return the arguments of `play_run` for each run."""
+    assert series.head  # worker processes get it with the series
     return [(series, swapped, folder) for swapped in (False, True) if series.of_run(swapped)]
 
 
@@ -242,10 +272,8 @@ def open_channel(bot: Entrant, name: str, limits: Limits, seed: int, log: Path) 
 def _preparing(bot: Entrant, limits: Limits, seed: int) -> Callable[[str, int], Agent]:
     if bot.value == "random":
         return lambda game, seat: RandomAgent(seed)
-    how = dict(bot.settings)
-    agents = Agents(
-        how["lockers"], how["solved"], "off-tree", how["seconds"], limits.prepare, lambda text: None
-    )
+    assert isinstance(bot, Spewy)
+    agents = bot.agents(limits)
     return lambda game, seat: agents.agent(game, seat, limits.dialect, seed)
 
 
@@ -339,6 +367,13 @@ class _Log:
     def _difference(self, head: Any) -> str:
         """Describe the first difference between the expected and the actual first line of the log."""
         expected, other = _flat(json.loads(self._head)), _flat(head)
+        bots = other.get("bots")
+        if not isinstance(bots, dict):
+            return "it does not say which bots played its matches, as logs of earlier versions"
+        for name, bot in expected["bots"].items():
+            before = bots.get(name)
+            if isinstance(before, dict) and before != bot:
+                return f"it has matches of another bot: {changes(name, before, bot)}"
         for key, value in expected.items():
             if other.get(key) != value:
                 return f"expected matches with {key} {shown(value)}, found {shown(other.get(key))}"

@@ -13,8 +13,8 @@ from tempfile import mkdtemp
 
 import numpy as np
 
-from spewy.bot.agent import LockerBot, open_bot
-from spewy.bot.options import Resolve
+from spewy.bot.agent import bot_of
+from spewy.bot.options import Options
 from spewy.competitions.higc.spiel_poker import PokerTable
 from spewy.errors import InputError
 from spewy.game.gamefile import Game, format_game
@@ -28,18 +28,17 @@ BETS = (0.5, 1.0, 2.0, np.inf)
 """Bets that are solved in games that allow any bet, as shares of the pot; inf is all-in."""
 
 
-def stored_bot(lockers: Sequence[Path], game: Game, resolve: Resolve = "off-tree") -> LockerBot | None:
-    """Open a bot that plays a game, from the first folder with a solve of this game; None if no folder has one.
+def folder_with(lockers: Sequence[Path], game: Game) -> Path | None:
+    """Return the first of some folders that has a solve of a game; None if no folder has one.
 
     Raises:
         lockers.LockerError: a folder is empty or damaged.
         InputError: a folder does not hold a whole game.
     """
     for folder in lockers:
-        bot = open_bot(folder, resolve=resolve)
-        if same_rules(bot.game, game):
-            return bot
-        bot.close()
+        with bot_of(folder, Options(resolve="never")) as bot:
+            if same_rules(bot.game, game):
+                return folder
     return None
 
 
@@ -52,21 +51,14 @@ def is_small(game: Game) -> bool:
     return deals <= MOST_DEALS
 
 
-def solved_bot(
-    solved: Path,
-    table: PokerTable,
-    seconds: float,
-    note: Callable[[str], None],
-    resolve: Resolve = "off-tree",
-) -> LockerBot:
-    """Open the bot of a small game; solve the game first if no solve is stored.
+def solve_if_new(solved: Path, table: PokerTable, seconds: float, note: Callable[[str], None]) -> Path:
+    """Return the folder with the solve of a small game; solve the game first if no solve is stored.
 
     Args:
         solved: folder of solved games.
         table: the poker game to play.
         seconds: approximate seconds for solving.
         note: called with a text for each solve.
-        resolve: when the bot re-solves: "never", "off-tree" or "always".
 
     Raises:
         InputError: the game cannot be solved within the allowed memory, or the folder cannot be written.
@@ -74,7 +66,7 @@ def solved_bot(
     folder = solved / folder_name(table)
     if not folder.is_dir():
         _solve(folder, table, seconds, note)
-    return open_bot(folder / "lockers", resolve=resolve)
+    return folder / "lockers"
 
 
 def solve_anew(

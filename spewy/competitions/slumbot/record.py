@@ -1,6 +1,7 @@
 """Folder of a session: the log of finished hands, and the state from which an interrupted session continues.
 
-``slumbot.log`` has the hands as `spewy.match.log.read_log` reads them, and comments:
+``slumbot.log`` begins with the game and with all that tells both players from others (`spewy.match.log.bot_line`). It
+has the hands as `spewy.match.log.read_log` reads them, and comments:
 
 - ``# result HAND:WINNINGS:BASELINE``: chips that the client has won, as the server says, and the server's baseline (or
   ``-``); this line follows the hand's ``STATE`` line and completes the hand;
@@ -23,10 +24,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from spewy.errors import InputError, one_line, path_text, short, shown
+from spewy.errors import InputError, one_line, path_text, shown
 from spewy.game.gamefile import Game
 from spewy.match.acpc_text import LoggedHand
-from spewy.match.log import read_log
+from spewy.match.log import bot_line, has_head, read_log
 from spewy.match.score import Mean
 from spewy.system.textfile import exists, read_text, replace_text
 
@@ -130,6 +131,7 @@ class Record:
         url: address of the server.
         user: the user's name at the server; empty without a login.
         names: names of the client's bot and of the server.
+        bot: identity of the client's bot (`spewy.match.entrant.Entrant.identity`), and the seed of its random choices.
 
     Attributes:
         token: the session's token; None before the first answer.
@@ -137,15 +139,18 @@ class Record:
         count: number of finished hands.
 
     Raises:
-        InputError: the folder's files are damaged, or belong to another server or user.
+        InputError: the folder's files are damaged, or belong to another bot, server or user.
     """
 
-    def __init__(self, folder: Path, game: Game, url: str, user: str, names: tuple[str, str]) -> None:
+    def __init__(
+        self, folder: Path, game: Game, url: str, user: str, names: tuple[str, str], bot: Mapping[str, Any]
+    ) -> None:
         self._log, self._state = folder / LOG, folder / STATE
         self._game, self._url, self._user, self._names = game, url, user, names
         self.token: str | None = None
         self.hand: Open | None = None
         self._size: int | None = None
+        self._bots = bot, {"bot": "slumbot", "url": url, "user": user}
         self._begin_log()
         winnings, baselines, counts = self._scanned()
         self._winnings, self._baselines, self._counts = winnings, baselines, counts
@@ -232,19 +237,11 @@ class Record:
 
     def _begin_log(self) -> None:
         """Write the head of a new log, or remove an incomplete hand from the log."""
-        head = f"# game {self._game.name}\n# names {'|'.join(self._names)}\n"
-        text = read_text(self._log, f"log {path_text(self._log)}") if exists(self._log) else head
-        if not text.startswith(head):
-            if not head.startswith(text):
-                first, _, rest = text.partition("\n")
-                others = rest.partition("\n")[0].removeprefix("# names ").split("|")
-                is_other = first == head.partition("\n")[0] and len(others) == 2
-                found = f"hands of {short(' against '.join(others))}" if is_other else shown(text)
-                raise InputError(
-                    f"log {path_text(self._log)} belongs to another session: expected hands of "
-                    f"{' against '.join(self._names)}, found {found}; use another folder"
-                )
-            text = head
+        bots = [bot_line(name, bot) for name, bot in zip(self._names, self._bots, strict=True)]
+        head = "\n".join([f"# game {self._game.name}", f"# names {'|'.join(self._names)}", *bots, ""])
+        subject = f"log {path_text(self._log)}"
+        text = read_text(self._log, subject) if exists(self._log) else ""
+        text = text if has_head(text, head, subject) else head
         ends = [match.end() for match in _DONE.finditer(text)]
         replace_text(self._log, text[: ends[-1]] if ends else head)
 

@@ -202,6 +202,6 @@ def test_limit_games_have_one_menu_and_threads_are_all_cores_where_everything_is
     monkeypatch.setattr("spewy.bot.agent.cpu_count", lambda: 3)
     for resolve_when, threads in (("always", 3), ("off-tree", 1)):
         with open_bot(folder, resolve=resolve_when, ready=False) as bot:
-            assert (bot.options.threads, bot.options.menu) == (threads, "lean")
+            assert (bot.options.n_threads, bot.options.menu) == (threads, "lean")
     with pytest.raises(InputError, match="menu: expected one of lean, job"):
         Options(menu="large")

@@ -37,25 +37,32 @@ class Process:
         return self.child.returncode, out, told
 
 
+def head(game, seed, players="Alice|Bob"):
+    """The first lines of a dealer's logs."""
+    return [
+        f"# name/game/hands/seed a {game} 5 {seed}",
+        "#--t_response 600000",
+        "#--t_hand 600000",
+        "#--t_per_hand 7000",
+        f"# players {players}, rules 2.0.0, seats swap",
+    ]
+
+
 def test_a_dealer_deals_and_logs(tmp_path):
     dealer = Process(tmp_path, "a", LIMIT.name, 5, 0, "Alice", "Bob", "-T")
     clients = [client(port, Seat(LIMIT, seed=n)) for n, port in enumerate(dealer.ports)]
     code, out, told = dealer.end()
     assert (code, [task.result().hands for task in clients]) == (0, [5, 5])
     lines = (tmp_path / "a.log").read_text().splitlines()
-    assert lines[:4] == [
-        f"# name/game/hands/seed a {LIMIT.name} 5 0",
-        "#--t_response 600000",
-        "#--t_hand 600000",
-        "#--t_per_hand 7000",
-    ]
-    assert [parse_logged(LIMIT, line).number for line in lines[4:-1]] == list(range(5))
+    assert lines[:5] == head(LIMIT.name, 0)
+    assert [parse_logged(LIMIT, line).number for line in lines[5:-1]] == list(range(5))
     assert out == f"{lines[-1]}\n"
     assert told.startswith("STARTED at ")
     assert f"{lines[-1]}\n" in told
     assert "TO 1 at " in told
     assert "FROM 2 at " in told
     actions = (tmp_path / "a.tlog").read_text()
+    assert actions.splitlines()[:5] == lines[:5]
     again = Process(tmp_path, "a", LIMIT.name, 5, 0, "Alice", "Bob", "-T", "-a", "-q")
     for port in again.ports:
         client(port, Seat(LIMIT))
@@ -68,22 +75,43 @@ def test_a_dealer_deals_and_logs(tmp_path):
 def test_what_was_dealt_is_not_written_again(tmp_path):
     """Whoever is killed while they go on has lost nothing."""
     log = tmp_path / "a.tlog"
-    log.write_text("c 0 1.5 2.5\nc 0 2.5 3.5\nc 0 3.")
+    begun = "\n".join([*head("kuhn", 0, "A|B"), "c 0 1.5 2.5", "c 0 2.5 3.5", ""])
+    log.write_text(f"{begun}c 0 3.")
     dealer = Process(tmp_path, "a", "kuhn", 5, 0, "A", "B", "-T", "-a", "-q", "--start_timeout", 200)
     assert dealer.end()[0] == 1
-    assert log.read_text() == "c 0 1.5 2.5\nc 0 2.5 3.5\n"
+    assert log.read_text() == begun
 
 
-def test_a_match_goes_on_with_its_own_cards(tmp_path):
+@pytest.mark.parametrize(
+    ("options", "found", "expected"),
+    [
+        (("kuhn", 5, 1, "A", "B"), "a kuhn 5 0", "a kuhn 5 1"),
+        (("leduc", 5, 0, "A", "B"), "a kuhn 5 0", "a leduc 5 0"),
+        (("kuhn", 5, 0, "A", "C"), "players A|B, rules 2.0.0, seats swap", "players A|C, rules 2.0.0, seats swap"),
+        (("kuhn", 5, 0, "A", "B", "-f"), "seats swap", "fixed seats"),
+        (("kuhn", 5, 0, "A", "B", "--t_hand", 5), "t_hand 600000", "t_hand 5"),
+    ],
+)
+@pytest.mark.parametrize("logs", [("-T",), ("-T", "-l")], ids=["both logs", "one log"])
+def test_a_match_goes_on_with_its_own_cards_players_and_rules(tmp_path, options, found, expected, logs):
+    begun = "\n".join([*head("kuhn", 0, "A|B"), "c 0 1.5 2.5", ""])
+    (tmp_path / "a.tlog").write_text(begun)
+    dealer = Process(tmp_path, "a", *options, *logs, "-a", "--start_timeout", 200)
+    code, out, told = dealer.end()
+    assert (code, out) == (2, "")
+    assert told.startswith("Error: transaction log a.tlog belongs to another match: expected the line '#")
+    assert f"{expected}', found '#" in told
+    assert f"{found}'; play with the arguments of that match" in told
+    assert (tmp_path / "a.tlog").read_text() == begun
+    assert not (tmp_path / "a.log").exists()
+
+
+def test_a_log_of_actions_without_a_head_is_refused(tmp_path):
     (tmp_path / "a.tlog").write_text("c 0 1.5 2.5\n")
-    log = tmp_path / "a.log"
-    log.write_text("# name/game/hands/seed a kuhn 5 0\n")
-    for game, seed in (("kuhn", 1), ("leduc", 0)):
-        dealer = Process(tmp_path, "a", game, 5, seed, "A", "B", "-T", "-a", "--start_timeout", 200)
-        head = "'# name/game/hands/seed a kuhn 5 0'"
-        told = f"Error: log a.log: expected a log of {game} with seed {seed}, found {head}\n"
-        assert dealer.end() == (2, "", told)
-    assert log.read_text() == "# name/game/hands/seed a kuhn 5 0\n"
+    dealer = Process(tmp_path, "a", "kuhn", 5, 0, "A", "B", "-T", "-a", "--start_timeout", 200)
+    code, out, told = dealer.end()
+    assert (code, out) == (2, "")
+    assert "transaction log a.tlog does not say which match it has" in told
 
 
 def test_nobody_comes(tmp_path):

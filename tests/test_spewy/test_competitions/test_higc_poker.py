@@ -8,10 +8,11 @@ from higc_tables import HOLDEM, lines_of
 from open_spiel.python.algorithms.exploitability import exploitability as spiel_exploitability
 from open_spiel.python.policy import TabularPolicy
 
+from spewy.bot.agent import open_bot
 from spewy.competitions.higc.agents import Agents
 from spewy.competitions.higc.follow import Follower
 from spewy.competitions.higc.session import Session
-from spewy.competitions.higc.solved_games import folder_name, is_small, solved_bot
+from spewy.competitions.higc.solved_games import folder_name, is_small, solve_if_new
 from spewy.competitions.higc.spiel import SpielGame
 from spewy.competitions.higc.spiel_poker import poker_table
 from spewy.errors import InputError
@@ -90,7 +91,7 @@ def solved(tmp_path_factory):
 
 def test_a_folder_with_an_apostrophe(tmp_path):
     table = poker_table("kuhn_poker", "rules")
-    with solved_bot(tmp_path / 'it\'s "a" folder', table, 30.0, lambda told: None):
+    with open_bot(solve_if_new(tmp_path / 'it\'s "a" folder', table, 30.0, lambda told: None)):
         pass
 
 
@@ -98,12 +99,11 @@ def test_leduc_is_played_within_a_hundredth_of_its_value(solved):
     """OpenSpiel judges what the bot does at every information set, told by tensors alone."""
     told = []
     table = poker_table("leduc_poker", "rules")
-    with solved_bot(solved, table, 30.0, told.append) as bot:
+    with open_bot(solve_if_new(solved, table, 30.0, told.append)) as bot:
         policy = played_policy(bot, SpielGame("leduc_poker"), table)
     assert "solved to" in told[0]
     assert spiel_exploitability(pyspiel.load_game("leduc_poker"), policy) < 0.005
-    with solved_bot(solved, table, 30.0, pytest.fail):
-        pass
+    assert solve_if_new(solved, table, 30.0, pytest.fail).is_dir()
 
 
 def played_policy(bot, game, table):

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from match_tables import entrants, logs, play
+from match_tables import StandIn, entrants, logs, play
 from stand_ins import Rule, call, failing, illegal, looping, raiser
 
 from buckets.cards import cards_name
@@ -205,10 +205,19 @@ def test_a_log_line_is_the_reference_dealers(tmp_path):
     assert (tmp_path / "seed-0.log").read_text().splitlines() == [
         "# name/game/hands/seed seed-0 holdem.limit.2p.reverse_blinds 2 0",
         "# seats call|call-2, without aivat",
+        '# bot call {"bot": "call"}',
+        '# bot call-2 {"bot": "call"}',
+        "# answers without a limit",
         "STATE:0:cc/cc/cc/cc:5d5c|9hQd/8dAs8s/4h/6d:10|-10:call|call-2",
         "STATE:1:cc/cc/cc/cc:6sKs|5dJd/2sTh2h/Qh/8h:10|-10:call-2|call",
         "SCORE:0|0:call|call-2",
     ]
+
+
+class OtherStandIn(StandIn):
+    @property
+    def identity(self):
+        return {"bot": self.name, "menu": "job"}
 
 
 MATCH = Match(LEDUC, entrants("told", "other_told"), 30, (3, 4))
@@ -247,7 +256,21 @@ def test_another_match_in_the_folder_is_refused(whole, tmp_path):
         play(replace(MATCH, hands=31), tmp_path)
     with pytest.raises(InputError, match=r"without aivat', found '# seats .*, with aivat'"):
         play(replace(MATCH, aivat=False), tmp_path)
+    with pytest.raises(InputError, match=r"expected the line '# answers at most 9 s', found '# answers without"):
+        play(replace(MATCH, seconds=9.0), tmp_path)
+    others = tuple(OtherStandIn(bot.name) for bot in MATCH.entrants)
+    with pytest.raises(InputError, match="hands of another bot: told had menu None, and has menu 'job'; choose"):
+        play(replace(MATCH, entrants=others), tmp_path)
     assert logs(tmp_path) == whole[1]
+
+
+def test_logs_that_do_not_say_who_played_are_refused(whole, tmp_path):
+    """Earlier versions wrote no lines of the bots."""
+    for name, text in whole[1].items():
+        lines = text.splitlines(keepends=True)
+        (tmp_path / name).write_bytes(b"".join(lines[:2] + lines[5:]))
+    with pytest.raises(InputError, match=r"seed-3\.log does not say which bots played its hands, as logs of earlier"):
+        play(MATCH, tmp_path)
 
 
 def test_a_damaged_log_is_refused(whole, tmp_path):
@@ -323,3 +346,11 @@ def test_a_match_from_python_needs_a_game():
         match_of_words("call", "raise")
     with pytest.raises(InputError, match="expected one of random, call"):
         match_of_words("call", "nobody", game="leduc")
+
+
+def test_options_that_a_match_does_not_know_are_refused():
+    """Also if no bot is a folder, and then all options of bots from folders."""
+    with pytest.raises(InputError, match=r"bot: unknown option 'resolvee' \(nearest: resolve\)"):
+        match_of_words("call", "random", game="leduc", hands=2, resolvee="always")
+    with pytest.raises(InputError, match="resolve, menu: no bot is the folder of a solve, .* remove resolve, menu"):
+        match_of_words("call", "random", game="leduc", hands=2, resolve="always", menu="job")
