@@ -97,7 +97,7 @@ class Options:
         Raises:
             InputError: a keyword is unknown, or has an impossible value.
         """
-        known = Keywords.__annotations__
+        known = list(Keywords.__annotations__)
         for name in keywords:
             if name not in known:
                 raise InputError(f"bot: unknown option {shown(name)}{nearest(name, known)}; remove it")
@@ -108,7 +108,9 @@ class Options:
             **values,
             safe=None if safe is False else "mixed" if safe is True else safe,
             threads=1 if threads is None and values.get("resolve") != "always" else threads,
-            iterations=(MOST_ITERATIONS if has_bank else cls.iterations) if iterations is None else iterations,
+            iterations=(MOST_ITERATIONS if has_bank else cls.iterations)
+            if iterations is None
+            else iterations,
             deals=MOST_DEALS if has_bank else cls.deals,
         )
 

@@ -96,7 +96,8 @@ def solving_words(options: Options) -> list[str]:
         if per_hand is None
         else ["--time-per-hand", f"{per_hand:.12g}s"]
     )
-    words += [] if options.threads is None else ["--threads", str(options.threads)]
+    default = type(options).of(resolve=options.resolve).threads
+    words += [] if options.threads == default else ["--threads", str(options.threads)]
     return [*words, "--menu", options.menu, "--flops", options.flops]
 
 

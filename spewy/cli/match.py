@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from spewy.bot.options import Options
-    from spewy.match.entrant import Entrant
     from spewy.match.match import Match
     from spewy.match.score import Score
 
@@ -181,7 +180,9 @@ def _say_changes(played: Match) -> None:
 
     for name, entrant, before in zip(played.names, played.entrants, played.bots, strict=True):
         if (now := entrant.identity) != before:
-            say(f"{changes(name, before, now)}: its solve changed during the match, and the score mixes strategies")
+            say(
+                f"{changes(name, before, now)}: its solve changed during the match, and the score mixes strategies"
+            )
 
 
 def _print_ports(played: Match) -> None:

@@ -297,16 +297,17 @@ class RunLog:
         return read_text(self.path, f"log {path_text(self.path)}") if exists(self.path) else ""
 
     def _whole(self) -> str:
-        """Return the log up to its last complete hand; empty if it is missing, or ends within its head.
+        """Return the log up to its last complete hand; empty if it is missing, or has no hand and may begin anew.
 
         Raises:
             InputError: the log belongs to another run.
         """
         text, head = self._text(), self._head
+        if not _WHOLE.search(text) and text.startswith(head.partition("\n")[0]):
+            return ""  # a bot that could not be started may be mended
         if not has_head(text, head, f"log {path_text(self.path)}"):
             return ""
-        ends = [match.end() for match in _WHOLE.finditer(text)]
-        return text[: ends[-1]] if ends else head
+        return text[: [match.end() for match in _WHOLE.finditer(text)][-1]]
 
     def _append(self, text: str) -> None:
         with self.path.open("a", encoding="utf-8") as file:

@@ -81,9 +81,7 @@ class Spewy(Entrant):
 
     def agents(self, limits: Limits) -> Agents:
         """Return what makes the bot's agents."""
-        return Agents(
-            self.lockers, self.solved, "off-tree", self.seconds, limits.prepare, lambda text: None
-        )
+        return Agents(self.lockers, self.solved, "off-tree", self.seconds, limits.prepare, lambda text: None)
 
 
 @dataclass(frozen=True)
@@ -358,7 +356,7 @@ class _Log:
             head, *matches = map(json.loads, whole)
         except ValueError as error:
             raise InputError(f"{self._subject}: expected lines of JSON, found: {error}") from None
-        if whole[0] != self._head:
+        if matches and whole[0] != self._head:
             raise InputError(
                 f"{self._subject}: {self._difference(head)}; use another folder for other matches"
             )

@@ -10,7 +10,7 @@ from bot_games import LIMIT_GAME, NO_LIMIT_GAME, any_action, dealt, folder_of, s
 from spewy import InputError, open_bot
 from spewy.bot import agent
 from spewy.bot.agent import bot_of
-from spewy.bot.options import Options
+from spewy.bot.options import MOST_ITERATIONS, Options
 from spewy.bot.resolving import budget, warm_start
 from spewy.bot.resolving import resolve as resolving
 from spewy.bot.resolving.builder import strategy_size

@@ -13,6 +13,7 @@ from cli_runs import COMMAND, LEDUC, good, refused, spewy, write
 from stand_ins import fail
 
 import spewy as spewy_package
+from spewy.bot.options import Options
 from spewy.bot.resolving import subgame
 from spewy.competitions.acpc.dealer import Dealer, accept_both
 from spewy.errors import InputError, PeerError, SolveError
@@ -87,7 +88,11 @@ def test_what_was_dealt_is_not_written_again(tmp_path):
     [
         (("kuhn", 5, 1, "A", "B"), "a kuhn 5 0", "a kuhn 5 1"),
         (("leduc", 5, 0, "A", "B"), "a kuhn 5 0", "a leduc 5 0"),
-        (("kuhn", 5, 0, "A", "C"), "players A|B, rules 2.0.0, seats swap", "players A|C, rules 2.0.0, seats swap"),
+        (
+            ("kuhn", 5, 0, "A", "C"),
+            "players A|B, rules 2.0.0, seats swap",
+            "players A|C, rules 2.0.0, seats swap",
+        ),
         (("kuhn", 5, 0, "A", "B", "-f"), "seats swap", "fixed seats"),
         (("kuhn", 5, 0, "A", "B", "--t_hand", 5), "t_hand 600000", "t_hand 5"),
     ],
@@ -231,16 +236,8 @@ def test_a_bot_plays_at_a_dealers_table(tmp_path, monkeypatch):
     how = ("--resolve", "always", "--safe", "--budget", 3, "--threads", 2)
     result = seated(LIMIT, 3, "--lockers", tmp_path, *how, "--log", log)
     assert (result.exit_code, bot.closed) == (0, True), result.output
-    told = {
-        "resolve": "always",
-        "safe": "mixed",
-        "seconds": 3.0,
-        "seconds_per_hand": None,
-        "threads": 2,
-        "menu": "lean",
-        "flops": "stored",
-    }
-    assert asked == [((tmp_path,), told)]
+    options = Options("always", safe="mixed", seconds=3.0, threads=2)
+    assert asked == [((tmp_path, options), {"ready": True})]
     rows = dict(line.split(maxsplit=1) for line in result.stdout.splitlines())
     assert (rows["hands"], set(rows)) == ("3", {"hands", "faults", "answers", "start", "memory"})
     said = log.read_text().splitlines()

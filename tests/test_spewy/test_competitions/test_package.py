@@ -66,8 +66,8 @@ def test_a_package_starts_with_the_options_that_were_given(
 ):
     opened = []
 
-    def opens(folder, **how):
-        opened.append(how)
+    def opens(folder, options, ready):
+        opened.append((options, ready))
         return Seat(load_game("leduc"))
 
     monkeypatch.setattr(spewy_package, "open_bot", opens, raising=False)
@@ -77,10 +77,10 @@ def test_a_package_starts_with_the_options_that_were_given(
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     spewy("play", "acpc", "127.0.0.1", port, *given, "--wait", 0)
-    packaged, played = opened
-    assert packaged.pop("ready") is False
+    (packaged, is_ready), (played, _) = opened
+    assert not is_ready
     assert packaged == played
-    assert (played["seconds_per_hand"], played["seconds"]) == (per_hand, seconds)
+    assert (played.seconds_per_hand, played.seconds) == (per_hand, seconds)
 
 
 def test_a_package_starts_from_its_own_code(solved, tmp_path, any_bot):
@@ -88,7 +88,7 @@ def test_a_package_starts_from_its_own_code(solved, tmp_path, any_bot):
     good("package", "acpc", solved, out)
     (out / "code" / "spewy" / "bot" / "agent.py").write_text(
         "from spewy.match.opponents import opponent\nfrom spewy.game.gamefile import load_game\n"
-        "def open_bot(folder, **how):\n    print(folder)\n    return opponent('call', load_game('leduc'))\n"
+        "def open_bot(folder, *how, **more):\n    print(folder)\n    return opponent('call', load_game('leduc'))\n"
     )
     front = out / "code" / "spewy" / "__init__.py"
     front.write_text(front.read_text() + "\nfrom spewy.bot.agent import open_bot\n")

@@ -256,10 +256,14 @@ def test_another_match_in_the_folder_is_refused(whole, tmp_path):
         play(replace(MATCH, hands=31), tmp_path)
     with pytest.raises(InputError, match=r"without aivat', found '# seats .*, with aivat'"):
         play(replace(MATCH, aivat=False), tmp_path)
-    with pytest.raises(InputError, match=r"expected the line '# answers at most 9 s', found '# answers without"):
+    with pytest.raises(
+        InputError, match=r"expected the line '# answers at most 9 s', found '# answers without"
+    ):
         play(replace(MATCH, seconds=9.0), tmp_path)
     others = tuple(OtherStandIn(bot.name) for bot in MATCH.entrants)
-    with pytest.raises(InputError, match="hands of another bot: told had menu None, and has menu 'job'; choose"):
+    with pytest.raises(
+        InputError, match="hands of another bot: told had menu None, and has menu 'job'; choose"
+    ):
         play(replace(MATCH, entrants=others), tmp_path)
     assert logs(tmp_path) == whole[1]
 
@@ -269,7 +273,9 @@ def test_logs_that_do_not_say_who_played_are_refused(whole, tmp_path):
     for name, text in whole[1].items():
         lines = text.splitlines(keepends=True)
         (tmp_path / name).write_bytes(b"".join(lines[:2] + lines[5:]))
-    with pytest.raises(InputError, match=r"seed-3\.log does not say which bots played its hands, as logs of earlier"):
+    with pytest.raises(
+        InputError, match=r"seed-3\.log does not say which bots played its hands, as logs of earlier"
+    ):
         play(MATCH, tmp_path)
 
 
@@ -352,5 +358,7 @@ def test_options_that_a_match_does_not_know_are_refused():
     """Also if no bot is a folder, and then all options of bots from folders."""
     with pytest.raises(InputError, match=r"bot: unknown option 'resolvee' \(nearest: resolve\)"):
         match_of_words("call", "random", game="leduc", hands=2, resolvee="always")
-    with pytest.raises(InputError, match="resolve, menu: no bot is the folder of a solve, .* remove resolve, menu"):
+    with pytest.raises(
+        InputError, match=r"resolve, menu: no bot is the folder of a solve, .* remove resolve, menu"
+    ):
         match_of_words("call", "random", game="leduc", hands=2, resolve="always", menu="job")

@@ -1,6 +1,7 @@
 """Who can be asked to a match: opponents by name, folders, clients of the ACPC's protocol, Local Best Response."""
 
 import os
+import shutil
 import socket
 import sys
 import time
@@ -8,13 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from cli_runs import LEDUC, good, spewy, write
+from cli_runs import LEDUC, good, refused, spewy, write
 from match_tables import CLIENT, clients_at, logs, play
 
+from spewy.bot.options import Options
 from spewy.errors import InputError, PeerError
 from spewy.game.gamefile import load_game
 from spewy.match.entrant import Entrant, parse_entrant, parse_named
-from spewy.match.match import Match
+from spewy.match.match import Match, play_match
 
 LIMIT_NAME = "holdem.limit.2p.reverse_blinds"
 LIMIT, LEDUC_GAME = load_game(LIMIT_NAME), load_game("leduc")
@@ -24,8 +26,8 @@ def Rules(name):
     return Entrant("rule", name)
 
 
-def Folder(path, settings=(), called=""):
-    return Entrant("folder", str(path), settings, called)
+def Folder(path, options=None, called=""):
+    return Entrant("folder", str(path), options, called)
 
 
 def Judge(setting):
@@ -58,7 +60,7 @@ def test_words(leduc):
     assert parse_entrant("lbr:fcpa") == Judge("fcpa")
     assert parse_entrant("cmd:./start me") == Entrant("cmd", "./start me")
     assert parse_entrant("tcp:20001") == Entrant("tcp", "20001")
-    assert parse_entrant(str(leduc), (("resolve", "never"),)) == Folder(leduc, (("resolve", "never"),))
+    assert parse_entrant(str(leduc), Options("never")) == Folder(leduc, Options("never"))
     assert [
         e.name for e in (parse_entrant("cmd:/a/b.sh x"), parse_entrant("tcp:5"), Folder(leduc), Judge("56"))
     ] == [
@@ -195,12 +197,79 @@ def test_a_folder_plays_its_game_only(tmp_path, leduc):
 
 
 def test_a_stored_strategy_plays_without_the_settings_of_other_folders(leduc):
-    how = (("resolve", "always"), ("seconds", None), ("iterations", 10))
+    how = Options(resolve="always", seconds=None, iterations=10)
     here, stored = (parse_entrant(f"{word}{leduc}", how) for word in ("", "stored:"))
     assert (stored.word, stored.is_solved, stored.game()) == (f"stored:{leduc}", True, here.game())
     for entrant, resolve in ((here, "always"), (stored, "never")):
         with entrant.open(entrant.game()) as bot:
             assert bot.options.resolve == resolve
+
+
+@pytest.fixture
+def copied(leduc, tmp_path):
+    """A copy of the solve, and a match of it whose logs lie in a folder."""
+    shutil.copytree(leduc, tmp_path / "leduc")
+    return tmp_path / "leduc", tmp_path / "logs"
+
+
+def play_on(folder, logs, **options):
+    return play_match(folder, "call", hands=20, folder=logs, workers=1, **options)
+
+
+def test_a_score_is_of_one_strategy_with_one_set_of_options(copied, tmp_path):
+    folder, logs = copied
+    score = play_on(folder, logs, resolve="never")
+    for options, text in (
+        ({"resolve": "always", "threads": 1}, "leduc had resolve 'never', and has resolve 'always'"),
+        ({"resolve": "never", "menu": "job"}, "leduc had menu 'lean', and has menu 'job'"),
+        (
+            {"resolve": "never", "threads": 2, "rounds": 1},
+            "had rounds 2 and threads 1, and has rounds 1 and threads 2",
+        ),
+        (
+            {"resolve": "never", "seconds_per_hand": 7.0},
+            "had iterations 400 and deals 4000 and seconds_per_hand None",
+        ),
+    ):
+        with pytest.raises(
+            InputError, match=f"seed-1.log has hands of another bot: .*{text}.*; choose another folder"
+        ):
+            play_on(folder, logs, **options)
+    assert play_on(folder, logs, resolve="never") == score
+    folder.rename(tmp_path / "moved")
+    assert play_on(f"leduc={tmp_path / 'moved'}", logs, resolve="never") == score
+
+
+@pytest.mark.parametrize("again", [True, False], ids=["solved anew", "goes on"])
+def test_a_strategy_that_changed_has_no_hands_in_old_logs(copied, again):
+    folder, logs = copied
+    play_on(folder, logs, resolve="never")
+    options = ["--again"] if again else ["--set", "solve.max_sweeps=40"]
+    good("solve", write(folder.parent, LEDUC), "--out", folder, *options)
+    changed = "first_check .*, and has first_check" if again else "sweeps 30, and has sweeps 40"
+    with pytest.raises(InputError, match=f"seed-1.log has hands of another bot: leduc had {changed}"):
+        play_on(folder, logs, resolve="never")
+
+
+def test_the_command_adds_no_hands_with_other_options(copied):
+    folder, logs = copied
+    start = ("match", folder, "call", "--hands", 20, "--workers", 1, "--out", logs)
+    good(*start, "--budget", 0.5)
+    for options, text in (
+        (("--time-per-hand", "3s"), "seconds_per_hand None"),
+        (("--budget", 0.5, "--menu", "job"), "had menu 'lean', and has menu 'job'"),
+        (("--budget", 0.5, "--threads", 2), "had threads 1, and has threads 2"),
+    ):
+        assert text in refused(*start, *options)
+
+
+def test_a_match_says_that_a_solve_went_on_meanwhile(copied, monkeypatch):
+    folder, _ = copied
+    identities = iter(range(100))
+    monkeypatch.setattr("spewy.look.folder.solve_identity", lambda folder: {"sweeps": next(identities)})
+    result = spewy("match", folder, "call", "--hands", 2, "--workers", 1)
+    assert result.exit_code == 0
+    assert "leduc had sweeps 0, and has sweeps 1: its solve changed during the match" in result.stderr
 
 
 def test_lbr_plays_against_a_folder(tmp_path, leduc):
