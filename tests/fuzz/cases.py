@@ -235,6 +235,67 @@ def matches(case: Case) -> None:
     case.table(*_shuffled(rng, arguments))
 
 
+def logs_of_others(case: Case) -> None:
+    """The logs of a match: the match goes on with the same bots to the same score, and with no others."""
+    rng = case.rng
+    template = rng.choice([each for each in (*TEMPLATES, *GAMES) if each.name in ("leduc", "dealt")])
+    folder = case.copy(template.name)
+    options = {name: rng.choice(values) for name, values in BOT_OPTIONS.items()}
+    command = ["match", "--hands", rng.choice((2, 3)), "--workers", "1", "--out", "logs", "--json"]
+
+    def played(bot: str = "call", **others: str) -> Answer:
+        now = options | {f"--{name}": value for name, value in others.items()}
+        return case.spewy(*command, folder, bot, *(part for pair in now.items() for part in pair))
+
+    before = played()
+    case.expect(before.code == 0, "expected a match that is right to be played")
+    if before.code:
+        return
+    log = Path("logs", rng.choice(("seed-1.log", "seed-1-swapped.log")))
+    text = log.read_text()
+    if rng.random() < 0.7:
+        log.write_text(text[: rng.randrange(text.index("STATE:1:"), len(text))])
+    if rng.random() < 0.5:
+        after = played()
+        same = after.code == 0 and after.json()["score"] == before.json()["score"]
+        case.expect(same, "expected the same bots to go on to the same score")
+    name = rng.choice((*BOT_OPTIONS, "bot", "solve", "solve", "head"))
+    if name == "bot":
+        refused = played("call=raise")
+    elif name == "solve":
+        more = ["--set", f"solve.max_sweeps={4 if template.name == 'leduc' else 300}"]
+        again = rng.choice((["--again"], more, [*more, "--again"]))
+        job = case.write("job.toml", template.text)
+        case.expect(
+            case.spewy("solve", job, "--out", folder, *template.settings, *again).code == 0,
+            "expected a solve",
+        )
+        refused = played()
+    elif name == "head":
+        log.write_text(
+            "".join(line for line in log.read_text().splitlines(True) if not line.startswith("# bot "))
+        )
+        refused = played()
+    else:
+        others = [value for value in BOT_OPTIONS[name] if value != options[name]]
+        refused = played(**{name.removeprefix("--"): rng.choice(others)})
+    said = "does not say which bots played" if name == "head" else "has hands of another bot"
+    case.expect(
+        refused.code == 2 and said in refused.error, f"expected hands of another bot to be refused ({name})"
+    )
+
+
+BOT_OPTIONS = {
+    "--resolve": ("never", "off-tree"),
+    "--safe": ("mixed", "estimate", "cfr-d"),
+    "--budget": ("0.5", "1", "2.25"),
+    "--threads": ("1", "2"),
+    "--menu": ("lean", "job"),
+    "--flops": ("stored", "sampled"),
+}
+"""Options of a bot and values of them, with any of which a bot plays Leduc by its stored strategy."""
+
+
 def processes(case: Case) -> None:
     """A command in a process of its own, in surroundings that are not as usual."""
     rng = case.rng
@@ -293,6 +354,7 @@ KINDS: tuple[tuple[Callable[[Case], None], float], ...] = (
     (foreign_folders, 6),
     (bots, 4),
     (matches, 0.5),
+    (logs_of_others, 2),
     (slumbot, 2),
     (processes, 1),
 )

@@ -1,6 +1,7 @@
 """``spewy match`` and ``spewy review``."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -245,6 +246,17 @@ def test_reviews_of_what_is_no_log(played, leduc, tmp_path):
     assert "player 'x' is in no hand; choose one of leduc, random" in refused(
         "review", log, "--lockers", leduc, "--player", "x"
     )
+
+
+def test_a_match_into_a_file_says_how_far_it_is(monkeypatch):
+    """Without a terminal there is no bar."""
+    arguments = ("match", "call", "raise", "--game", "leduc", "--hands", 5, "--workers", 1)
+    assert spewy(*arguments).stderr == ""
+    monkeypatch.setattr("spewy.cli.progress.NowAndThen.SECONDS", 0.0)
+    lines = spewy(*arguments).stderr.splitlines()
+    assert lines[0].startswith("0 of 10 hands")
+    assert re.fullmatch(r"[1-9] of 10 hands, .* left", lines[-2])
+    assert lines[-1] == "10 of 10 hands"
 
 
 def test_ctrl_c_tells_the_score_so_far(monkeypatch, tmp_path):

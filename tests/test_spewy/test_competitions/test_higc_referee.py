@@ -2,6 +2,7 @@
 
 import errno
 import json
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -189,6 +190,40 @@ def test_a_log_of_something_else_is_refused(tmp_path):
         json.dumps({**series(tmp_path).head, "swapped": False}) + "\n3\n"
     )
     with pytest.raises(InputError, match="expected matches"):
+        outcome(series(tmp_path), tmp_path / "out")
+
+
+def test_matches_of_another_bot_are_no_score_of_this_one(tmp_path):
+    """The bot spewy is its solve, and its options; a solve that was made anew is another one."""
+
+    def played_by(matches=4, game="kuhn_poker", seconds=0.1, name="spewy"):
+        bots = parse_bot(name, tmp_path / "solved", seconds=seconds), parse_bot("random", tmp_path)
+        new = Series(game, bots, ("a", "b"), matches, 1, QUICK)
+        return play_series(new, tmp_path / game, lambda a, b: None, 1)
+
+    for game in ("kuhn_poker", "liars_dice(numdice=1,dice_sides=2)"):
+        first = played_by(game=game)
+        assert played_by(game=game) == first
+        with pytest.raises(
+            InputError, match=r"another bot: a had search_seconds 0\.1, and has search_seconds 0\.2"
+        ):
+            played_by(game=game, seconds=0.2)
+        with pytest.raises(InputError, match="another bot: a had bot 'spewy', and has bot 'random'"):
+            played_by(game=game, name="random")
+    shutil.rmtree(tmp_path / "solved")
+    with pytest.raises(InputError, match="another bot: a had (first_check|sweeps) "):
+        played_by()
+
+
+def test_a_log_that_does_not_say_who_played_is_refused(tmp_path):
+    play_series(series(tmp_path), tmp_path / "out", lambda a, b: None, 1)
+    log = tmp_path / "out" / "matches.jsonl"
+    head, *lines = log.read_text().splitlines()
+    head = json.dumps({**json.loads(head), "bots": [["a", "random"], ["b", "random"]]})
+    log.write_text("\n".join([head, *lines]) + "\n")
+    with pytest.raises(
+        InputError, match="does not say which bots played its matches, as logs of earlier versions"
+    ):
         outcome(series(tmp_path), tmp_path / "out")
 
 
