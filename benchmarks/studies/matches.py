@@ -5,9 +5,10 @@
     python -m benchmarks.studies.matches table
 
 A match has two runs of ``--hands`` hands with the same cards, the second with the seats swapped. An interrupted match
-continues from its logs. Its score is added to the data file (``--data``), where it replaces an earlier score with the
-same folder, opponent and re-solving. Scores are what the folder's bot wins; ``width`` is the width of the confidence
-interval with AIVAT divided by the width without AIVAT. ``table`` prints all scores of the data file.
+continues from its logs, unless the solve or an option has changed meanwhile. Its score is added to the data file
+(``--data``), where it replaces an earlier score with the same folder, opponent and re-solving. Scores are what the
+folder's bot wins; ``width`` is the width of the confidence interval with AIVAT divided by the width without AIVAT.
+``table`` prints all scores of the data file.
 """
 
 import argparse
@@ -18,8 +19,8 @@ from typing import Any
 
 from benchmarks.command import as_command
 from benchmarks.paths import ROOT
-from spewy.match.entrant import parse_entrant, shipped
-from spewy.match.match import Match, run_match
+from spewy.bot.options import Options
+from spewy.match.match import match_of, run_match
 from spewy.match.opponents import OPPONENTS
 from spewy.system.textfile import replace_text
 
@@ -101,12 +102,13 @@ def tell_table(args: argparse.Namespace) -> None:
 
 
 def _played(args: argparse.Namespace, name: str) -> dict[str, Any]:
-    settings = (("resolve", args.resolve), ("safe", args.safe))
-    folder, other = parse_entrant(str(args.folder), settings), parse_entrant(name, settings)
-    game = shipped(folder.game())
+    options = Options.of(resolve=args.resolve, safe=args.safe)
+    match = match_of(
+        args.folder, name, options, None, args.hands, (args.seed,), args.aivat, SECONDS, args.workers
+    )
+    folder = match.entrants[0]
     way = args.resolve + (f"-{args.safe}" if args.safe else "")
     logs = args.logs / "-".join((folder.name, way, name.replace(":", "-"), str(args.hands), str(args.seed)))
-    match = Match(game, (folder, other), args.hands, (args.seed,), args.aivat, SECONDS)
     score = run_match(match, logs, _tell, args.workers)
     return {
         "folder": folder.name,

@@ -11,6 +11,7 @@ import argparse
 import threading
 
 from benchmarks.command import as_command
+from spewy.bot.options import Options
 from spewy.competitions.slumbot.stand_in import StandIn, serving
 from spewy.competitions.slumbot.text import slumbot_game
 from spewy.match.entrant import parse_entrant
@@ -34,7 +35,7 @@ def main() -> None:
         "--resolve", default="never", help="when a bot from a folder re-solves: never, off-tree or always"
     )
     args = parser.parse_args()
-    bot = parse_entrant(args.bot, (("resolve", args.resolve),), kinds=("folder",)).open(slumbot_game())
+    bot = parse_entrant(args.bot, Options.of(resolve=args.resolve), kinds=("folder",)).open(slumbot_game())
     users = {args.user: args.password} if args.user else {}
     try:
         with serving(StandIn(bot, args.seed, users), args.port) as url:

@@ -1,7 +1,5 @@
 """Folders that matches, series and tournaments keep their logs in: one command at a time, and the same bots."""
 
-import json
-
 import pytest
 from cli_runs import good, refused, spewy, write
 
