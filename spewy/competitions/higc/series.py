@@ -120,9 +120,8 @@ class Series:
         return {"game": self.game, "bots": bots, "seed": self.seed, "limits": limits}
 
     def _identity(self, bot: Entrant) -> dict[str, Any]:
-        if isinstance(bot, Spewy):
-            return bot.identity | bot.agents(self.limits).identity(self.game, self.limits.dialect)
-        return bot.identity
+        agents = bot.agents(self.limits) if isinstance(bot, Spewy) else None
+        return bot.identity | (agents.identity(self.game, self.limits.dialect) if agents else {})
 
 
 @dataclass(frozen=True)
@@ -268,9 +267,8 @@ def open_channel(bot: Entrant, name: str, limits: Limits, seed: int, log: Path) 
 
 
 def _preparing(bot: Entrant, limits: Limits, seed: int) -> Callable[[str, int], Agent]:
-    if bot.value == "random":
+    if not isinstance(bot, Spewy):
         return lambda game, seat: RandomAgent(seed)
-    assert isinstance(bot, Spewy)
     agents = bot.agents(limits)
     return lambda game, seat: agents.agent(game, seat, limits.dialect, seed)
 
