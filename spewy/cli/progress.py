@@ -168,18 +168,22 @@ def counting(name: str) -> Iterator[Callable[[int, int], None]]:
     work should not fill a file.
     """
     began = last = time.monotonic()
-    first: int | None = None
+    first: tuple[float, int] | None = None
 
     def watch(done: int, total: int) -> None:
         nonlocal first, last
         bar.move(done, total)
         now = time.monotonic()
-        first = done if first is None else min(first, done)
         if sys.stderr.isatty() or now - last < max(NowAndThen.SECONDS, (now - began) / 20):
             return
         last = now
-        seconds_left = (now - began) * (total - done) / max(done - first, 1)
-        say(f"{done:,} of {total:,} {name}" + (f", {left(seconds_left)}" if first < done < total else ""))
+        if first is None or done < first[1]:  # a pace from the beginning would count the start of processes
+            first = now, done
+        more = done - first[1]
+        say(
+            f"{done:,} of {total:,} {name}"
+            + (f", {left((now - first[0]) * (total - done) / more)}" if more and done < total else "")
+        )
 
     with Bar(name) as bar:
         yield watch

@@ -69,9 +69,9 @@ def solve_identity(folder: str | Path) -> dict[str, Any]:
         manifest = hashlib.sha256(content).hexdigest()[:16]
         if sampled:
             saved = read_saved(store)
-            return {"manifest": manifest, "deals": saved.deals, "saved_at": saved.saved_at}
+            return {"manifest": manifest, "saved_deals": saved.deals, "saved_at": saved.saved_at}
         first = next(([seconds, amount] for _, seconds, amount in read_trace(store)), None)
-        return {"manifest": manifest, "sweeps": saved_sweeps(store), "first_check": first}
+        return {"manifest": manifest, "saved_sweeps": saved_sweeps(store), "first_check": first}
 
 
 def open_strategies(folder: str | Path) -> Store:

@@ -104,8 +104,8 @@ def has_head(text: str, head: str, subject: str) -> bool:
 def changes(name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """Describe how two identities of a bot differ.
 
-    >>> changes("mine", {"bot": "folder", "deals": 5, "menu": "lean"}, {"bot": "folder", "deals": 7, "menu": "lean"})
-    'mine had deals 5, and has deals 7'
+    >>> changes("mine", {"bot": "folder", "rounds": 1, "menu": "lean"}, {"bot": "folder", "rounds": 2, "menu": "lean"})
+    'mine had rounds 1, and has rounds 2'
     """
     keys = [key for key in {**before, **now} if before.get(key) != now.get(key)]
     if "bot" in keys:

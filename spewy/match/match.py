@@ -77,7 +77,7 @@ class Match:
 
     @cached_property
     def bots(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What tells each bot from all others, when this is asked for the first time (`Entrant.identity`)."""
+        """All that tells each bot from others (`Entrant.identity`), read when it is first needed."""
         return self.entrants[0].identity, self.entrants[1].identity
 
     @property

@@ -199,7 +199,7 @@ def test_bets_of_another_decision_count_as_the_nearest_of_its_bets():
 
 
 def test_limit_games_have_one_menu_and_threads_are_all_cores_where_everything_is_solved(folder, monkeypatch):
-    monkeypatch.setattr("spewy.bot.agent.cpu_count", lambda: 3)
+    monkeypatch.setattr("spewy.bot.options.cpu_count", lambda: 3)
     for resolve_when, threads in (("always", 3), ("off-tree", 1)):
         with open_bot(folder, resolve=resolve_when, ready=False) as bot:
             assert (bot.options.n_threads, bot.options.menu) == (threads, "lean")

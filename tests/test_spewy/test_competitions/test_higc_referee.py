@@ -211,7 +211,7 @@ def test_matches_of_another_bot_are_no_score_of_this_one(tmp_path):
         with pytest.raises(InputError, match="another bot: a had bot 'spewy', and has bot 'random'"):
             played_by(game=game, name="random")
     shutil.rmtree(tmp_path / "solved")
-    with pytest.raises(InputError, match=r"another bot: a had (first_check|sweeps) "):
+    with pytest.raises(InputError, match=r"another bot: a had (first_check|saved_sweeps) "):
         played_by()
 
 

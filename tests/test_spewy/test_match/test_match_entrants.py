@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from cli_runs import LEDUC, good, refused, spewy, write
+from dealt_jobs import DEALT_LEDUC
 from match_tables import CLIENT, clients_at, logs, play
 
 from spewy.bot.options import Options
@@ -246,9 +247,19 @@ def test_a_strategy_that_changed_has_no_hands_in_old_logs(copied, again):
     play_on(folder, logs, resolve="never")
     options = ["--again"] if again else ["--set", "solve.max_sweeps=40"]
     good("solve", write(folder.parent, LEDUC), "--out", folder, *options)
-    changed = "first_check .*, and has first_check" if again else "sweeps 30, and has sweeps 40"
+    changed = "first_check .*, and has first_check" if again else "saved_sweeps 30, and has saved_sweeps 40"
     with pytest.raises(InputError, match=f"seed-1.log has hands of another bot: leduc had {changed}"):
         play_on(folder, logs, resolve="never")
+
+
+def test_the_deals_of_a_game_with_board_buckets_are_in_the_log(tmp_path):
+    job = write(tmp_path, DEALT_LEDUC)
+    for deals in (200, 300):
+        good("solve", job, "--out", tmp_path / "dealt", "--set", f"solve.max_sweeps={deals}")
+        identity = Entrant("folder", str(tmp_path / "dealt")).identity
+        assert (identity["saved_deals"], identity["deals"]) == (deals, Options.deals)
+    shutil.copytree(tmp_path / "dealt" / "play", tmp_path / "copy")
+    assert Entrant("folder", str(tmp_path / "copy")).identity == identity
 
 
 def test_the_command_adds_no_hands_with_other_options(copied):
