@@ -1,8 +1,8 @@
 """``spewy match`` and ``spewy review``."""
 
 import json
-import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from cli_runs import LEDUC, good, good_json, refused, spewy, write
@@ -11,6 +11,7 @@ from stand_ins import fail
 from solvers.reference.cfr import Cfr
 from spewy.bot.agent import LockerBot
 from spewy.bot.resolving import subgame
+from spewy.cli.progress import counting
 from spewy.errors import SolveError
 from spewy.match.connection import Listener
 from spewy.match.match import run_match
@@ -249,14 +250,36 @@ def test_reviews_of_what_is_no_log(played, leduc, tmp_path):
 
 
 def test_a_match_into_a_file_says_how_far_it_is(monkeypatch):
-    """Without a terminal there is no bar."""
+    """Without a terminal there is no bar; a short match prints nothing."""
     arguments = ("match", "call", "raise", "--game", "leduc", "--hands", 5, "--workers", 1)
     assert spewy(*arguments).stderr == ""
     monkeypatch.setattr("spewy.cli.progress.NowAndThen.SECONDS", 0.0)
-    lines = spewy(*arguments).stderr.splitlines()
-    assert lines[0].startswith("0 of 10 hands")
-    assert re.fullmatch(r"[1-9] of 10 hands, .* left", lines[-2])
-    assert lines[-1] == "10 of 10 hands"
+    assert spewy(*arguments).stderr.startswith("0 of 10 hands\n")
+
+
+def test_lines_become_rarer_and_forecast_by_the_pace_since_the_first(monkeypatch, capsys):
+    clock = SimpleNamespace(now=0, monotonic=lambda: clock.now)
+    monkeypatch.setattr("spewy.cli.progress.time", clock)
+    with counting("hands") as watch:
+        for clock.now, done in (
+            (1, 0),
+            (4, 1),
+            (6, 2),
+            (7, 3),
+            (12, 5),
+            (1000, 50),
+            (1040, 60),
+            (1060, 70),
+            (2000, 100),
+        ):
+            watch(done, 100)
+    assert capsys.readouterr().err.splitlines() == [
+        "2 of 100 hands",
+        "5 of 100 hands, about 3:10 min left",
+        "50 of 100 hands, about 17:15 min left",
+        "70 of 100 hands, about 7:45 min left",
+        "100 of 100 hands",
+    ]
 
 
 def test_ctrl_c_tells_the_score_so_far(monkeypatch, tmp_path):
