@@ -324,8 +324,14 @@ def write_bucket(
 
 
 def finish_save(store: Store, deals: int) -> None:
-    """Record the number of deals that the saved strategies average, and wait until everything is on the disk."""
-    saved = replace(read_saved(store), deals=deals, saved_at=time.time())
+    """Record the number of deals that the saved strategies average, and wait until everything is on the disk.
+
+    If no deals were added, the strategies and the time of their save stay as they were: by this time the logs of
+    matches know the strategies.
+    """
+    saved = read_saved(store)
+    if saved.deals != deals:
+        saved = replace(saved, deals=deals, saved_at=time.time())
     store.transact(lambda txn: put_saved(txn, saved))
     store.flush()
 

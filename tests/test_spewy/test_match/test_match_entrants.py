@@ -258,6 +258,9 @@ def test_the_deals_of_a_game_with_board_buckets_are_in_the_log(tmp_path):
         good("solve", job, "--out", tmp_path / "dealt", "--set", f"solve.max_sweeps={deals}")
         identity = Entrant("folder", str(tmp_path / "dealt")).identity
         assert (identity["saved_deals"], identity["deals"]) == (deals, Options.deals)
+    good("solve", job, "--out", tmp_path / "dealt", "--set", "solve.max_sweeps=300")
+    good("exploit", tmp_path / "dealt", "--workers", 1)
+    good("drop", tmp_path / "dealt", "--regrets")
     shutil.copytree(tmp_path / "dealt" / "play", tmp_path / "copy")
     assert Entrant("folder", str(tmp_path / "copy")).identity == identity
 
