@@ -277,6 +277,11 @@ class LockerBot(Closing):
         del hand
         self._forget()
 
+    def forget(self) -> None:
+        """Release the memory of re-solved subgames, also during a hand; they are solved again when they are needed."""
+        self._forget()
+        self._builder.forget()
+
     def close(self) -> None:
         """Close the folder."""
         self._blueprint.close()

@@ -11,6 +11,7 @@ from spewy.cli.extras import require
 from spewy.cli.files import appearing, check_file
 from spewy.cli.options import verbose_option
 from spewy.cli.progress import say
+from spewy.system.interrupts import INTERRUPTED
 
 RESULTS = Path("results")
 """Folder that is served if none is given; `spewy solve` writes there."""
@@ -119,7 +120,11 @@ def serve(
 
     if not folders:
         RESULTS.mkdir(exist_ok=True)
-    run(folders or (RESULTS,), host, port, ready, waits, asks_token=asks_token)
+    try:
+        run(folders or (RESULTS,), host, port, ready, waits, asks_token=asks_token)
+    except KeyboardInterrupt:
+        say("\nthe server has ended")
+        click.get_current_context().exit(INTERRUPTED)
 
 
 def _export(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,7 +13,10 @@ from spewy.errors import InputError, nearest, path_text, short, shown
 from spewy.game.names import ROUND_NAMES
 from spewy.job.examples import FOLDER as EXAMPLES
 from spewy.job.rangefiles import with_range_files
-from spewy.system.textfile import as_path, exists, read_toml
+from spewy.system.textfile import as_path, exists, parse_toml, read_toml
+
+MOST_EXPLAINED = 20
+"""Largest number of wrong keys that an error describes."""
 
 
 def read_job(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
@@ -63,8 +66,8 @@ def override(data: dict[str, Any], text: str) -> None:
     if not equals or not all(keys):
         raise InputError(f"override {shown(text)}: expected a key and its value, such as solve.target=0.1%")
     try:
-        parsed = tomllib.loads(f"value = {value}")["value"]
-    except (ValueError, RecursionError):
+        parsed = parse_toml(f"value = {value}", "value")["value"]
+    except InputError:
         parsed = value.strip()  # text without quotes, which a shell would take away
     for key in keys[:-1]:
         data = data.setdefault(key, {})
@@ -109,19 +112,22 @@ def require_one_board(data: dict[str, Any], subject: str) -> None:
 def explain(subject: str, errors: Sequence[Any], model: type[BaseModel]) -> str:
     """Describe pydantic errors in one line, each with the key, the expected value and the value in the file.
 
-    A key that has several errors is described by the first.
+    A key that has several errors is described by the first. Of many wrong keys, only the first are described.
 
     Args:
         subject: how the message begins.
         errors: the elements of `ValidationError.errors`.
         model: the class that the data were validated with, whose keys are known.
     """
-    texts: dict[str, str] = {}
+    first: dict[str, Any] = {}
     for item in errors:
         parts = (str(part) for part in item["loc"])
         key = ".".join(part.rstrip("_") for part in parts if part not in ("int", "str") and "[" not in part)
-        texts.setdefault(key, _explained(key, item, model))
-    return f"{subject}: {'; '.join(texts.values())}"
+        first.setdefault(key, item)
+    texts = [_explained(key, item, model) for key, item in islice(first.items(), MOST_EXPLAINED)]
+    if len(first) > len(texts):
+        texts.append(f"{len(first) - len(texts):,} more keys are wrong")
+    return f"{subject}: {'; '.join(texts)}"
 
 
 WORDS = {

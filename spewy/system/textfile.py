@@ -20,6 +20,23 @@ KINDS = {
     stat.S_IFBLK: "a device",
 }
 """Names of the kinds of files that are not regular files."""
+MOST_CHARACTERS = 4_000_000
+"""Largest length of a TOML file; a lock of all 1,326 hands has some 60,000 characters."""
+CHARACTERS_EACH = 10
+"""Characters that the keys and values of the longest TOML text have on average, at least."""
+MOST_NAMES = 16
+"""Largest number of names in a TOML key, such as two in ``spot.board``."""
+MOST_NESTED = 20
+"""Largest number of TOML's tables and lists, or of JSON's objects and lists, that stand in one another."""
+_TEXT_OR_COMMENT = re.compile(
+    r'"""(?:\\.|[^\\])*?(?:"{3,5}|\Z)'
+    r"|'''.*?(?:'{3,5}|\Z)"
+    r'|"(?:\\.|[^"\\\n])*+"?'
+    r"|'[^'\n]*+'?"
+    r"|#[^\n]*+",
+    re.DOTALL,
+)
+_LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{MOST_NAMES}}}")
 
 
 def as_path(path: object, subject: str) -> Path:
@@ -73,24 +90,27 @@ def read_toml(path: Path, subject: str) -> dict[str, Any]:
         subject: name of the file, for the error message.
 
     Raises:
-        InputError: the file cannot be read, or is not TOML.
+        InputError: the file cannot be read, is too large, or is not TOML.
     """
-    return parse_toml(read_text(path, subject), subject)
+    return parse_toml(read_text(path, subject), subject, MOST_CHARACTERS)
 
 
-def parse_toml(text: str, subject: str) -> dict[str, Any]:
-    """Read the text of a TOML file.
+def parse_toml(text: str, subject: str, most: int | None = None) -> dict[str, Any]:
+    """Read the text of a TOML file, unless this would take much memory or time.
 
     Args:
         text: the text; a byte order mark at its beginning is skipped.
         subject: name of the file, for the error message.
+        most: largest number of characters, and ten times the largest number of keys and values; None: no limit.
 
     Raises:
-        InputError: the text is not TOML; the message has the line and the column, and shows the line.
+        InputError: the text is not TOML, and then the message has the line and the column, and shows the line; or the
+            text is too long, or its keys or values are too many or nested too deeply.
     """
     text = text.removeprefix("\ufeff")
+    _require_small(text, subject, most)
     try:
-        return tomllib.loads(text)
+        data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         reason, at, place = str(error).rpartition(" (at ")
         number = re.match(r"line (\d+)", place)
@@ -105,6 +125,39 @@ def parse_toml(text: str, subject: str) -> dict[str, Any]:
         ) from None
     except RecursionError:
         raise InputError(f"{subject}: expected a few nested brackets, found hundreds") from None
+    if nested_deeper(data, MOST_NESTED):
+        raise InputError(f"{subject}: expected at most {MOST_NESTED} nested tables and lists, found more")
+    return data
+
+
+def nested_deeper(value: object, most: int) -> bool:
+    """Whether more than ``most`` dictionaries and lists stand in one another in a value."""
+    level = [value]
+    for _ in range(most + 1):
+        level = [
+            inner
+            for each in level
+            if isinstance(each, dict | list)
+            for inner in (each.values() if isinstance(each, dict) else each)
+        ]
+    return bool(level)
+
+
+def _require_small(text: str, subject: str, most: int | None) -> None:
+    """Refuse a text that is long, or has many keys and values or long keys."""
+    if most is not None and len(text) > most:
+        raise InputError(f"{subject}: expected at most {most:,} characters, found {len(text):,}")
+    signs = _TEXT_OR_COMMENT.sub("x", text)
+    n_values = sum(map(signs.count, "=[,"))
+    if most is not None and n_values > most // CHARACTERS_EACH:
+        raise InputError(
+            f"{subject}: expected at most {most // CHARACTERS_EACH:,} keys and values, found {n_values:,}"
+        )
+    # tomllib stores every beginning of a dotted key: a key of 24 kB would take 500 MiB.
+    if _LONG_KEY.search(signs):
+        raise InputError(
+            f"{subject}: expected keys of at most {MOST_NAMES} names, such as spot.board, found more"
+        )
 
 
 def require_regular(path: Path, subject: str) -> None:

@@ -23,6 +23,7 @@ from lockers import DamagedLockerError, LockerError
 from solvers.errors import SolverError
 from spewy.errors import InputError, MissingError, NotSolvedError, SpewyError, one_line, shown
 from spewy.system.failures import failure_text
+from spewy.system.textfile import MOST_NESTED, nested_deeper
 from spewy.web.threads import in_thread
 
 LOG = logging.getLogger(__name__)
@@ -61,6 +62,12 @@ def post(path: str, function: Callable[[Parameters], Any]) -> Route:
     async def answer(request: Request) -> Response:
         try:
             parameters = json.loads(await asyncio.wait_for(request.body(), BODY_SECONDS))
+            if nested_deeper(parameters, MOST_NESTED):
+                return _response(
+                    *_error(400, f"expected at most {MOST_NESTED} nested objects and lists of JSON")
+                )
+            # Python reads NaN, and halves of surrogate pairs, but no answer can repeat them.
+            json.dumps(parameters, ensure_ascii=False, allow_nan=False).encode()
         except TimeoutError:
             return _response(*_error(408, "the request did not come in time"))
         except (ValueError, RecursionError):

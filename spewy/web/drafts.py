@@ -52,11 +52,9 @@ class Draft:
         """Make a draft from the text of a job file.
 
         Raises:
-            InputError: the text is too long, or not TOML.
+            InputError: the text is too long, has too many or too deeply nested keys, or is not TOML.
         """
-        if len(text) > MOST_CHARACTERS:
-            raise InputError(f"job: expected at most {MOST_CHARACTERS:,} characters, found {len(text):,}")
-        data = parse_toml(text, "job")
+        data = parse_toml(text, "job", MOST_CHARACTERS)
         try:
             json.dumps(data, allow_nan=False)
         except (ValueError, TypeError, RecursionError):

@@ -120,7 +120,9 @@ class JobProcess:
             code = self._process.returncode
             error = None
             if not runs and code not in (0, INTERRUPTED) and not self._stopping:
-                error = _error(lines, f"the solve ended with exit code {code}")
+                error = _error(
+                    lines, code, "solve", "what it saved is kept, and starting it again continues it"
+                )
             end = time.monotonic() if runs else self._ended
             return JobState(self._id, state, end - self._begun, error, lines[-1] if lines else "")
 
@@ -238,7 +240,7 @@ def _estimate(text: str, latest: _Latest) -> dict[str, Any] | None:
     if latest.ended:
         return None
     if process.returncode:
-        raise InputError(_error(lines, f"the estimate ended with exit code {process.returncode}"))
+        raise InputError(_error(lines, process.returncode, "estimate", "try a smaller job"))
     try:
         found: dict[str, Any] = json.loads(out)
     except ValueError:
@@ -258,10 +260,26 @@ def _start(arguments: Sequence[str], **options: Any) -> Outsider:
     )
 
 
-def _error(lines: Sequence[str], otherwise: str) -> str:
-    """Return the error in the lines that a command has written.
+def _error(lines: Sequence[str], code: int, name: str, advice: str) -> str:
+    """Return the error of a command that has failed.
 
-    Without a line that begins with "Error: ", the last line counts as the error; without any line, ``otherwise``.
+    Without a line that begins with "Error: ", the last line counts as the error.
+
+    Args:
+        lines: the lines that the command has written.
+        code: its exit code; a negative number is that of the signal that has killed it.
+        name: name of the command for messages.
+        advice: what to do if a signal has killed the command.
     """
+    if code < 0:
+        out_of_memory = ", perhaps because the machine ran out of memory" if code == -signal.SIGKILL else ""
+        return f"the {name} was killed by {_signal_name(-code)}{out_of_memory}; {advice}"
     found = [line.removeprefix("Error: ") for line in lines if line.startswith("Error: ")]
-    return found[-1] if found else lines[-1] if lines else otherwise
+    return found[-1] if found else lines[-1] if lines else f"the {name} ended with exit code {code}"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return f"the signal {signal.Signals(number).name}"
+    except ValueError:  # a real-time signal
+        return f"signal {number}"

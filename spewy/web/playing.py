@@ -118,7 +118,7 @@ class Playing:
             else:
                 bot = opened.enter_context(closing(spewy.open_bot(entry.path)))
                 unchanged.watch(lambda: (entry.path,))
-                contest, cool = GameContest(bot, seed), _nothing
+                contest, cool = GameContest(bot, seed), bot.forget
             seated = Seated(entry, Sitting(contest, seat=seat), contest, unchanged)
             _deal(seated.sitting)
             return {"session": self._seated.add(seated, opened.pop_all().close, cool), **seated.to_json()}
@@ -194,10 +194,6 @@ class Playing:
         if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= MOST_SEED:
             raise InputError(f"parameter seed: expected 0 to {MOST_SEED}, found {shown(seed)}")
         return entry, None if seat is None else SEAT_NAMES.index(seat), seed
-
-
-def _nothing() -> None:
-    """Do nothing, in place of a function that releases a session's computed results."""
 
 
 def _deal(sitting: Sitting) -> None:

@@ -57,7 +57,7 @@ def _weighted(given: object) -> Range:
         raise InputError(f"hands: expected weights by the names of hands, found {shown(given)}")
     weights = np.zeros(NUM_HANDS)
     for name, weight in given.items():
-        if isinstance(weight, bool) or not isinstance(weight, int | float):
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight <= 1:
             raise InputError(f"weight of {shown(name)}: expected a number from 0 to 1, found {shown(weight)}")
         weights[_hand(name)] = weight
     return Range(weights)

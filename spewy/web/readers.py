@@ -24,12 +24,14 @@ from spewy.look.solution import Solution
 MOST_IDLE = 3
 """Largest number of solutions that stay open while nobody uses them; each may hold some tens of MiB."""
 MOST_AT_ONCE = 2
-"""Largest number of threads that use one solve at once; others wait. A long report leaves room for clicks."""
+"""Number of threads that use one solve at once; others wait for `LONGEST_WAIT`. A report leaves room for clicks."""
 PATIENCE = 0.1
 """Seconds that a thread waits for a solution that is in use, before it opens the solve once more.
 
 To open a solve and to compute what all its answers need takes longer than most answers.
 """
+LONGEST_WAIT = 3.0
+"""Seconds after which a thread opens a solve once more although `MOST_AT_ONCE` other threads use it."""
 ATTEMPTS = 5
 """Number of attempts to open a solve whose folder is replaced meanwhile."""
 
@@ -78,7 +80,7 @@ class Readers:
         with self._changed:
             if self._busy[folder]:
                 self._changed.wait_for(lambda: self._find(folder) is not None, PATIENCE)
-            self._changed.wait_for(lambda: self._busy[folder] < MOST_AT_ONCE)
+            self._changed.wait_for(lambda: self._busy[folder] < MOST_AT_ONCE, LONGEST_WAIT)
             self._busy[folder] += 1
             place = self._find(folder)
             return _Reader(folder) if place is None else self._idle.pop(place)

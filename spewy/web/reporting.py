@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any
 
 from starlette.routing import Route
@@ -54,7 +55,11 @@ def report_routes(folders: Folders) -> list[Route]:
 
         def work(progress: Progress) -> dict[str, Any]:
             del progress
-            with folders.solution(names[0]) as a, folders.solution(names[1]) as b:
+            with ExitStack() as opened:
+                a = opened.enter_context(folders.solution(names[0]))
+                # A solve that is compared with itself is opened once, so that pages can look at it meanwhile.
+                same = folders.solve(names[0]).path == folders.solve(names[1]).path
+                b = a if same else opened.enter_context(folders.solution(names[1]))
                 return side_by_side(a, b, line, board)
 
         return folders.computed(("comparison", line, board), names, work)

@@ -6,6 +6,7 @@ import asyncio
 import errno
 import gc
 import http.client
+import resource
 import secrets
 import socket
 import sys
@@ -13,7 +14,9 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from ipaddress import ip_address
+from itertools import takewhile
 from pathlib import Path
+from typing import NamedTuple
 
 import uvicorn
 from threadpoolctl import threadpool_limits
@@ -31,7 +34,10 @@ LOCAL = frozenset({"127.0.0.1", "localhost", "[::1]"})
 NAME = "spewy"
 """Name of this program in the ``Server`` header, by which a second server recognises the first one."""
 MOST_CONNECTIONS = 500
-"""Largest number of open connections, each of which needs an open file; further clients wait for a free one."""
+"""Largest number of open connections, each of which needs an open file.
+
+For a new client the server closes the oldest idle connection. If all are busy or new, the client waits.
+"""
 WAITING = 65_535
 """Number of clients that can wait for a connection, if the system allows so many (Linux: ``net.core.somaxconn``).
 
@@ -43,10 +49,10 @@ SEGMENT = 1460
 Between programs of one machine Linux sends up to 65,483 bytes at once. If the reader's buffer has less room, the rest
 of an answer waits 40 ms.
 """
+IDLE_SECONDS = 0.5
+"""Seconds that a client has to send its request before the server may close the connection for another client."""
 PAUSE_SECONDS = 0.02
 """Seconds between two checks whether the server can accept more connections."""
-HEADER_SECONDS = 20.0
-"""Seconds within which all headers of a request must arrive."""
 GRACE_SECONDS = 1
 """Seconds (a whole number) that running requests may still take after a signal to end."""
 
@@ -82,7 +88,7 @@ def serve(
     app = make_app(folders, LOCAL | {_in_address(host)} if local else None, token, jobs)
     config = uvicorn.Config(
         app,
-        http=_Connection,
+        http=H11Protocol,
         ws="none",
         loop="asyncio",
         lifespan="off",
@@ -146,48 +152,51 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
     async def _accept(self, listener: socket.socket) -> None:
-        loop = asyncio.get_running_loop()
+        """Accept connections; when there are many, close idle ones first, so that no reader waits for them."""
+        loop, most = asyncio.get_running_loop(), _most_connections()
+        opened: list[_Opened] = []
         while True:
-            if len(self.server_state.connections) >= MOST_CONNECTIONS:
+            opened = [each for each in opened if not each.transport.is_closing()]
+            if len(opened) >= most and not _close_oldest(opened, loop.time() - IDLE_SECONDS):
                 await asyncio.sleep(PAUSE_SECONDS)
                 continue
             try:
                 connection, _ = await loop.sock_accept(listener)
-                await loop.connect_accepted_socket(self._connection, connection)
+                pair = await loop.connect_accepted_socket(self._connection, connection)
+                opened.append(_Opened(*pair, loop.time()))
             except OSError:  # the client has left, or the process has no room for another file
                 await asyncio.sleep(PAUSE_SECONDS)
 
-    def _connection(self) -> _Connection:
-        return _Connection(self.config, self.server_state, self.lifespan.state)
+    def _connection(self) -> H11Protocol:
+        return H11Protocol(self.config, self.server_state, self.lifespan.state)
 
     async def on_tick(self, counter: int) -> bool:
         """Return whether the server must end; uvicorn calls this method ten times a second."""
         return await super().on_tick(counter) or self.interrupted.is_set()
 
 
-class _Connection(H11Protocol):
-    """A connection that the server closes if no request comes."""
+class _Opened(NamedTuple):
+    transport: asyncio.Transport
+    protocol: H11Protocol
+    accepted: float
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for a request."""
-        super().connection_made(transport)
-        self._wait_for_headers()
 
-    def data_received(self, data: bytes) -> None:
-        """Read a part of a request."""
-        waited = self.timeout_keep_alive_task if self.cycle is None else None
-        if waited is None:
-            super().data_received(data)
-            return
-        self.timeout_keep_alive_task = None  # the time for the headers goes on
-        super().data_received(data)
-        if self.cycle is None and not self.transport.is_closing():
-            self.timeout_keep_alive_task = waited
-        else:
-            waited.cancel()
+def _close_oldest(opened: Sequence[_Opened], before: float) -> bool:
+    """Close the oldest idle connection that was accepted ``before`` a time; return whether there was one.
 
-    def _wait_for_headers(self) -> None:
-        self.timeout_keep_alive_task = self.loop.call_later(HEADER_SECONDS, self.timeout_keep_alive_handler)
+    Busy connections that are older are closed after their answers.
+    """
+    for each in takewhile(lambda each: each.accepted < before, opened):
+        each.protocol.shutdown()
+        if each.transport.is_closing():
+            return True
+    return False
+
+
+def _most_connections() -> int:
+    """Return `MOST_CONNECTIONS`, or half of the number of files that this process may open, if that is less."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MOST_CONNECTIONS if files == resource.RLIM_INFINITY else min(MOST_CONNECTIONS, files // 2)
 
 
 def _is_local(host: str) -> bool:

@@ -16,7 +16,7 @@ from buckets.errors import CardError
 from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS, Unit
 from spewy.game.lines import action_words, line_words, read_line
-from spewy.game.names import SEAT_NAMES
+from spewy.game.names import ROUND_NAMES, SEAT_NAMES
 from spewy.game.nodes import Node
 from spewy.game.ranges import parse_range
 from spewy.game.sizes import parse_sizes
@@ -44,6 +44,7 @@ def setup_routes(folders: Folders, estimates: Estimates) -> list[Route]:
 
     def cost(parameters: Parameters) -> dict[str, Any]:
         draft = draft_of(parameters)
+        draft.job  # noqa: B018 - the property refuses an invalid job, before a process starts
         found = estimates.of(draft.of_first_board().text, text(parameters, "page", ""))
         if found is None:
             return {"replaced": True}
@@ -130,7 +131,8 @@ def _texts(data: Mapping[str, Any]) -> Iterator[dict[str, str]]:
         value = spot.get(seat) if isinstance(spot, dict) else None
         if isinstance(value, str):
             yield from _problem(f"spot.{seat}", partial(parse_range, value))
-    for name, section in bets.items() if isinstance(bets, dict) else ():
+    for name in ROUND_NAMES:
+        section = bets.get(name) if isinstance(bets, dict) else None
         for key in ("bet", "raise", "donk"):
             value = section.get(key) if isinstance(section, dict) else None
             if isinstance(value, str):

@@ -11,6 +11,7 @@ import anywidget
 import traitlets
 
 from buckets.cards import cards_name
+from spewy.errors import shown
 from spewy.game.nodes import Line
 from spewy.look.solution import Solution
 from spewy.web.answers import answer_of
@@ -83,13 +84,19 @@ class LookWidget(anywidget.AnyWidget):
     def _answer(self, widget: object, message: Any, buffers: object) -> None:
         """Answer a question that the widget has sent: send a message with the id of the question and the answer."""
         del widget, buffers
-        question = self._questions.get(message["path"])
-        if question is None:
-            answer: dict[str, Any] = {"error": "a notebook cannot answer this question; spewy serve can"}
+        fields = message if isinstance(message, dict) else {}
+        path, query = fields.get("path"), fields.get("query")
+        question = self._questions.get(path) if isinstance(path, str) else None
+        if not isinstance(path, str) or not isinstance(query, dict):
+            answer: dict[str, Any] = {
+                "error": f"expected a message with a path and a query, found {shown(message)}; run the cell again"
+            }
+        elif question is None:
+            answer = {"error": "a notebook cannot answer this question; spewy serve can"}
         else:
-            status, found = answer_of(question, {"folder": "", **message["query"]})
+            status, found = answer_of(question, {"folder": "", **query})
             answer = {"answer": found} if status == 200 else found
-        self.send({"id": message["id"], **answer})
+        self.send({"id": fields.get("id"), **answer})
 
 
 class _OneSolution:

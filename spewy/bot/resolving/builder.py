@@ -115,6 +115,11 @@ class SubgameBuilder:
         self._tree = lru_cache(TREES)(self._built)
         self._boards = lru_cache(BOARDS)(self._tables)
 
+    def forget(self) -> None:
+        """Release the memory of cached trees and boards; they are built again when they are needed."""
+        self._tree.cache_clear()
+        self._boards.cache_clear()
+
     def tree(self, root: Root) -> BettingTree:
         """Return the betting tree of a subgame.
 

@@ -313,6 +313,21 @@ def checked(bot):
     return hand.apply("c")
 
 
+def test_a_bot_that_forgets_its_solves_within_a_hand_solves_them_again(folders):
+    with open_bot(folders["no-limit"], resolve="off-tree", iterations=20, seconds=None) as bot:
+        hand = off_tree(bot)
+        bot.new_hand(hand, 0, 1)
+        before = bot.answer(hand)
+        (kept,) = map(weakref.ref, bot._beliefs._context.solved.values())
+        bot.forget()
+        gc.collect()
+        assert kept() is None
+        after = bot.answer(hand)
+        assert before.source == after.source == "re-solved"
+        np.testing.assert_array_equal(after.frequencies, before.frequencies)
+        hand.apply(bot.act(hand))
+
+
 @pytest.mark.parametrize(
     ("error", "reason"), [(SolveError("no such luck"), "SolveError"), (TypeError("a bug"), "TypeError")]
 )

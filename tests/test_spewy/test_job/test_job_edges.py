@@ -12,10 +12,34 @@ from lockers.manifest import write_manifest
 from spewy.errors import InputError
 from spewy.game.gamefile import format_game, load_game
 from spewy.job.job import Job
+from spewy.job.load import MOST_EXPLAINED
 from spewy.run.session import Session
+from spewy.system.textfile import parse_toml
 
 LONG = "Q" * 5000
 GAME = {"file": "holdem.nolimit.2p.reverse_blinds"}
+
+
+def test_texts_and_comments_are_no_keys():
+    """Only keys count, not the words between quotes or after a #."""
+    words = "a." * 30 + "a"
+    text = f'x = "{words}" # {words}\ny = \'{words}\'\nz = """\n"{words}\\""""\n{{}} = 1 # "'
+    data = parse_toml(text.format("spot.board"), "job")
+    assert (data["x"], data["y"], data["spot"]) == (words, words, {"board": 1})
+    with pytest.raises(InputError, match="keys of at most 16 names"):
+        parse_toml(text.format(words), "job")
+
+
+def test_of_many_unknown_keys_the_first_are_told():
+    """To look for the nearest known key of each would take a second for some hundred."""
+    with pytest.raises(InputError, match=r"unknown key k00000; .*; 2,980 more keys are wrong$") as error:
+        Job.of({f"k{n:05}": 1 for n in range(3000)} | {"name": "a", "game": GAME})
+    assert str(error.value).count("unknown key") == MOST_EXPLAINED == 20
+
+
+def test_an_override_with_a_key_of_many_names(tmp_path):
+    value = "{" + "a." * 12_000 + "a = 1}"
+    assert "found '{a.a." in refused("tree", write(tmp_path, TURN), "--set", f"spot.pot={value}")
 
 
 @pytest.mark.parametrize(
@@ -53,10 +77,18 @@ GAME = {"file": "holdem.nolimit.2p.reverse_blinds"}
             DEALT_LEDUC.replace("max_sweeps = 3000", f"max_sweeps = {10**400}"),
             "solve.max_sweeps: expected a number of at most",
         ),
+        ("a." * 200_000 + "a = 1", "expected keys of at most 16 names, such as spot.board, found more"),
+        ('"a"' + ' . "a"' * 16 + " = 1", "expected keys of at most 16 names"),
+        ("[" + "a." * 20 + "a]", "expected keys of at most 16 names"),
+        ('x = ["""a"""", {' + "a." * 20 + "a = 1}]", "expected keys of at most 16 names"),
+        ("x = " + "{a.b = " * 20 + "1" + "}" * 20, "expected at most 20 nested tables and lists"),
+        ("x = " + "[" * 300 + "]" * 300, "expected at most 20 nested tables and lists"),
+        ("x = [" + "0," * 400_001 + "]", "expected at most 400,000 keys and values, found 400,003"),
+        ("#" * 4_000_001, "expected at most 4,000,000 characters, found 4,000,001"),
         (TURN.replace('name = "turn"', f'name = "{"n" * 300}"'), "name: expected at most 255 bytes"),
         (TURN.replace('name = "turn"', f'name = "{"ö" * 128}"'), "name: expected at most 255 bytes"),
     ],
-    ids=range(13),
+    ids=range(21),
 )
 def test_too_much_of_something(text, named, tmp_path):
     line = refused("tree", write(tmp_path, text))

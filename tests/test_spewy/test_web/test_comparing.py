@@ -1,9 +1,16 @@
 """Comparisons of two solves in the browser's server."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+
 import numpy as np
 import pytest
 from cli_runs import KUHN, TURN, good, good_json, refused, write
 from web_client import Pages
+
+from spewy.look.side_by_side import side_by_side
+from spewy.web.readers import MOST_AT_ONCE, Readers
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +87,38 @@ def test_two_boards_are_compared_at_their_own_roots(folder, pages):
     names = {"folder": "set/Kh9d6s2c", "with": "set/Jh9d6s2c"}
     found = pages.ask("/api/comparison", board="Kh9d6s2c", line="c", **names)
     assert found["boards"] == ["Kh9d6s2c", "Jh9d6s2c"]
+
+
+@pytest.mark.parametrize("other", ["a", "solves/a"])
+def test_a_comparison_of_a_solve_with_itself_does_not_hold_up_clicks(folder, pages, monkeypatch, other):
+    """It takes one of the two readers that a solve has, whatever ids name the solve."""
+    comparing, go_on = threading.Event(), threading.Event()
+
+    def slow(*arguments):
+        comparing.set()
+        assert go_on.wait(60)
+        return side_by_side(*arguments)
+
+    monkeypatch.setattr("spewy.web.reporting.side_by_side", slow)
+    monkeypatch.setattr("spewy.web.readers.LONGEST_WAIT", 120.0)
+    query = {"folder": "a", "with": other, "line": "c"}
+    try:
+        assert pages.get("/api/comparison", **query).status_code == 202
+        assert comparing.wait(60)
+        with ThreadPoolExecutor(1) as pool:
+            click = pool.submit(pages.get, "/api/position", folder="a", line="c")
+            assert click.result(60).status_code == 200
+    finally:
+        go_on.set()
+    found = pages.ask("/api/comparison", **query)
+    assert np.nansum(np.abs(np.array(found["maps"]["EV"], float))) == 0
+
+
+def test_nobody_waits_long_for_a_solve_that_others_use(folder, monkeypatch):
+    monkeypatch.setattr("spewy.web.readers.LONGEST_WAIT", 0.1)
+    with closing(Readers()) as readers, ExitStack() as opened:
+        for _ in range(MOST_AT_ONCE + 2):
+            assert opened.enter_context(readers.solution(folder / "a")).job.name == "turn"
 
 
 def test_errors_name_what_is_wrong(folder, pages):

@@ -185,6 +185,27 @@ def test_names_stay_in_the_folder(server, name):
     assert list(server.folder.parent.rglob("*")) == [server.folder]
 
 
+@pytest.mark.parametrize(
+    ("number", "error"),
+    [
+        (
+            signal.SIGKILL,
+            "the solve was killed by the signal SIGKILL, perhaps because the machine ran out of memory",
+        ),
+        (signal.SIGSEGV, "the solve was killed by the signal SIGSEGV"),
+    ],
+)
+def test_a_killed_solve_says_so_and_goes_on(server, number, error):
+    """Its last line, which is progress, is no error."""
+    name = server.started(ENDLESS)
+    server.wait(name, saved)
+    server.jobs._process.send_signal(number)
+    job = server.wait(name, ended)["job"]
+    assert job["error"] == f"{error}; what it saved is kept, and starting it again continues it"
+    assert server.started(ENDLESS, **{"continue": True}) == name
+    server.post("/api/jobs/stop", at_once=True)
+
+
 def test_a_link_out_of_the_folder_is_refused(server, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (server.folder / "polarised").symlink_to(tmp_path / "elsewhere")
@@ -349,7 +370,8 @@ def test_a_range_as_text_and_as_weights(server):
     for wrong, message in (
         ({"text": "QX"}, "position 0: expected a group"),
         ({"hands": {"AsKs": "1"}}, "expected a number from 0 to 1"),
-        ({"hands": {"AsKs": 2}}, "weight of AsKs: expected 0 to 1"),
+        ({"hands": {"AsKs": 2}}, "weight of 'AsKs': expected a number from 0 to 1, found 2"),
+        ({"hands": {"AsKs": 10**4000}}, "expected a number from 0 to 1, found 1000"),
         ({"hands": {"AsKx": 1}}, "hand 'AsKx': "),
         ({"hands": {"As": 1}}, "expected two cards"),
         ({"hands": [1]}, "expected weights by the names of hands"),

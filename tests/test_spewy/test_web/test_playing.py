@@ -8,6 +8,7 @@ from cli_runs import good_json
 from naive_spots import BOARDS, SMALL_TURN, solve, unraked
 from web_client import Pages
 
+from spewy.bot.agent import LockerBot
 from spewy.errors import InputError
 from spewy.web.sessions import IDLE_SECONDS, MOST, WARM, Sessions
 
@@ -194,6 +195,17 @@ def test_a_sitting_goes_on_after_it_has_released_memory(pages):
     again = sent(pages, "/api/play/new", folder="turn", seat="oop", seed=1)
     states = [whole_hand(pages, state) for state in (first, again)]
     assert {**states[0], "session": ""} == {**states[1], "session": ""}
+
+
+def test_bots_of_sittings_that_others_were_used_after_forget_their_solves(pages, monkeypatch):
+    bots = []
+    monkeypatch.setattr(LockerBot, "forget", lambda bot: bots.append(bot))
+    states = [sent(pages, "/api/play/new", folder="game", seat="ip", seed=1) for _ in range(WARM + 1)]
+    assert len(bots) == 1
+    monkeypatch.undo()
+    state = sent(pages, "/api/play/act", session=states[0]["session"], action="r33")
+    bots[0].forget()
+    assert whole_hand(pages, state)["report"]["score"]["hands"] == 1
 
 
 def test_sessions_that_are_idle_or_too_many_are_forgotten():

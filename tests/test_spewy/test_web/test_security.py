@@ -4,10 +4,12 @@ import asyncio
 import json
 import logging
 import re
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import httpx
 import pytest
 from starlette.applications import Starlette
 from web_client import Client
@@ -383,6 +385,105 @@ def test_bodies_that_are_no_json_object(changing: Client, changed: list[dict], b
     answer = changing.post("/api/change", content=body, headers={"content-type": "application/json"})
     assert (answer.status_code, changed) == (400, [])
     assert "JSON" in answer.json()["error"]
+
+
+NESTED = {
+    "nested objects": '{"a":' * 900 + "1" + "}" * 900,
+    "nested lists": "[" * 900 + "]" * 900,
+    "some nested objects": '{"a":' * 15 + "1" + "}" * 15,
+}
+ODD_VALUES = NESTED | {
+    name: json.dumps(value)
+    for name, value in {
+        "NaN": float("nan"),
+        "infinite": float("inf"),
+        "half a character": "\ud800",
+        "half a character in a key": {"\ud800": 1},
+        "half a character in a value": {"spot": {"oop": "\udc00"}},
+        "null": None,
+        "negative": -1,
+        "long number": 10**4000,
+        "long weight": {"AsKs": 10**4000},
+        "small": 1e-320,
+        "true": True,
+        "list": [[], {}, 1],
+        "long list": [1] * 100_000,
+        "null character": "\0",
+        "nothing": "",
+        "long text": "a" * 300_000,
+        "lines": "\n" * 100_000,
+        "long key": {"a" * 300_000: 1},
+        "many keys": {f"k{n}": 1 for n in range(5000)},
+        "dotted key": "a." * 190_000 + "a = 1",
+        "unknown keys": "".join(f"{'k' * 12}{n:05} = 1\n" for n in range(3000)),
+        "tables": "".join(f"[a{n}]\n" for n in range(8000)),
+        "locks": {"name": "a", "game": {}, "lock": [1] * 20_000},
+        "sizes": {"bets": {f"a{n}": {"bet": "x"} for n in range(3000)}},
+    }.items()
+}
+"""Values in JSON that no parameter has."""
+PARAMETERS = ("text", "data", "hands", "folder", "session", "words", "seat", "seed", "about", "continue")
+"""Parameters that get odd values; only the first three get long ones, since the others must be short."""
+QUESTION_PARAMETERS = ("folder", "line", "board", "filter", "ev", "seat", "format", "map", "with", "subset")
+SECONDS_OF_PROCESSOR = 5.0
+"""Time limit for an answer; before there were limits, some took a minute."""
+
+
+@pytest.fixture(scope="module")
+def whole(solved: Path) -> Client:
+    """A client of a server with all routes."""
+    return Client(make_app(Folders([solved]), LOCAL), HERE)
+
+
+def routes_of(client: Client, method: str) -> list[str]:
+    routes = client._transport.app._app.routes
+    return [route.path for route in routes if method in (getattr(route, "methods", None) or ())]
+
+
+def require_good(answer: httpx.Response, began: float) -> None:
+    """Check that an answer is no failure, and that it did not take long."""
+    assert answer.status_code < 500, (str(answer.request.url)[:200], answer.text[:300])
+    assert time.process_time() - began < SECONDS_OF_PROCESSOR, str(answer.request.url)[:200]
+    if answer.status_code >= 400:
+        assert set(answer.json()) == {"error"}
+        assert len(answer.text) < 3000
+
+
+@pytest.mark.parametrize("name", ODD_VALUES)
+def test_odd_values_in_every_request(whole: Client, name: str) -> None:
+    """No request fails unexpectedly, and none keeps the server busy."""
+    headers = {"content-type": "application/json"}
+    paths = routes_of(whole, "POST")
+    assert len(paths) >= 10
+    for path in paths:
+        for parameter in PARAMETERS if len(ODD_VALUES[name]) < 10_000 else PARAMETERS[:3]:
+            body = f'{{"folder": "R1", "{parameter}": {ODD_VALUES[name]}}}'
+            began = time.process_time()
+            require_good(whole.post(path, content=body.encode(), headers=headers), began)
+    assert whole.get("/api/jobs").json() == {"job": None, "running": []}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("nothing", ""),
+        ("null character", "\0"),
+        ("negative", "-1"),
+        ("number", "9" * 19_000),
+        ("bet", "b" + "9" * 4000),
+        ("calls", "c" * 19_000),
+        ("cards", "As" * 9000),
+        ("brackets", "(" * 9000),
+        ("filters", ";" * 9000),
+        ("signs", "é\u2028\U0001f600" * 100),
+    ],
+)
+def test_odd_values_in_every_question(whole: Client, name: str, value: str) -> None:
+    for path in routes_of(whole, "GET"):
+        for parameter in QUESTION_PARAMETERS:
+            known = {"folder": "R1", "with": "R1", "name": "hu-3bet"}
+            began = time.process_time()
+            require_good(whole.get(path, params=known | {parameter: value}), began)
 
 
 def test_large_bodies(changing: Client, changed: list[dict]) -> None:

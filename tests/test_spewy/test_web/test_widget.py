@@ -112,6 +112,35 @@ def test_errors_are_answers(turn):
     }
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        None,
+        [],
+        "text",
+        {},
+        {"id": 1},
+        {"id": 1, "path": "/api/summary"},
+        {"id": 1, "path": ["/api/summary"], "query": {}},
+        {"id": 1, "path": {}, "query": {}},
+        {"id": 1, "path": "/api/summary", "query": [1]},
+        {"id": 1, "path": "/api/summary", "query": "folder"},
+    ],
+)
+def test_messages_that_are_no_questions_are_answered_with_an_error(turn, message):
+    widget, sent = turn.browse(), []
+    widget.send = sent.append
+    widget._handle_custom_msg(message, [])
+    (answer,) = sent
+    assert answer["id"] == (message.get("id") if isinstance(message, dict) else None)
+    assert answer["error"].startswith("expected a message with a path and a query, found ")
+
+
+@pytest.mark.parametrize("query", [{"line": 1}, {"line": ["c"]}, {"board": {}}, {"ev": None}, {"filter": 0}])
+def test_parameters_of_messages_that_are_no_texts(turn, query):
+    assert "expected text" in asked(turn.browse(), "/api/position", **query)["error"]
+
+
 def test_the_place_of_a_widget(turn):
     assert turn.browse().place == {"line": "", "board": BOARD}
     widget = turn.browse("x b50")
