@@ -130,7 +130,8 @@ def test_a_file_without_games_rates_nobody(tmp_path):
     ("text", "told"),
     [
         ("a." * 20_000 + "a = 1", "expected keys of at most 16 names"),
-        ("x", "expected TOML"),
+        ("x", "expected TOML, found: Expected '=' after a key in a key/value pair (at end of document)"),
+        ('name = "x"\nseed = 1,5', "(at line 2, column 9): 'seed = 1,5'"),
         ('name = "x"', "rules: expected a value, found none"),
         (ACPC.format("nothing"), "rules: expected 'acpc-bankroll'"),
         (ACPC.format("online") + "x = 1\n", "unknown key acpc.x"),
