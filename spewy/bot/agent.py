@@ -248,12 +248,10 @@ class LockerBot(Closing):
         return state.begins_subgame and not (state.subgame is None or state.subgame.ends_with_round)
 
     def best_values(self, hand: Hand, player: int) -> np.ndarray:
-        """Return a player's best-response value of each hand in the re-solved subgame that begins at the decision.
+        """Return a player's best-response values in the re-solved subgame that begins at the decision.
 
-        `spewy.bot.resolving.resolved.Resolved.best_values` says how the values are scaled.
-
-        Returns:
-            The values ``[hand of the deck]``.
+        The values are ``[hand of the deck]``; `spewy.bot.resolving.resolved.Resolved.best_values` says how they are
+        scaled.
 
         Raises:
             InputError: `begins_subgame` is false for the hand, or the subgame is impossible or too large.
@@ -263,11 +261,7 @@ class LockerBot(Closing):
             return self._beliefs.best_values(state, player)
 
     def ranges(self, hand: Hand) -> tuple[np.ndarray, np.ndarray]:
-        """Return both players' ranges at a public state if both follow this bot's strategy.
-
-        Returns:
-            The ranges of player 0 and player 1, each ``[hand of the deck]``.
-        """
+        """Return both players' ranges ``[hand of the deck]`` at a public state if both follow this bot's strategy."""
         self._require_game(hand)
         with self._timed(hand) as state:
             return self._beliefs.range(state, 0), self._beliefs.range(state, 1)
