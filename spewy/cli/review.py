@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
@@ -15,14 +15,19 @@ import click
 from spewy.cli.options import json_option, verbose_option
 from spewy.cli.progress import say
 from spewy.cli.tables import count, facts, json_text, number, render
+from spewy.errors import MOST_OF_ERROR, InputError, one_line
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from spewy.match.review import Reviewed, Skipped, Total
+    from spewy.match.review import Fit, Reviewed, Skipped, Total
 
 MOST_REASONS = 5
-"""Largest number of printed reasons why hands lie outside a spot."""
+"""Largest number of printed reasons why hands were skipped."""
+MOST_NAMED = 5
+"""Largest number of skipped hands that are named for each reason."""
+_DETAILS = re.compile(r"[+-]?[0-9.]+%|\b(?:[2-9TJQKA][cdhs]){2,5}\b")
+"""Shares and cards in a reason; reasons that differ in nothing else are printed together."""
 
 
 @click.command()
@@ -42,6 +47,12 @@ MOST_REASONS = 5
     "solve.",
 )
 @click.option("--player", metavar="NAME", help="Review the decisions of this player only.")
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(min=0, max=100),
+    metavar="PERCENT",
+    help="Largest difference between the stack-to-pot ratios of a hand and a spot, in % of the spot's; default: 5.",
+)
 @click.option("--hands", type=click.IntRange(min=1), help="Number of hands to review; default: all.")
 @click.option(
     "--top",
@@ -57,6 +68,7 @@ def review(
     folder: Path,
     game: str | None,
     player: str | None,
+    tolerance: float | None,
     hands: int | None,
     top: int,
     as_json: bool,
@@ -66,14 +78,19 @@ def review(
     FILE is a log of the ACPC's dealer (STATE: lines), or a .phh or .phhs file of hold'em hands.
 
     For each decision with known hole cards the command prints how often the stored strategy takes the action, and what
-    the action cost, in chips. The cost is the EV of the strategy's own action frequencies, less the EV of the action.
-    For these EVs the opponent has the range with which the strategy comes to the decision, both players follow the
-    strategy to the end of the round, and nobody bets in later rounds. So the cost is an estimate. It may be negative,
-    and is 0 on average for a player who follows the strategy.
+    the action cost: the EV of the strategy's own action frequencies, less the EV of the action. The opponent has the
+    range with which the strategy comes to the decision. The cost is 0 on average for a player who follows the strategy.
 
-    A hand is compared with a spot if it has the spot's board at the start of the spot's round, and the same ratio of
-    stack to pot; chips are scaled. The command prints how many hands, or later parts of hands, lie outside of the spot,
-    and why.
+    In a spot the EVs are those that `spewy show` prints. In a whole game they assume that both players follow the
+    strategy to the end of the round, and that nobody bets in later rounds; so the cost is an estimate.
+
+    A hand is compared with a spot if, at the start of the spot's round, it has the spot's board (up to suits) and the
+    same ratio of the smaller stack to the pot, within --tolerance. A bet or raise counts as the nearest bet or raise of
+    the spot's tree, by its share of the pot; the column "off" has the largest difference in the line so far. Lines,
+    actions, EVs and costs are in the unit of the spot's job, as in `spewy show`; cards are those of the hand.
+
+    A hand that cannot be read, or that lies outside of the spot, is skipped, with the reason. Hands of .phh and .phhs
+    files may have any blinds, stacks and decimals.
 
     \b
     Examples:
@@ -85,19 +102,27 @@ def review(
     --json prints one object:
       {"players": {"Alice": {"hands", "decisions", "cost": mbb per hand, "won": mbb per hand}},
        "decisions": [{"number" (of the hand), "name", "player", "line", "board", "hole", "action", "actions",
-                      "frequencies" and "values" (of each of the actions), "frequency" (of the action), "cost"}],
-       "skipped": [{"number", "reason", "whole": whether no decision of the hand was reviewed}]}
+                      "frequencies" and "values" (of each of the actions), "frequency" (of the action), "cost",
+                      "big_blind": the hand's, in the unit of the values,
+                      "fit": null for a whole game, else {"ratio": the hand's stack-to-pot ratio / the spot's - 1,
+                             "size": of the played bet as a share of the pot after a call,
+                             "distance": size - the size of the action, "line_distance": the largest one before,
+                             "unit": of all amounts}}],
+       "skipped": [{"number", "reason", "whole": whether no decision of the hand was reviewed,
+                    "read": whether the hand could be read}]}
       unknown values are null
     """  # noqa: D301
     from spewy.game.gamefile import load_game
     from spewy.match.review import open_strategy, read_hands, review_hands, summary
-    from spewy.match.spot_strategy import SpotStrategy
+    from spewy.match.spot_hands import DEFAULT_TOLERANCE, SpotHands
 
-    strategy = open_strategy(folder)
+    strategy = open_strategy(folder, DEFAULT_TOLERANCE if tolerance is None else tolerance / 100)
     try:
         rules = strategy.game if game is None else load_game(game)
-        own_stakes = isinstance(strategy, SpotStrategy)
-        played = islice(read_hands(rules, file, own_stakes=own_stakes), hands)
+        in_spots = isinstance(strategy, SpotHands)
+        if tolerance is not None and not in_spots:
+            raise InputError("--tolerance has no effect with a whole game; remove it")
+        played = islice(read_hands(rules, file, own_stakes=in_spots), hands)
         reviewed = review_hands(strategy, played, player)
     finally:
         strategy.close()
@@ -110,19 +135,49 @@ def review(
         return
     for name, total in players.items():
         click.echo(facts(_rows(name, total)))
+    if not players:
+        click.echo("no hand was reviewed")
+    fits = [each.fit for each in reviewed.decisions if each.fit is not None]
+    if fits:
+        click.echo(facts(_fit_rows(fits)))
     if top and reviewed.decisions:
-        click.echo(render(_table(sorted(reviewed.decisions, key=_cost, reverse=True)[:top])))
-    _say_skipped(reviewed.skipped)
+        click.echo(render(_table(sorted(reviewed.decisions, key=_cost, reverse=True)[:top], in_spots)))
+    _say_skipped(reviewed.skipped, in_spots)
 
 
-def _say_skipped(skipped: Sequence[Skipped]) -> None:
-    """Print the most frequent reasons why hands lie outside a spot."""
-    reasons = Counter(each.reason for each in skipped)
-    for reason, n in reasons.most_common(MOST_REASONS):
-        say(f"{count(n, 'hand')} outside of the spot: {reason}")
-    if len(reasons) > MOST_REASONS:
-        rest = sum(reasons.values()) - sum(n for _, n in reasons.most_common(MOST_REASONS))
-        say(f"{count(rest, 'hand')} outside of the spot for other reasons")
+def _fit_rows(fits: Sequence[Fit]) -> Iterator[tuple[str, str]]:
+    """Describe how the reviewed decisions fit the spot."""
+    sizes = [each.distance for each in fits if each.size is not None]
+    n_others = sum(distance != 0 for distance in sizes)
+    text = f"{n_others:,} of {count(len(sizes), 'bet')} and raises differ from the tree's sizes"
+    if n_others:
+        text += f", by at most {_percent(max(map(abs, sizes)))} of the pot"
+    ratio = _percent(max(abs(each.ratio) for each in fits))
+    yield "sizes", text
+    yield "ratio", f"stack to pot differs from the spot's by at most {ratio}"
+    yield "amounts", f"{fits[0].unit} of the spot, EVs as `spewy show` prints them"
+
+
+def _percent(share: float) -> str:
+    return f"{number(100 * share, 1)}%"
+
+
+def _say_skipped(skipped: Sequence[Skipped], in_spots: bool) -> None:
+    """Print the most frequent kinds of reasons why hands were skipped, and the numbers of these hands."""
+    by_kind: dict[tuple[bool, str], list[Skipped]] = {}
+    for each in skipped:
+        by_kind.setdefault((each.read, _DETAILS.sub("", each.reason)), []).append(each)
+    most_frequent = sorted(by_kind.values(), key=len, reverse=True)
+    for alike in most_frequent[:MOST_REASONS]:
+        numbers = ", ".join(str(each.number) for each in alike[:MOST_NAMED])
+        named = numbers + (", ..." if len(alike) > MOST_NAMED else "")
+        what = "not readable" if not alike[0].read else "outside of the spot" if in_spots else "skipped"
+        such = "" if len({each.reason for each in alike}) == 1 else "such as "
+        reason = one_line(alike[0].reason, MOST_OF_ERROR)
+        say(f"{count(len(alike), 'hand')} {what} ({named}): {such}{reason}")
+    rest = sum(map(len, most_frequent[MOST_REASONS:]))
+    if rest:
+        say(f"{count(rest, 'hand')} skipped for other reasons (--json lists them)")
 
 
 def _cost(each: Reviewed) -> float:
@@ -138,6 +193,8 @@ def _json(each: Reviewed) -> dict[str, Any]:
         "board": _cards_text(decided.board),
         "hole": None if each.hole is None else _cards_text(each.hole),
         "frequency": decided.frequency,
+        "big_blind": each.big_blind,
+        "fit": None if each.fit is None else asdict(each.fit),
     }
 
 
@@ -160,18 +217,24 @@ def _mbb(value: float | None) -> str:
     return number(value, 1) if value is None else f"{number(value, 1)} mbb per hand"
 
 
-def _table(decisions: Sequence[Reviewed]) -> Table:
-    """Make a table with a row for each of the costliest decisions."""
+def _table(decisions: Sequence[Reviewed], in_spots: bool) -> Table:
+    """Make a table with a row for each of the costliest decisions; in spots it has a column of distances."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("hand", "player", "hole", "board", "line", "done"):
         table.add_column(name, no_wrap=True, justify="right" if name == "hand" else "left")
-    for name in ("cost", "frequency", "strategy"):
+    for name in (*(("off",) if in_spots else ()), "cost", "frequency", "strategy"):
         table.add_column(name, no_wrap=True, justify="left" if name == "strategy" else "right")
     for each in decisions:
         table.add_row(*_cells(each))
     return table
+
+
+def _off(fit: Fit) -> str:
+    """Format the largest distance of a size in a line, in % of the pot; empty if all sizes are those of the tree."""
+    distance = max(abs(fit.distance), fit.line_distance)
+    return _percent(distance) if distance else ""
 
 
 def _cells(each: Reviewed) -> list[str]:
@@ -187,6 +250,7 @@ def _cells(each: Reviewed) -> list[str]:
         _cards_text(decided.board) or "-",
         decided.line or "-",
         decided.action,
+        *(() if each.fit is None else (_off(each.fit),)),
         number(decided.cost, 2),
         number(decided.frequency, 3),
         mix or "-",

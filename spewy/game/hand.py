@@ -34,17 +34,20 @@ class Hand:
     board: tuple[int, ...] = ()
 
     @classmethod
-    def start(cls, game: Game, hole: tuple[HoleCards, HoleCards] = (None, None)) -> Hand:
+    def start(
+        cls, game: Game, hole: tuple[HoleCards, HoleCards] = (None, None), min_bet: int | None = None
+    ) -> Hand:
         """Start a hand.
 
         Args:
             game: the rules.
             hole: the hole cards of players 0 and 1; None: unknown.
+            min_bet: smallest bet in no-limit games, in chips; None: the big blind.
 
         Raises:
             InputError: a card is not in the deck or comes twice, or the number of hole cards is wrong.
         """
-        hand = cls(Betting.start(game))
+        hand = cls(Betting.start(game, min_bet))
         for seat, cards in zip(SEAT_NAMES, hole, strict=True):
             if cards is not None:
                 hand._require(f"hole cards of {seat}", cards, game.num_hole_cards)

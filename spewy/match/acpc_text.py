@@ -211,11 +211,29 @@ class LoggedHand:
     names: tuple[str, str]
 
     @property
+    def big_blind(self) -> int:
+        """The big blind in chips, without antes."""
+        return self.hand.betting.min_bet
+
+    @property
     def text(self) -> str:
         """The hand's line in the log: ``STATE:hand:betting:cards:chips won:names``."""
         values = "|".join(str(chips) for chips in self.hand.net())
         cards = cards_text(self.hand)
         return f"STATE:{self.number}:{self.hand.betting.line}:{cards}:{values}:{'|'.join(self.names)}"
+
+
+@dataclass(frozen=True)
+class UnreadHand:
+    """A hand of a file that cannot be read.
+
+    Attributes:
+        number: number of the hand.
+        reason: description of the fault.
+    """
+
+    number: int
+    reason: str
 
 
 def parse_logged(game: Game, line: bytes | str) -> LoggedHand:

@@ -1,9 +1,10 @@
 """Compare the decisions of one hand with a stored strategy.
 
 The cost of a decision is the EV of the strategy's own action frequencies there, less the EV of the action that was
-played. For both EVs the opponent has the range with which the strategy comes to the decision, both players follow the
-strategy to the end of the round, and nobody bets in later rounds, so that only equity counts there. A cost may be
-negative; the mean cost of a player who follows the strategy is 0.
+played. For both EVs the opponent has the range with which the strategy comes to the decision. In a spot
+(`decided_in_spot`) both players follow the strategy to the end of the hand. In a whole game (`review_hand`), where the
+EVs of later rounds are not stored, they follow the strategy to the end of the round, and nobody bets in later rounds,
+so that only equity counts there. A cost may be negative; the mean cost of a player who follows the strategy is 0.
 """
 
 from __future__ import annotations
@@ -13,13 +14,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from buckets.cards import blocked, cards_name, hands
+from buckets.cards import blocked, hands
 from solvers.tree import Floats
 from spewy.bot.bot import Mix, Reveals
-from spewy.game.hand import Hand
-from spewy.game.names import SEAT_NAMES
+from spewy.game.hand import Hand, HoleCards
 from spewy.match.odds import shares
-from spewy.match.spot_strategy import NotInSpotError, SpotStrategy
+from spewy.match.spots import Spot
 from spewy.match.table import acted, by_action, decisions
 
 
@@ -34,7 +34,8 @@ class Decided:
         action: the action that was played.
         actions: the strategy's actions.
         frequencies: frequency of each action in the strategy of the player's cards; None if the cards are unknown.
-        values: mean chips that each of `actions` wins in the whole hand; None if the cards are unknown.
+        values: EV of each of `actions` in chips, None if it is unknown: in a whole game the mean chips won in the hand,
+            in a spot the share of the pot from the decision on, which ``spewy show`` prints.
         cost: EV of the strategy's own frequencies less EV of the played action, in chips; None if the cards are
             unknown.
         opponent_range: weight of each hand of the deck in the opponent's range at the decision, without hands that
@@ -80,7 +81,39 @@ class HandReview:
     opponent_range: Floats
 
 
-def review_player(strategy: Reveals | SpotStrategy, hand: Hand, player: int, seed: int = 0) -> HandReview:
+def decided_in_spot(spot: Spot, public: Hand, action: str, player: int, own: HoleCards) -> Decided:
+    """Compare one decision in a solved spot with the strategy, by the exact EVs of the solve.
+
+    Args:
+        spot: the spot.
+        public: a hand of the spot's game before the decision, without hole cards.
+        action: the action of the spot's tree that was played.
+        player: the player who acted.
+        own: the player's cards; None: unknown.
+
+    Raises:
+        InputError: the player cannot have the cards.
+    """
+    line, board = public.betting.line, spot.in_order(public.board)
+    if own is None:
+        actions = tuple(each.acpc for each in spot.node(public).actions)
+        return Decided(player, line, board, action, actions, None, None, None)
+    found = spot.hand_values(public, own)
+    actions = tuple(each.acpc for each in found.actions)
+    is_known = bool(np.isfinite(found.ev) and np.isfinite(found.action_ev).all())
+    return Decided(
+        player,
+        line,
+        board,
+        action,
+        actions,
+        tuple(found.frequencies.tolist()),
+        tuple(found.action_ev.tolist()) if is_known else None,
+        float(found.ev - found.action_ev[actions.index(action)]) if is_known else None,
+    )
+
+
+def review_player(strategy: Reveals, hand: Hand, player: int, seed: int = 0) -> HandReview:
     """Review one player's decisions in a finished hand, and follow the opponent's range to the end of the hand.
 
     Args:
@@ -88,9 +121,6 @@ def review_player(strategy: Reveals | SpotStrategy, hand: Hand, player: int, see
         hand: the hand with the player's hole cards.
         player: number of the player.
         seed: seed of the random final boards for equities before the flop, and of the strategy's random choices.
-
-    Raises:
-        NotInSpotError: the hand, or one of its decisions, lies outside of the strategy's spot.
     """
     reviewed = _Hand(strategy, hand, seed)
     decided = tuple(reviewed.decisions((player,)))
@@ -99,7 +129,7 @@ def review_player(strategy: Reveals | SpotStrategy, hand: Hand, player: int, see
 
 
 def review_hand(
-    strategy: Reveals | SpotStrategy, hand: Hand, players: Sequence[int] = (0, 1), seed: int = 0
+    strategy: Reveals, hand: Hand, players: Sequence[int] = (0, 1), seed: int = 0
 ) -> Iterator[Decided]:
     """Review the decisions of some players in a finished hand, one decision after another.
 
@@ -108,9 +138,6 @@ def review_hand(
         hand: the hand with all known hole cards.
         players: numbers of the players to review.
         seed: seed of the random final boards for equities before the flop, and of the strategy's random choices.
-
-    Raises:
-        NotInSpotError: the hand, or one of its decisions, lies outside of the strategy's spot.
     """
     yield from _Hand(strategy, hand, seed).decisions(players)
 
@@ -128,7 +155,7 @@ class _Hand:
             passed so far.
     """
 
-    def __init__(self, strategy: Reveals | SpotStrategy, hand: Hand, seed: int) -> None:
+    def __init__(self, strategy: Reveals, hand: Hand, seed: int) -> None:
         self.strategy, self.hand, self.seed = strategy, hand, seed
         self.deck = hands(hand.game.deck, hand.game.num_hole_cards)
         self.mixes: dict[str, Mix] = {}
@@ -139,29 +166,16 @@ class _Hand:
 
         Afterwards `ranges` holds both ranges after the last decision of the hand.
         """
-        first, ranges = self._enter()
-        self.ranges = ranges
-        for public, action in list(decisions(self.hand))[first:]:
-            player = public.to_act
-            assert player is not None
-            if player in players:
-                yield self.decided(public, action, player, ranges[1 - player])
-            ranges[player] = ranges[player] * self.frequencies(public).get(action, 0.0)
-
-    def _enter(self) -> tuple[int, list[Floats]]:
-        """Find where the strategy begins to cover the hand.
-
-        Returns:
-            The number of the hand's decisions before the strategy's spot (0 for a whole game), and both ranges
-            ``[hand of the deck]`` at this point.
-        """
-        if isinstance(self.strategy, SpotStrategy):
-            first, ranges = self.strategy.enter(self.hand)
-            return first, list(ranges)
         player = 0 if self.hand.hole[0] is not None else 1
         start = Hand.start(self.hand.game, self.hand.hole).seen_by(player)
         self.strategy.new_hand(start, player, self.seed)
-        return 0, [np.ones(len(self.deck)), np.ones(len(self.deck))]
+        ranges = self.ranges
+        for public, action in decisions(self.hand):
+            player_to_act = public.to_act
+            assert player_to_act is not None
+            if player_to_act in players:
+                yield self.decided(public, action, player_to_act, ranges[1 - player_to_act])
+            ranges[player_to_act] = ranges[player_to_act] * self.frequencies(public).get(action, 0.0)
 
     def decided(self, public: Hand, action: str, player: int, other: Floats) -> Decided:
         """Compare one decision with the strategy.
@@ -177,8 +191,6 @@ class _Hand:
         if own is None:
             return Decided(player, line, board, action, mix.actions, None, None, None)
         number = self.hand.game.hand_number(own)
-        if number not in mix.hands:
-            raise NotInSpotError(f"{cards_name(own)} is not in the range of {SEAT_NAMES[player]}")
         possible = ~blocked(self.deck, [*own, *board])
         # If the strategy never plays as the opponent did, the opponent may hold any hand.
         weights = possible * (other if (possible * other).any() else np.ones(len(self.deck)))

@@ -53,14 +53,19 @@ def read_log(game: Game, lines: Iterable[str], subject: str = "log") -> Iterator
     Raises:
         InputError: a line is no hand, or its hand is impossible in the game.
     """
-    for number, raw in enumerate(lines, start=1):
-        line = raw.strip()
-        if not line or line.startswith(("#", ";", "SCORE:")):
-            continue
+    for number, line in hand_lines(lines):
         try:
             yield parse_logged(game, line)
         except InputError as error:
             raise InputError(f"{subject}, line {number}: {error}") from None
+
+
+def hand_lines(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a log that hold hands, each with its number; comments and scores are skipped."""
+    for number, line in enumerate(lines, start=1):
+        text = line.strip()
+        if text and not text.startswith(("#", ";", "SCORE:")):
+            yield number, text
 
 
 def bot_line(name: str, identity: Mapping[str, Any]) -> str:

@@ -1,7 +1,8 @@
 """The Poker Hand History format (J. Kim, 2024): TOML with a table for each hand; several tables are numbered.
 
 In heads-up hands the format's player 1 is the big blind, which is player 0 here; yet the list of blinds begins with the
-small blind. The amount of a bet is the player's total in the round after the bet.
+small blind. The amount of a bet is the player's total in the round after the bet. Amounts may have decimals; they are
+read exactly, in a unit in which all amounts of the hand are whole numbers.
 """
 
 from __future__ import annotations
@@ -9,7 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from math import lcm
 from typing import Any
 
 from buckets.cards import cards_name, parse_cards
@@ -17,15 +22,21 @@ from buckets.errors import CardError
 from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand, HoleCards
-from spewy.match.acpc_text import LoggedHand
+from spewy.match.acpc_text import LoggedHand, UnreadHand
 from spewy.system.textfile import parse_toml
 
 UNKNOWN = "????"
 SUFFIXES = (".phh", ".phhs")
-_DEALT = re.compile(r"d dh p([12]) (\S+)")
+MOST_CHIPS = 10**15
+"""Largest amount in the unit of a hand."""
+MOST_DECIMALS = 12
+
+_DEALT = re.compile(r"d dh p([12]) ((?:[2-9TJQKA?][cdhs?])+)")
+_SHOWN = re.compile(r"p([12]) sm(?: (-|(?:[2-9TJQKA?][cdhs?])+))?")
 _BOARD = re.compile(r"d db (\S+)")
-_ACTION = re.compile(r"p([12]) (f|cc|cbr ([0-9]{1,18}))")
-_SHOWN = re.compile(r"p([12]) sm(?: (\S+))?")
+_ACTION = re.compile(r"p([12]) (f|cc|cbr ([0-9]{1,12}(?:\.[0-9]{1,12})?))")
+_HEADER = re.compile(r"^\[[^\[\]\n]+\]", re.MULTILINE)
+"""First line of a hand in a file of several hands, such as ``[12]``."""
 
 
 def phh_text(records: Iterable[LoggedHand]) -> str:
@@ -57,42 +68,63 @@ def variant(game: Game) -> str:
 
 def read_phh(
     game: Game, text: str, subject: str = "hand history", *, own_stakes: bool = False
-) -> Iterator[LoggedHand]:
-    """Read the hands in the text of a Poker Hand History file.
+) -> Iterator[LoggedHand | UnreadHand]:
+    """Read the hands in the text of a Poker Hand History file; a hand that cannot be read does not end the reading.
 
     Args:
         game: the game that was played.
         text: content of the file.
         subject: first words of error messages.
-        own_stakes: whether hands may have other blinds and stacks than the game.
+        own_stakes: whether hands may have other blinds, bets and stacks than the game, and antes. Otherwise their
+            amounts are converted to the game's chips.
 
     Raises:
-        InputError: the text is not in the format, or a hand is impossible in the game.
+        InputError: the text is not TOML.
     """
-    content = parse_toml(text, subject)
-    tables = [content] if "variant" in content else list(content.values())
-    for number, table in enumerate(tables, start=1):
+    for number, table in enumerate(_tables(text, subject), start=1):
+        named = table.get("hand") if isinstance(table, dict) else None
+        number_in_file = named if isinstance(named, int) else number
         try:
-            yield _record(_with_stakes(game, table) if own_stakes else game, number, table)
+            hand, names = _read(game, table, own_stakes)
         except InputError as error:
-            raise InputError(f"{subject}, hand {number}: {error}") from None
+            yield UnreadHand(number_in_file, str(error))
+        else:
+            yield LoggedHand(number_in_file, hand, names)
 
 
-def _with_stakes(game: Game, table: Any) -> Game:
-    """Return a game with the blinds and stacks that a hand's TOML table states.
+def _tables(text: str, subject: str) -> Iterator[Any]:
+    """Yield the TOML value of each hand; in place of a hand that is not TOML, the error.
 
-    The game stays as it is if it is a limit game, or if the table states no possible blinds and stacks.
+    Raises:
+        InputError: the text is not TOML, and it has not several hands of which some could be read.
     """
-    fields = table if isinstance(table, dict) else {}
-    blinds, stacks = (_two_amounts(fields.get(key)) for key in ("blinds_or_straddles", "starting_stacks"))
-    if game.limit or blinds is None or stacks is None or min(stacks) < max(blinds):
-        return game
-    return replace(game, blinds=blinds[::-1], stacks=stacks)
+    try:
+        content = parse_toml(text, subject, parse_float=_decimal)
+    except InputError:
+        starts = [match.start() for match in _HEADER.finditer(text)]
+        if len(starts) < 2:
+            raise
+        for number, (start, end) in enumerate(pairwise([0, *starts[1:], len(text)]), start=1):
+            try:
+                yield from parse_toml(text[start:end], f"section {number}", parse_float=_decimal).values()
+            except InputError as fault:
+                yield fault
+    else:
+        yield from [content] if "variant" in content else content.values()
 
 
-def _two_amounts(value: Any) -> tuple[int, int] | None:
-    whole = isinstance(value, list) and len(value) == 2 and all(isinstance(n, int) and n > 0 for n in value)
-    return (value[0], value[1]) if whole else None
+class _Decimal(Decimal):
+    """A number with a point in a hand history, which messages show as it is written."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _decimal(text: str) -> _Decimal:
+    try:
+        return _Decimal(text)
+    except ArithmeticError:  # an exponent of many digits
+        return _Decimal("nan")
 
 
 def _stacks(game: Game) -> tuple[int, int]:
@@ -158,24 +190,131 @@ def _action(action: str, total: int) -> str:
     return {"f": "f", "c": "cc"}.get(action, f"cbr {total}")
 
 
-def _record(game: Game, number: int, table: Any) -> LoggedHand:
+@dataclass(frozen=True)
+class _Stakes:
+    """The stakes of one hand.
+
+    Attributes:
+        game: the rules, with the hand's blinds (antes included), bets and stacks in chips.
+        ante: chips of each player's ante.
+        big_blind: big blind in chips, without the ante.
+        chips: chips in one unit of the hand's amounts.
+    """
+
+    game: Game
+    ante: int
+    big_blind: int
+    chips: Fraction
+
+
+def _read(game: Game, table: Any, own_stakes: bool) -> tuple[Hand, tuple[str, str]]:
+    """Read a hand and the names of its players from a TOML table."""
+    if isinstance(table, InputError):
+        raise table
     if not isinstance(table, dict):
         raise InputError(f"expected a table, found {shown(table)}")
     _require(table, "variant", variant(game))
-    _require(table, "blinds_or_straddles", list(reversed(game.blinds)))
-    _require(table, "antes", [0, 0])
+    for key in ("starting_stacks", "blinds_or_straddles", "players"):
+        value = table.get(key)
+        if isinstance(value, list) and len(value) != 2:
+            raise InputError(f"{key}: expected two players, found {len(value)}")
+    lines = table.get("actions")
+    if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
+        raise InputError(f"actions: expected a list of texts, found {shown(lines)}")
+    texts = [" ".join(line.partition("#")[0].split()) for line in lines]
+    actions = [text for text in texts if text]
+    stakes = _own_stakes(game, table, actions) if own_stakes else _stakes_of(game, table)
+    return _replayed(stakes, actions), _names(table.get("players", ["player 1", "player 2"]))
+
+
+def _own_stakes(game: Game, table: dict[str, Any], actions: Iterable[str]) -> _Stakes:
+    """Return the stakes that a hand states, in a unit in which all its amounts are whole numbers."""
+    (small, big), ante = _blinds(table), _ante(table)
+    stacks = _amounts(table, "starting_stacks")
+    bets = (Fraction(match[3]) for action in actions if (match := _ACTION.fullmatch(action)) and match[3])
+    sizes: tuple[Fraction, ...] = ()
+    if game.limit:
+        sizes = tuple(
+            _amount(key, table[key]) if key in table else factor * big
+            for key, factor in (("small_bet", 1), ("big_bet", 2))
+        )
+    elif "min_bet" in table and _amount("min_bet", table["min_bet"]) != big:
+        raise InputError(
+            f"min_bet: expected the big blind {_amounts_text(big)}, found {shown(table['min_bet'])}"
+        )
+    amounts = (small, big, ante, *stacks, *sizes, *bets)
+    chips = lcm(*(amount.denominator for amount in amounts))
+    if max(amounts) * chips > MOST_CHIPS or 0 in (big, *stacks, *sizes):
+        raise InputError(
+            f"expected positive stacks and bets of at most {len(str(MOST_CHIPS)) - 1} digits in all, "
+            f"found stacks {shown(table['starting_stacks'])}"
+        )
+    of_both = int(stacks[0] * chips), int(stacks[1] * chips)
+    put_in = int((big + ante) * chips), int((small + ante) * chips)
+    played = replace(
+        game,
+        blinds=(min(put_in[0], of_both[0]), min(put_in[1], of_both[1])),
+        stacks=of_both,
+        raise_sizes=tuple(int(sizes[0 if t < 2 else 1] * chips) for t in range(len(game.raise_sizes))),
+    )
+    return _Stakes(played, int(ante * chips), int(big * chips), Fraction(chips))
+
+
+def _stakes_of(game: Game, table: dict[str, Any]) -> _Stakes:
+    """Check that a hand has the stakes of a game, in any unit."""
+    (small, big), ante = _blinds(table), _ante(table)
+    chips = game.big_blind / big
+    expected: dict[str, Any] = {"blinds_or_straddles": [game.blinds[1] / chips, big], "antes": [0, 0]}
+    found: dict[str, Any] = {"blinds_or_straddles": [small, big], "antes": [ante, ante]}
     if game.stacks is not None:
-        _require(table, "starting_stacks", list(game.stacks))
+        expected["starting_stacks"] = [stack / chips for stack in game.stacks]
+        found["starting_stacks"] = list(_amounts(table, "starting_stacks"))
     for key, size in _bets(game).items():
         if key in table:
-            _require(table, key, size)
-    actions = table.get("actions")
-    if not isinstance(actions, list) or not all(isinstance(action, str) for action in actions):
-        raise InputError(f"actions: expected a list of texts, found {shown(actions)}")
-    hand = _replayed(game, [action.partition("#")[0].strip() for action in actions])
-    number_in_file = table.get("hand", number)
-    first, second = _names(table.get("players", ["player 1", "player 2"]))
-    return LoggedHand(number_in_file if isinstance(number_in_file, int) else number, hand, (first, second))
+            expected[key], found[key] = size / chips, _amount(key, table[key])
+    for key, value in expected.items():
+        if found[key] != value:
+            raise InputError(f"{key}: expected {_amounts_text(value)}, found {shown(table[key])}")
+    return _Stakes(game, 0, game.big_blind, chips)
+
+
+def _blinds(table: dict[str, Any]) -> tuple[Fraction, Fraction]:
+    small, big = _amounts(table, "blinds_or_straddles")
+    if not small <= big or not big:
+        found = shown(table["blinds_or_straddles"])
+        raise InputError(f"blinds_or_straddles: expected the small blind and the big blind, found {found}")
+    return small, big
+
+
+def _ante(table: dict[str, Any]) -> Fraction:
+    first, second = _amounts(table, "antes") if "antes" in table else (Fraction(0), Fraction(0))
+    if first != second:
+        raise InputError(f"antes: expected the same ante of both players, found {shown(table['antes'])}")
+    return first
+
+
+def _amounts(table: dict[str, Any], key: str) -> tuple[Fraction, Fraction]:
+    value = table.get(key)
+    if not isinstance(value, list) or len(value) != 2:
+        raise InputError(f"{key}: expected two amounts, found {shown(value)}")
+    return _amount(key, value[0]), _amount(key, value[1])
+
+
+def _amount(key: str, value: Any) -> Fraction:
+    is_number = isinstance(value, (int, Decimal)) and not isinstance(value, bool)
+    # The exponent is compared before the conversion, since 1e-999999 has a denominator of a million digits.
+    if is_number and isinstance(value, Decimal):
+        is_number = value.is_finite() and int(value.as_tuple().exponent) >= -MOST_DECIMALS
+    if not is_number or not 0 <= value <= MOST_CHIPS:
+        raise InputError(f"{key}: expected an amount, found {shown(value)}")
+    return Fraction(value)
+
+
+def _amounts_text(value: Fraction | list[Fraction]) -> str:
+    """Write one amount, or a list, with decimals where they are needed."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_amounts_text, value))}]"
+    return str(value) if Fraction(value).denominator == 1 else f"{float(value):g}"
 
 
 def _require(table: dict[str, Any], key: str, expected: Any) -> None:
@@ -184,49 +323,84 @@ def _require(table: dict[str, Any], key: str, expected: Any) -> None:
 
 
 def _names(players: Any) -> tuple[str, str]:
-    if not isinstance(players, list) or len(players) != 2:
+    if not isinstance(players, list):
         raise InputError(f"players: expected two, found {shown(players)}")
     return str(players[0]), str(players[1])
 
 
-def _replayed(game: Game, actions: list[str]) -> Hand:
-    hole: list[HoleCards] = [None, None]
-    for action in actions:
-        dealt = _DEALT.fullmatch(action) or _SHOWN.fullmatch(action)
-        if dealt and dealt[2] not in (None, UNKNOWN, "-"):
-            player, cards = int(dealt[1]) - 1, _cards(dealt[2])
-            before = hole[player]
-            if before is not None and sorted(before) != sorted(cards):
-                raise InputError(
-                    f"actions: expected {cards_name(before)} of p{player + 1} again, found {shown(action)}"
-                )
-            hole[player] = cards
-    hand = Hand.start(game, (hole[0], hole[1]))
-    total = 0
+def _replayed(stakes: _Stakes, actions: list[str]) -> Hand:
+    hand = Hand.start(stakes.game, (_hole(actions, 0), _hole(actions, 1)), stakes.big_blind)
+    betting = hand.betting
+    player = betting.to_act
+    if player is not None and betting.spent[1 - player] == betting.stack(1 - player) <= betting.spent[player]:
+        hand = hand.apply("c")  # the other player's blind is all-in, and a hand history has no action then
+    before = stakes.ante
+    dealt: tuple[int, ...] = ()
     for action in actions:
         if _DEALT.fullmatch(action) or _SHOWN.fullmatch(action):
             continue
         board = _BOARD.fullmatch(action)
-        if board:
-            hand, total = hand.deal(_cards(board[1])), max(hand.betting.spent)
+        if board is None:
+            hand = _acted(stakes, hand, action, before)
+        elif not hand.to_deal:
+            raise InputError(f"actions: expected no public cards now, found {shown(action)}")
         else:
-            hand = _acted(hand, action, total)
+            dealt += _cards(board[1])
+        while hand.to_deal and len(dealt) >= hand.to_deal:
+            size = hand.to_deal
+            hand, dealt = hand.deal(dealt[:size]), dealt[size:]
+            before = max(hand.betting.spent)
     if not hand.is_over:
         raise InputError(f"actions: expected a hand that is over, found {shown(hand.betting.line)}")
     return hand
 
 
-def _acted(hand: Hand, text: str, before: int) -> Hand:
+def _hole(actions: Iterable[str], player: int) -> HoleCards:
+    """Return a player's hole cards, dealt or shown; None if a card is unknown."""
+    known: tuple[int, ...] = ()
+    for action in actions:
+        match = _DEALT.fullmatch(action) or _SHOWN.fullmatch(action)
+        if match is None or int(match[1]) - 1 != player or match[2] in (None, "-"):
+            continue
+        cards = _cards("".join(name for name in re.findall("..", match[2]) if "?" not in name))
+        both = (*cards, *(card for card in known if card not in cards))
+        if len(both) > 2:
+            held = f"{cards_name(known)} of p{player + 1} again" if known else "two cards"
+            raise InputError(f"actions: expected {held}, found {shown(action)}")
+        known = both
+    return known if len(known) == 2 else None
+
+
+def _acted(stakes: _Stakes, hand: Hand, text: str, before: int) -> Hand:
+    """Play an action of a hand history.
+
+    Args:
+        stakes: the stakes of the hand.
+        hand: the hand before the action.
+        text: the action.
+        before: chips that each player has put in before this round.
+    """
     match = _ACTION.fullmatch(text)
     if match is None or int(match[1]) - 1 != hand.to_act:
-        player = "nobody" if hand.to_act is None else f"p{hand.to_act + 1}"
-        raise InputError(f"actions: expected f, cc or cbr of {player}, found {shown(text)}")
-    if not match[3]:
-        return hand.apply(match[2][0])
-    total = int(match[3]) + before
+        expected = "no further action" if hand.to_act is None else f"f, cc or cbr of p{hand.to_act + 1}"
+        if hand.to_deal:
+            expected = f"{hand.to_deal} public cards"
+        raise InputError(f"actions: expected {expected}, found {shown(text)}")
+    if match[2] == "f":
+        return hand.given_up()
+    if match[2] == "cc":
+        return hand.apply("c")
+    total = Fraction(match[3]) * stakes.chips + before
     bounds = hand.betting.raise_bounds()
-    if hand.game.limit and (bounds is None or bounds[0] != total):
-        raise InputError(f"actions: expected a legal raise, found {shown(text)}")
+    if bounds is None or not bounds[0] <= total <= bounds[1] or total.denominator != 1:
+        legal = (
+            "no raise"
+            if bounds is None
+            else " to ".join(
+                f"cbr {_amounts_text((bound - before) / stakes.chips)}" for bound in sorted(set(bounds))
+            )
+        )
+        raise InputError(f"actions: expected {legal}, found {shown(text)}")
     return hand.apply("r" if hand.game.limit else f"r{total}")
 
 

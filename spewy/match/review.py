@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lockers import holds_store
 from spewy.bot.bot import Reveals
 from spewy.errors import InputError, path_text, shown
+from spewy.game.amounts import UnitName
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand, HoleCards
-from spewy.match.acpc_text import LoggedHand
-from spewy.match.hand_review import Decided, review_hand
-from spewy.match.log import read_log
+from spewy.match.acpc_text import LoggedHand, UnreadHand, parse_logged
+from spewy.match.hand_review import Decided, decided_in_spot, review_hand
+from spewy.match.log import hand_lines
 from spewy.match.phh import SUFFIXES, read_phh
 from spewy.match.score import MBB
-from spewy.match.spot_strategy import NotInSpotError, SpotStrategy
-from spewy.system.textfile import read_text
+from spewy.match.spot_hands import DEFAULT_TOLERANCE, HandInSpot, SpotHands
+from spewy.system.textfile import as_path, read_text
 
 if TYPE_CHECKING:
     from spewy.bot.agent import LockerBot
 
 
-def open_strategy(folder: str | Path) -> LockerBot | SpotStrategy:
-    """Open a folder's stored strategy for reviews: a whole game, a spot, or a batch of spots.
+def open_strategy(folder: str | Path, tolerance: float = DEFAULT_TOLERANCE) -> LockerBot | SpotHands:
+    """Open a folder's stored strategy for reviews: a whole game, a spot, or several spots.
+
+    Args:
+        folder: folder of a solve, or a folder with the folders of spots, such as a batch.
+        tolerance: largest difference between the ratios of stack to pot of a hand and a spot, as a share of the spot's;
+            no effect for a whole game.
 
     Raises:
         InputError: the folder holds no solve.
@@ -34,25 +40,21 @@ def open_strategy(folder: str | Path) -> LockerBot | SpotStrategy:
     """
     from spewy.bot.agent import LockerBot  # this import loads the solvers
     from spewy.bot.options import Options
-    from spewy.look.folder import open_policy, strategy_folder
+    from spewy.look.folder import open_policy, open_strategies, stored_job, strategy_folder
 
-    folder = Path(folder)
-    folders = [folder]
-    if folder.is_dir() and not holds_store(strategy_folder(folder)):  # a batch
-        folders = sorted(each for each in folder.iterdir() if holds_store(strategy_folder(each))) or [folder]
-    with ExitStack() as opened:
-        policies = [opened.enter_context(open_policy(each)) for each in folders]
-        is_spot = all(policy.problem.is_spot for policy in policies)
-        if not is_spot and len(policies) > 1:
-            raise InputError(
-                f"folder {path_text(folder)} is a batch with a whole game in it; give the folder of one solve"
-            )
-        strategy = SpotStrategy(policies) if is_spot else LockerBot(policies[0], Options(resolve="never"))
-        opened.pop_all()
-        return strategy
+    folder = as_path(folder, "folder")
+    if folder.is_dir() and not holds_store(strategy_folder(folder)):
+        inside = sorted(each for each in folder.iterdir() if holds_store(strategy_folder(each)))
+        if inside:
+            return SpotHands(inside, tolerance)
+    with open_strategies(folder) as store:
+        is_spot = stored_job(store, folder).spot is not None
+    if is_spot:
+        return SpotHands([folder], tolerance)
+    return LockerBot(open_policy(folder), Options(resolve="never"))
 
 
-def read_hands(game: Game, path: Path, *, own_stakes: bool = False) -> Iterator[LoggedHand]:
+def read_hands(game: Game, path: Path, *, own_stakes: bool = False) -> Iterator[LoggedHand | UnreadHand]:
     """Read the hands of a file: a Poker Hand History (``.phh`` or ``.phhs``), or else a log of the ACPC's dealer.
 
     Args:
@@ -60,54 +62,103 @@ def read_hands(game: Game, path: Path, *, own_stakes: bool = False) -> Iterator[
         path: path of the file.
         own_stakes: whether hands of a Poker Hand History may have other blinds and stacks than the game.
 
+    Returns:
+        The hands; an `UnreadHand` with the reason in place of a hand that cannot be read.
+
     Raises:
-        InputError: the file cannot be read, has no hands, or has a hand that is impossible in the game.
+        InputError: the file cannot be read, or no hand of the file can.
     """
     subject = f"file {path_text(path)}"
     text = read_text(path, subject)
     if path.suffix.lower() in SUFFIXES:
-        logged = read_phh(game, text, subject, own_stakes=own_stakes)
+        read = read_phh(game, text, subject, own_stakes=own_stakes)
     else:
-        logged = read_log(game, text.splitlines(), subject)
-    first = next(logged, None)
-    if first is None:
+        read = _read_lines(game, text.splitlines())
+    unread: list[LoggedHand | UnreadHand] = []
+    for each in read:
+        unread.append(each)
+        if isinstance(each, LoggedHand):
+            break
+    if not unread:
         raise InputError(f"{subject} has no hands")
-    yield first
-    yield from logged
+    last = unread[-1]
+    if isinstance(last, UnreadHand):
+        first = unread[0]
+        assert isinstance(first, UnreadHand)
+        only = "" if len(unread) == 1 else f"none of {len(unread):,} hands can be read; "
+        raise InputError(f"{subject}: {only}hand {first.number}: {first.reason}")
+    yield from unread
+    yield from read
+
+
+def _read_lines(game: Game, lines: Iterable[str]) -> Iterator[LoggedHand | UnreadHand]:
+    """Read the hands of a log of the ACPC's dealer."""
+    for number, line in hand_lines(lines):
+        try:
+            yield parse_logged(game, line)
+        except InputError as error:
+            named = re.match(r"STATE:([0-9]{1,10}):", line)
+            yield UnreadHand(int(named[1]) if named else number, f"line {number}: {error}")
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How a decision of a hand fits the spot with which it is compared.
+
+    Attributes:
+        ratio: the hand's ratio of stack to pot at the start of the spot's round, divided by the spot's, less 1.
+        size: size of the played bet or raise as a share of the pot after a call; None for other actions.
+        distance: ``size`` less the size of the bet or raise of the spot's tree that stands for it.
+        line_distance: largest absolute ``distance`` of the bets and raises in the spot before the decision.
+        unit: unit of the amounts of the compared decision: that of the spot's job, such as "chips".
+    """
+
+    ratio: float
+    size: float | None
+    distance: float
+    line_distance: float
+    unit: UnitName = "chips"
 
 
 @dataclass(frozen=True)
 class Reviewed:
     """A decision from a file of hands, compared with the strategy.
 
+    In a spot, the line, the actions and all amounts of ``decided`` are those of the spot, in the unit of its job; the
+    cards are those of the hand.
+
     Attributes:
         number: number of the hand.
         name: name of the player.
         hole: cards of the player; None if unknown.
         decided: the comparison with the strategy.
-        big_blind: big blind of the hand in chips.
+        big_blind: big blind of the hand, in the unit of ``decided``.
+        fit: how the decision fits the spot; None for a whole game.
     """
 
     number: int
     name: str
     hole: HoleCards
     decided: Decided
-    big_blind: int
+    big_blind: float
+    fit: Fit | None = None
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """A hand that the stored strategy does not cover, or covers only up to some decision.
+    """A hand that was not reviewed, or only in part.
 
     Attributes:
         number: number of the hand.
-        reason: reason why the strategy does not cover the hand.
+        reason: reason why the hand cannot be read, or why the stored strategy does not cover it.
         whole: whether no decision of the hand was reviewed.
+        read: whether the hand could be read.
     """
 
     number: int
     reason: str
     whole: bool
+    read: bool = True
 
 
 @dataclass(frozen=True)
@@ -117,7 +168,7 @@ class Review:
     Attributes:
         hands: the hands that the stored strategy covers at least in part.
         decisions: the reviewed decisions of these hands.
-        skipped: hands that lie outside of a spot, or leave it.
+        skipped: hands that cannot be read, lie outside of a spot, or leave it.
     """
 
     hands: tuple[LoggedHand, ...]
@@ -145,39 +196,84 @@ class Total:
 
 
 def review_hands(
-    strategy: Reveals | SpotStrategy, played: Iterable[LoggedHand], name: str | None = None
+    strategy: Reveals | SpotHands, played: Iterable[LoggedHand | UnreadHand], name: str | None = None
 ) -> Review:
-    """Review the decisions in several hands.
+    """Review the decisions in several hands; a hand that cannot be reviewed is skipped, with the reason.
 
     Args:
         strategy: the strategy to compare with.
-        played: the finished hands to review.
+        played: the finished hands to review; hands that could not be read are skipped.
         name: name of the player to review; None: review all players.
 
     Raises:
-        InputError: no player has the name, or both players of a hand have the same name.
+        InputError: no player has the name.
     """
     covered, out, skipped, names = list[LoggedHand](), list[Reviewed](), list[Skipped](), set[str]()
     for logged in played:
-        if logged.names[0] == logged.names[1]:
-            raise InputError(
-                f"hand {logged.number}: expected two players whose names differ, found {shown(logged.names[0])} twice"
-            )
+        if isinstance(logged, UnreadHand):
+            skipped.append(Skipped(logged.number, logged.reason, True, False))
+            continue
         names.update(logged.names)
-        players = [player for player in (0, 1) if name in (None, logged.names[player])]
-        n_before = len(out)
+        if name is not None and name not in logged.names:
+            continue
+        before, reasons = len(out), []
         try:
-            for decided in review_hand(strategy, logged.hand, players) if players else ():
-                player_name, hole = logged.names[decided.player], logged.hand.hole[decided.player]
-                out.append(Reviewed(logged.number, player_name, hole, decided, logged.hand.game.big_blind))
-        except NotInSpotError as error:
-            skipped.append(Skipped(logged.number, str(error), len(out) == n_before))
-            if len(out) == n_before:
-                continue
-        covered.append(logged)
+            if logged.names[0] == logged.names[1]:
+                raise InputError(f"both players have the name {shown(logged.names[0])}")
+            players = [player for player in (0, 1) if name in (None, logged.names[player])]
+            if isinstance(strategy, SpotHands):
+                in_spot = strategy.enter(logged.hand)
+                missing = {player: in_spot.missing(player) for player in players}
+                reasons += [reason for reason in missing.values() if reason is not None]
+                players = [player for player in players if missing[player] is None]
+                out.extend(_in_spot(in_spot, logged, players))
+            else:
+                out.extend(_in_game(strategy, logged, players))
+        except InputError as error:
+            reasons.append(str(error))
+        is_whole = len(out) == before
+        if reasons:
+            skipped.append(Skipped(logged.number, "; ".join(reasons), is_whole))
+        if not (reasons and is_whole):
+            covered.append(logged)
     if name is not None and name not in names:
         raise InputError(f"player {shown(name)} is in no hand; choose one of {', '.join(sorted(names))}")
     return Review(tuple(covered), tuple(out), tuple(skipped))
+
+
+def _in_game(strategy: Reveals, logged: LoggedHand, players: Sequence[int]) -> Iterator[Reviewed]:
+    """Compare the decisions of some players in a hand with the strategy of a whole game."""
+    for decided in review_hand(strategy, logged.hand, players):
+        name, hole = logged.names[decided.player], logged.hand.hole[decided.player]
+        yield Reviewed(logged.number, name, hole, decided, logged.big_blind)
+
+
+def _in_spot(in_spot: HandInSpot, logged: LoggedHand, players: Sequence[int]) -> Iterator[Reviewed]:
+    """Compare the decisions of some players in a hand with the strategy of a spot.
+
+    Raises:
+        NotInSpotError: the hand leaves the spot's tree.
+    """
+    spot, hole = in_spot.spot, in_spot.hole
+    unit = spot.unit
+    for move in in_spot.moves() if players else ():
+        if move.player not in players:
+            continue
+        chips = decided_in_spot(spot, move.public, move.action, move.player, hole[move.player])
+        decided = replace(
+            chips,
+            line=unit.line_text(chips.line),
+            board=logged.hand.game.board_order(in_spot.own_cards(move.public.board)),
+            action=unit.line_text(chips.action),
+            actions=tuple(map(unit.line_text, chips.actions)),
+            values=None if chips.values is None else tuple(value / unit.chips for value in chips.values),
+            cost=None if chips.cost is None else chips.cost / unit.chips,
+        )
+        size = None if move.size is None else float(move.size)
+        fit = Fit(float(in_spot.ratio), size, float(move.distance), float(move.line_distance), unit.name)
+        name, cards = logged.names[move.player], logged.hand.hole[move.player]
+        big_blind = float(logged.big_blind * in_spot.chips / unit.chips)
+        yield Reviewed(logged.number, name, cards, decided, big_blind, fit)
 
 
 def summary(review: Review, name: str | None = None) -> dict[str, Total]:
@@ -196,7 +292,7 @@ def summary(review: Review, name: str | None = None) -> dict[str, Total]:
     for player, spent in costs.items():
         hands_of = [logged for logged in review.hands if player in logged.names]
         won = [
-            MBB * logged.hand.net()[logged.names.index(player)] / logged.hand.game.big_blind
+            MBB * logged.hand.net()[logged.names.index(player)] / logged.big_blind
             for logged in hands_of
             if _is_known(logged.hand)
         ]

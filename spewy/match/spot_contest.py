@@ -13,6 +13,8 @@ costs of the person's decisions.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from buckets.cards import cards_name
@@ -24,7 +26,7 @@ from spewy.game.lines import action_words, read_action
 from spewy.game.nodes import Node
 from spewy.match.cards import MOST_SEED
 from spewy.match.contest import Choices, Judged
-from spewy.match.hand_review import Decided
+from spewy.match.hand_review import Decided, decided_in_spot
 from spewy.match.spots import Spot, Spots
 from spewy.match.table import Table, decisions
 from spewy.match.words import label_text
@@ -178,20 +180,8 @@ class SpotContest:
             person: number of the player that the person is.
             own: the person's cards.
         """
-        found = self._spot.hand_values(public, own)
-        actions = tuple(each.acpc for each in found.actions)
-        is_known = bool(np.isfinite(found.ev) and np.isfinite(found.action_ev).all())
-        return Decided(
-            person,
-            public.betting.line,
-            self.in_order(public.board),
-            action,
-            actions,
-            tuple(found.frequencies.tolist()),
-            tuple(found.action_ev.tolist()) if is_known else None,
-            float(found.ev - found.action_ev[actions.index(action)]) if is_known else None,
-            self._spot.range_of(public, 1 - person, own),
-        )
+        decided = decided_in_spot(self._spot, public, action, person, own)
+        return replace(decided, opponent_range=self._spot.range_of(public, 1 - person, own))
 
 
 def _texts(node: Node) -> tuple[str, ...]:

@@ -68,7 +68,7 @@ def holds_spots(folder: str | Path) -> bool:
 class HandValues:
     """The strategy and the EVs of one hand at a decision.
 
-    EVs are the mean chips that the hand wins from the middle, less the player's chips put in since the root.
+    EVs are the mean chips that the hand wins from the middle, less those that the player puts in from the decision on.
 
     Attributes:
         actions: the actions of the decision.

@@ -234,7 +234,7 @@ def _following(public: Hand, mix: Mix) -> Iterator[Hand]:
 
 def decisions(hand: Hand) -> Iterator[tuple[Hand, str]]:
     """Yield each decision of a hand: the hand before the decision, without hole cards, and the action."""
-    state, board = Hand(Betting.start(hand.game)), hand.board
+    state, board = Hand(Betting.start(hand.game, hand.betting.min_bet)), hand.board
     for actions in hand.betting.rounds:
         for action in actions:
             if state.to_deal:

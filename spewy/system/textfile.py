@@ -6,6 +6,7 @@ import os
 import re
 import stat
 import tomllib
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -95,13 +96,16 @@ def read_toml(path: Path, subject: str) -> dict[str, Any]:
     return parse_toml(read_text(path, subject), subject, MOST_CHARACTERS)
 
 
-def parse_toml(text: str, subject: str, most: int | None = None) -> dict[str, Any]:
+def parse_toml(
+    text: str, subject: str, most: int | None = None, parse_float: Callable[[str], Any] = float
+) -> dict[str, Any]:
     """Read the text of a TOML file, unless this would take much memory or time.
 
     Args:
         text: the text; a byte order mark at its beginning is skipped.
         subject: name of the file, for the error message.
         most: largest number of characters, and ten times the largest number of keys and values; None: no limit.
+        parse_float: function that converts the text of a number with a point or an exponent.
 
     Raises:
         InputError: the text is not TOML, and then the message has the line and the column, and shows the line; or the
@@ -110,7 +114,7 @@ def parse_toml(text: str, subject: str, most: int | None = None) -> dict[str, An
     text = text.removeprefix("\ufeff")
     _require_small(text, subject, most)
     try:
-        data = tomllib.loads(text)
+        data = tomllib.loads(text, parse_float=parse_float)
     except tomllib.TOMLDecodeError as error:
         reason, at, place = str(error).rpartition(" (at ")
         number = re.match(r"line (\d+)", place)

@@ -20,6 +20,7 @@ from . import damage as damages
 from . import truth
 from .case import Case
 from .foreign import foreign
+from .histories import histories
 from .judge import MOST_OF_ERROR, NOT_FORESEEN, Answer, faults
 from .mutate import GAMES as GAME_NAMES
 from .mutate import odd_job, override
@@ -356,6 +357,7 @@ KINDS: tuple[tuple[Callable[[Case], None], float], ...] = (
     (matches, 0.5),
     (logs_of_others, 2),
     (slumbot, 2),
+    (histories, 3),
     (processes, 1),
 )
 """Kinds of cases by weight."""

@@ -226,6 +226,20 @@ def test_a_review(played, leduc):
     assert alone["players"]["leduc"] == mine
 
 
+def test_hands_that_cannot_be_read_are_skipped_by_name(played, leduc, tmp_path):
+    lines = (played[1] / "seed-1.log").read_text().splitlines()
+    hands = [number for number, line in enumerate(lines) if line.startswith("STATE:")]
+    lines[hands[3]] = lines[hands[3]].replace("STATE:3:", "STATE:3:x")
+    (tmp_path / "a.log").write_text("\n".join(lines))
+    found = good_json("review", tmp_path / "a.log", "--lockers", leduc)
+    assert found["players"]["leduc"]["hands"] == 39
+    assert [(each["number"], each["read"]) for each in found["skipped"]] == [(3, False)]
+    told = spewy("review", tmp_path / "a.log", "--lockers", leduc).stderr
+    assert f"1 hand not readable (3): line {hands[3] + 1}: log line: " in told
+    error = refused("review", tmp_path / "a.log", "--lockers", leduc, "--tolerance", 5)
+    assert "--tolerance has no effect with a whole game; remove it" in error
+
+
 def test_who_only_reads_a_folder_solves_nothing(played, leduc, tmp_path, monkeypatch):
     monkeypatch.setattr(LockerBot, "warm_up", lambda bot: fail(AssertionError("a solve")))
     good("review", played[1] / "seed-1.log", "--lockers", leduc)

@@ -8,15 +8,14 @@ from cli_runs import good, good_json, refused, spewy, write
 from naive_matches import ends, public, shares_of
 from stand_ins import Told, all_deals
 
-from buckets.cards import parse_cards, strength
-from spewy.errors import InputError
+from buckets.cards import cards_name, parse_cards, strength
 from spewy.game.gamefile import format_game, load_game
 from spewy.game.hand import Hand
-from spewy.look.folder import open_policy
+from spewy.look.solution import Solution
 from spewy.match.acpc_text import LoggedHand
 from spewy.match.hand_review import review_hand
 from spewy.match.phh import phh_text
-from spewy.match.review import Review, open_strategy, review_hands, summary
+from spewy.match.review import Fit, Review, Skipped, open_strategy, review_hands, summary
 
 KUHN, LEDUC = load_game("kuhn"), load_game("leduc")
 
@@ -95,9 +94,11 @@ def test_a_player_who_never_decided_is_told_of_too():
     assert set(summary(nothing, "b")) == {"b"}
 
 
-def test_players_of_one_name_are_refused():
-    with pytest.raises(InputError, match="hand 3: expected two players whose names differ, found 'a' twice"):
-        review_hands(Told(KUHN, 1), [LoggedHand(3, kuhn_hand("rf"), ("a", "a"))])
+def test_a_hand_of_two_players_of_one_name_is_skipped():
+    played = LoggedHand(3, kuhn_hand("rf"), ("a", "a")), LoggedHand(4, kuhn_hand("rf"), ("a", "b"))
+    review = review_hands(Told(KUHN, 1), played)
+    assert [each.number for each in review.hands] == [4]
+    assert review.skipped == (Skipped(3, "both players have the name 'a'", True),)
 
 
 SPOT = """
@@ -141,33 +142,37 @@ def spot(tmp_path_factory):
         yield folder, strategy
 
 
+def reviewed(strategy, *hands, name=None):
+    return review_hands(strategy, [LoggedHand(n, hand, ("a", "b")) for n, hand in enumerate(hands)], name)
+
+
 def test_a_hand_that_comes_to_a_spot_is_compared_with_it(spot):
     folder, strategy = spot
-    hand = river_hand(("r20", "c"))
-    first, second = review_hand(strategy, hand)
-    with open_policy(folder / "river") as policy:
-        bets = policy.frequencies("", None, "AsAc")
-        calls = policy.frequencies("r100", None, "KsKc")
-        decision = policy.decision("")
-    assert first.actions == ("c", "r20", "r100")
-    assert first.frequencies == pytest.approx(bets.tolist())
-    assert (second.line, second.actions) == ("r10c/cc/cc/r20", ("f", "c", "r100"))
-    assert second.frequencies == pytest.approx(calls.tolist())
-    # What a call of 10 more chips wins against the bets: all of the river's values are exact.
+    review = reviewed(strategy, river_hand(("r20", "c")))
+    first, second = (each.decided for each in review.decisions)
+    with Solution.open(folder / "river") as solution:
+        bets, calls = solution.node(""), solution.node("r100")
+    aces, kings = bets.hands.index("AsAc"), calls.hands.index("KsKc")
+    assert (first.line, first.actions, first.action) == ("", ("c", "r100", "r900"), "r100")
+    assert first.frequencies == pytest.approx(bets.strategy[:, aces].tolist())
+    assert (second.line, second.actions) == ("r100", ("f", "c", "r900"))
+    assert second.frequencies == pytest.approx(calls.strategy[:, kings].tolist())
+    assert second.values == pytest.approx(calls.action_ev[:, kings].tolist())
+    # All of the river's values are exact: what a call of 100 more chips wins against the bets.
     won = total = 0.0
-    bet = [action.acpc for action in decision.actions].index("r100")
     own, board = parse_cards("Ks Kc"), parse_cards("Qs Jh 2h 8c 3d")
-    for number, often in zip(decision.hands, decision.frequencies[bet], strict=True):
-        cards = decision.deck[number].tolist()
+    for name, reach, often in zip(bets.hands, bets.reach, bets.strategy[1], strict=True):
+        cards = parse_cards(name)
         if set(cards) & set(own):
             continue
-        weight = often * strategy.enter(hand)[1][0][number]
         mine, theirs = strength(board, [own, cards]).tolist()
-        won += weight * 20 * ((mine > theirs) - (mine < theirs))
-        total += weight
-    assert second.values[1] == pytest.approx(won / total)
-    assert second.values[0] == pytest.approx(-10)
+        won += reach * often * (400 * ((mine > theirs) + 0.5 * (mine == theirs)) - 100)
+        total += reach * often
+    assert second.values[1] == pytest.approx(won / total, abs=0.05)
+    assert second.values[0] == 0.0
     assert second.cost == pytest.approx(np.dot(second.frequencies, second.values) - second.values[1])
+    assert {each.big_blind for each in review.decisions} == {20.0}  # 2 chips of the hand
+    assert {each.fit for each in review.decisions} == {Fit(0.0, 0.5, 0.0, 0.0), Fit(0.0, None, 0.0, 0.0)}
 
 
 @pytest.mark.parametrize(
@@ -176,18 +181,81 @@ def test_a_hand_that_comes_to_a_spot_is_compared_with_it(spot):
         ({"line": ("c", "c"), "board": "Qs Jh 2h 8c 4d"}, "the board is QsJh2h8c4d"),
         (
             {"line": ("c", "c"), "game": replace(SHORT, stacks=(60, 60))},
-            "pot 20 and stack 50 on the river are not in the ratio of 200 and 900",
+            "the ratio of stack to pot on the river is -44.4% off the spot's (tolerance 5%)",
         ),
-        ({"line": ("r30", "c")}, "r30 after the root is not in the spot's tree (c, r20, r100)"),
-        ({"line": ("c", "c"), "hole": ("4s 4c", "Ks Kc")}, "4s4c is not in the range of oop"),
+        (
+            {"line": ("c", "c"), "hole": ("4s 4c", "5s 5c")},
+            "4s4c is not in the range of oop; 5s5c is not in the range of ip",
+        ),
     ],
 )
 def test_hands_outside_of_a_spot_say_why(spot, hand, reason):
-    hand = river_hand(**hand)
-    review = review_hands(spot[1], [LoggedHand(7, hand, ("a", "b"))])
-    assert [(each.number, each.whole) for each in review.skipped] == [(7, True)]
-    assert review.skipped[0].reason == reason
+    review = review_hands(spot[1], [LoggedHand(7, river_hand(**hand), ("a", "b"))])
+    assert review.skipped == (Skipped(7, reason, True),)
     assert (review.hands, review.decisions) == ((), ())
+
+
+def test_a_player_outside_of_the_range_does_not_hide_the_other(spot):
+    review = reviewed(spot[1], river_hand(("r20", "c"), hole=("4s 4c", "Ks Kc")))
+    assert [(each.name, each.decided.line) for each in review.decisions] == [("b", "r100")]
+    assert review.skipped == (Skipped(0, "4s4c is not in the range of oop", False),)
+    unknown = replace(river_hand(("r20", "c")), hole=(None, None))
+    assert [each.decided.cost for each in reviewed(spot[1], unknown).decisions] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("line", "played", "size", "distance"),
+    [
+        (("r12", "c"), "r100", 0.1, -0.4),  # a bet stands for a bet, not for a check
+        (("r30", "c"), "r100", 1.0, 0.5),
+        (("r59", "c"), "r100", 2.45, 1.95),
+        (("r60", "c"), "r100", 2.5, 2.0),  # as near as the all-in
+        (("r61", "c"), "r900", 2.55, -1.95),
+        (("r100", "c"), "r900", 4.5, 0.0),
+    ],
+)
+def test_a_bet_is_the_nearest_of_the_tree_by_its_share_of_the_pot(spot, line, played, size, distance):
+    first, second = reviewed(spot[1], river_hand(line)).decisions
+    assert (first.decided.action, second.decided.line) == (played, played)
+    assert first.fit == Fit(0.0, pytest.approx(size), pytest.approx(distance), 0.0)
+    assert second.fit == Fit(0.0, None, 0.0, pytest.approx(abs(distance)))
+
+
+def test_chips_beyond_the_smaller_stack_do_not_count(spot):
+    for stacks in ((100, 101), (101, 100), (100, 5000)):
+        hand = river_hand(("c", f"r{stacks[1]}", "f"), game=replace(SHORT, stacks=stacks))
+        found = [each.decided for each in reviewed(spot[1], hand).decisions]
+        assert [(each.line, each.action) for each in found] == [("", "c"), ("c", "r900"), ("cr900", "f")]
+
+
+def test_a_hand_that_goes_on_after_the_spot_s_betting_is_reviewed_up_to_there(spot):
+    hand = river_hand(("r61", "r100", "c"))
+    review = reviewed(spot[1], hand)
+    assert [each.decided.line for each in review.decisions] == [""]
+    assert review.skipped == (Skipped(0, "the spot's tree has no bet or raise after r900", False),)
+
+
+def test_the_ratio_of_stack_to_pot_may_differ_within_the_tolerance(spot):
+    near = river_hand(("r104", "c"), game=replace(SHORT, stacks=(104, 104)))
+    found = reviewed(spot[1], near).decisions
+    assert [each.decided.action for each in found] == ["r900", "c"]
+    assert found[0].fit == Fit(pytest.approx(94 / 90 - 1), pytest.approx(4.7), pytest.approx(0.2), 0.0)
+    with open_strategy(spot[0] / "river", 0.04) as strict:
+        assert reviewed(strict, near).skipped[0].reason.endswith("+4.4% off the spot's (tolerance 4%)")
+
+
+def test_boards_that_are_equal_up_to_suits_are_the_same(spot):
+    here = reviewed(spot[1], river_hand(("r20", "c"))).decisions
+    suits = str.maketrans("shdc", "hcsd")
+    hole = tuple(cards.translate(suits) for cards in ("As Ac", "Ks Kc"))
+    other = river_hand(("r20", "c"), board="Qs Jh 2h 8c 3d".translate(suits), hole=hole)
+    there = reviewed(spot[1], other).decisions
+    for one, two in zip(here, there, strict=True):
+        assert one.decided.values == two.decided.values
+        assert cards_name(two.decided.board) == "QhJc2c8d3s"
+        assert two.hole == other.hole[two.decided.player]
+    not_the_river = river_hand(("c", "c"), board="Qs Jh 2h 3d 8c")
+    assert reviewed(spot[1], not_the_river).skipped[0].reason == "the board is QsJh2h3d8c"
 
 
 def test_a_hand_that_ends_before_a_spot_lies_outside(spot):
@@ -196,26 +264,106 @@ def test_a_hand_that_ends_before_a_spot_lies_outside(spot):
     assert review.skipped[0].reason == "the hand has no decision on the river"
 
 
+def test_a_spot_in_big_blinds_is_reviewed_in_big_blinds(spot, tmp_path):
+    text = SPOT.replace("[game]", 'unit = "bb"\n[game]').replace("200", "2").replace("900", "9")
+    good("solve", write(tmp_path, text), "--out", tmp_path / "river")
+    with open_strategy(tmp_path / "river") as strategy:
+        in_bb = reviewed(strategy, river_hand(("r20", "c")))
+    in_chips = reviewed(spot[1], river_hand(("r20", "c")))
+    for one, two in zip(in_bb.decisions, in_chips.decisions, strict=True):
+        assert 100 * one.decided.cost == pytest.approx(two.decided.cost, abs=1e-6)
+        assert (one.decided.line, one.big_blind, one.fit.unit) == (
+            two.decided.line.replace("100", "1"),
+            0.2,
+            "bb",
+        )
+    assert in_bb.decisions[0].decided.actions == ("c", "r1", "r9")
+    assert summary(in_bb)["a"].cost == pytest.approx(summary(in_chips)["a"].cost, abs=1e-3)
+
+
+def test_of_equal_suits_those_are_chosen_that_the_ranges_have(tmp_path):
+    text = SPOT.replace('oop = "AA,QJ,T9s:0.5,76s"', 'oop = "AcAd,QdJd"').replace(
+        "Qs Jh 2h 8c 3d", "Qs Js 2s 8s 3s"
+    )
+    good("solve", write(tmp_path, text), "--out", tmp_path / "river")
+    with open_strategy(tmp_path / "river") as strategy:
+        hearts = river_hand(("c", "c"), board="Qh Jh 2h 8h 3h", hole=("Qc Jc", "Ks Kc"))
+        first, second = reviewed(strategy, hearts).decisions
+        assert (first.hole, second.hole) == hearts.hole
+        own = river_hand(
+            ("c", "c"), board="Qs Js 2s 8s 3s", hole=("Qc Jc", "Kd Kc")
+        )  # as it is, not in the range
+        assert reviewed(strategy, own).skipped == (Skipped(0, "QcJc is not in the range of oop", False),)
+
+
+LIMIT = """
+name = "limit"
+[game]
+file = "holdem.limit.2p.reverse_blinds"
+[spot]
+board = "Qs Jh 2h 8c 3d"
+pot = 80
+stack = 500
+oop = "AA,QJ,T9s:0.5,76s"
+ip = "KK,AQ,JTs,98s"
+[solve]
+target = "1%"
+"""
+
+
+def test_hands_of_limit_games_in_a_spot(tmp_path):
+    good("solve", write(tmp_path, LIMIT), "--out", tmp_path / "river")
+    head = 'variant = "FT"\nantes = [0, 0]\nblinds_or_straddles = [0.5, 1]\nstarting_stacks = [20, 30]\nsmall_bet = 1\n'
+    dealt = '"d dh p1 AsAc", "d dh p2 KsKc", "p2 cbr 2", "p1 cc", "d db QsJh2h", "p1 cbr 1", "p2 cbr 2", "p1 cc", '
+    rest = '"d db 8c", "p1 cc", "p2 cc", "d db 3d", "p1 cbr {}", "p2 cbr {}", "p1 cbr {}", "p2 f"'
+    hands = [
+        f"[{size}]\n{head}big_bet = {size}\nactions = [{dealt}{rest.format(size, 2 * size, 3 * size)}]\n"
+        for size in (2, 4)
+    ]
+    (tmp_path / "hands.phhs").write_text("".join(hands))
+    found = good_json("review", tmp_path / "hands.phhs", "--lockers", tmp_path / "river")
+    lines = [(each["line"], each["action"]) for each in found["decisions"]]
+    assert lines == [("", "r"), ("r", "r"), ("rr", "r"), ("rrr", "f")]
+    assert {each["big_blind"] for each in found["decisions"]} == {10.0}
+    assert {each["fit"]["distance"] for each in found["decisions"]} == {0.0}
+    assert [each["number"] for each in found["skipped"]] == [2]
+    assert "bet to pot" in found["skipped"][0]["reason"]
+
+
 def test_the_command_reviews_hands_with_a_spot(spot, tmp_path):
     folder, _ = spot
     lines = ("r20", "c"), ("r30", "f")
     hands = [LoggedHand(n, river_hand(line), ("a", "b")) for n, line in enumerate(lines)]
-    (tmp_path / "hands.phhs").write_text(phh_text(hands))
+    hands.append(LoggedHand(2, river_hand(("c", "c"), board="Qs Jh 2h 8c 4d"), ("a", "b")))
+    (tmp_path / "hands.phhs").write_text(phh_text(hands) + "[4]\nvariant = 'PO'\n")
     for lockers in (folder / "river", folder):  # the spot, and the folder of a batch
         found = good_json("review", tmp_path / "hands.phhs", "--lockers", lockers)
-        assert [each["line"] for each in found["decisions"]] == ["r10c/cc/cc/", "r10c/cc/cc/r20"]
+        assert [each["line"] for each in found["decisions"]] == ["", "r100", "", "r100"]
+        assert [each["fit"]["line_distance"] for each in found["decisions"]] == [0.0, 0.0, 0.0, 0.5]
         assert found["skipped"] == [
-            {
-                "number": 1,
-                "reason": "r30 after the root is not in the spot's tree (c, r20, r100)",
-                "whole": True,
-            }
+            {"number": 2, "reason": "the board is QsJh2h8c4d", "whole": True, "read": True},
+            {"number": 4, "reason": "variant: expected NT, found 'PO'", "whole": True, "read": False},
         ]
-        assert found["players"]["a"]["hands"] == 1
+        assert found["players"]["a"]["hands"] == 2
     (tmp_path / "short.game").write_text(format_game(SHORT))
-    (tmp_path / "hands.log").write_text("".join(f"{hand.text}\n" for hand in hands))
+    (tmp_path / "hands.log").write_text("".join(f"{hand.text}\n" for hand in hands) + "STATE:7:x\n")
     log = "review", tmp_path / "hands.log", "--lockers", folder / "river"
-    assert good_json(*log, "--game", tmp_path / "short.game") == found
-    assert "expected f, c, r200 to r20000" in refused(*log)  # the spot's own game has larger blinds
-    told = spewy("review", tmp_path / "hands.phhs", "--lockers", folder / "river").stderr
-    assert "1 hand outside of the spot: r30 after the root is not in the spot's tree" in told
+    logged = good_json(*log, "--game", tmp_path / "short.game")
+    assert logged["decisions"] == found["decisions"]
+    assert logged["skipped"][1]["reason"].startswith("line 4: log line: expected STATE:")
+    error = refused(*log)  # the spot's own game has larger blinds, so no hand can be read
+    assert "none of 4 hands can be read; hand 0: line 1: log line: action 'r10'" in error
+    told = spewy("review", tmp_path / "hands.phhs", "--lockers", folder / "river")
+    assert "amounts  chips of the spot" in told.stdout
+    assert "1 of 2 bets and raises differ from the tree's sizes, by at most 50.0% of the pot" in told.stdout
+    assert "1 hand outside of the spot (2): the board is QsJh2h8c4d\n" in told.stderr
+    assert "1 hand not readable (4): variant: expected NT, found 'PO'\n" in told.stderr
+    others = [
+        river_hand(("c", "c"), board=f"Qs Jh 2h 8c {card}") for card in ("4d", "5d", "6d", "7d", "9d", "Td")
+    ]
+    hands += [LoggedHand(n, hand, ("a", "b")) for n, hand in enumerate(others, start=3)]
+    (tmp_path / "hands.phhs").write_text(phh_text(hands))
+    told = spewy("review", tmp_path / "hands.phhs", "--lockers", folder / "river")
+    assert (
+        "7 hands outside of the spot (2, 3, 4, 5, 6, ...): such as the board is QsJh2h8c4d\n" in told.stderr
+    )
