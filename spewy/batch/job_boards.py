@@ -105,14 +105,14 @@ def _require_symmetry(job: Job, subject: str) -> None:
                 f"{subject}: spot.{name}: a range with single suits, such as AhKh without AsKs, cannot be used with a "
                 "subset of flops; use a range that treats all suits alike, or list the boards"
             )
-    for number, lock in enumerate(job.lock):
+    for number, lock in enumerate(job.lock, 1):
         groups = [parse_range(text).weights for text in lock.hands]
         if lock.board is not None or any(
             len(range_symmetries(weights, deck, hole)) < len(suit_permutations(deck)) for weights in groups
         ):
             raise InputError(
-                f"{subject}: lock.{number}: a lock of one board or of single suits cannot be used with a subset of "
-                "flops; lock hands such as AKs on all boards, or list the boards"
+                f"{subject}: lock {number}, line {shown(lock.line)}: a lock of one board or of single suits cannot be "
+                "used with a subset of flops; lock hands such as AKs on all boards, or list the boards"
             )
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 BUDGET = 1.0
 """Default of ``--budget`` in seconds."""
+SOLVING = ("resolve", "safe", "budget", "time_per_hand", "threads", "menu", "flops")
+"""Parameters of the options of re-solving."""
 ACPC_PER_HAND = 7.0
 """Seconds per hand that the ACPC's rules allow for all answers of a player in a match."""
 
@@ -108,7 +110,7 @@ def say_unused_options(entrants: Sequence[Entrant]) -> None:
     context = click.get_current_context()
     given = [
         f"--{name.replace('_', '-')}"
-        for name in ("resolve", "safe", "budget", "time_per_hand", "threads", "menu", "flops")
+        for name in SOLVING
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         and context.params[name] != "never"
     ]

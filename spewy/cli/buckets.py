@@ -9,7 +9,7 @@ import click
 
 from spewy.cli.bars import Bar
 from spewy.cli.dask import dask_option, on_cluster
-from spewy.cli.options import json_option, plot_option, verbose_option
+from spewy.cli.options import json_option, plot_option, refuse_unused, verbose_option
 from spewy.cli.pictures import check_picture, draw
 from spewy.cli.progress import say
 from spewy.cli.tables import count, duration, json_text, number, render
@@ -95,12 +95,13 @@ def buckets(
       buckets [{hands [...], weight, mean, spread, histogram [10 shares]}]
     """  # noqa: D301
     if precompute is not None:
-        if board or range_text or plot or as_json:
-            raise click.UsageError(
-                "--precompute prints no buckets: remove the board, --range, --plot and --json"
-            )
+        if board:
+            raise click.UsageError("--precompute prints no buckets; remove the board")
+        unused = ("rows", "range_text", "clustering", "plot", "as_json")
+        refuse_unused("with --precompute, which prints no buckets", *unused)
         _precompute(precompute, workers, address)
         return
+    refuse_unused("without --precompute", "workers", "address")
     if not board:
         raise click.UsageError("a BOARD is missing; give one, or --precompute")
     check_picture(plot)

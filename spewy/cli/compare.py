@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 import click
 
 from spewy.cli.files import table_writer
-from spewy.cli.options import csv_option, json_option, line_option, plot_option, target_option, verbose_option
+from spewy.cli.options import (
+    csv_option,
+    json_option,
+    line_option,
+    plot_option,
+    refuse_unused,
+    target_option,
+    verbose_option,
+)
 from spewy.cli.pictures import check_picture, draw
 from spewy.cli.progress import counting, say
 from spewy.cli.tables import facts, json_text, line_text, number, plain_table, render, signed
@@ -95,6 +103,8 @@ def compare(
        "boards": {"AsKd2c": {"stands_for": 24, "frequencies": [[0.7, 0.3], [0.6, 0.4]], "moved": 0.1,
                              "ev": [20.1, 20.4], "ev_difference": 0.3}}}
     """  # noqa: D301
+    if as_json:
+        refuse_unused("with --json, which prints all hands", "every", *(() if table_file else ("sort",)))
     write = None if table_file is None else table_writer(table_file)
     check_picture(plot)
     from spewy.look.boards import batch_folders, board_folder
@@ -103,6 +113,7 @@ def compare(
     if board is None and None not in (batch_folders(a), batch_folders(b)):
         if plot is not None:
             raise click.UsageError("--plot draws one board; name the board with --board")
+        refuse_unused("for two batches, whose boards are compared", "sort", "every")
         _compare_batches(a, b, line, target, write, as_json)
         return
     with (

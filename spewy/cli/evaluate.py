@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 import click
 
 from spewy.cli.files import table_writer
-from spewy.cli.options import csv_option, folder_argument, json_option, lock_option, verbose_option
+from spewy.cli.options import (
+    csv_option,
+    folder_argument,
+    json_option,
+    lock_option,
+    refuse_unused,
+    verbose_option,
+)
 from spewy.cli.tables import facts, json_text, number, plain_table, render, signed
 from spewy.game.names import SEAT_NAMES
 
@@ -96,6 +103,8 @@ def evaluate(
     seat = None if player is None else SEAT_NAMES.index(player)
     if against is not None and seat is None and (as_hands or every or table_file is not None):
         raise click.UsageError("--against with --hands, --all or --csv needs --player, who follows FOLDER")
+    if against is None and not (as_hands or every or table_file):
+        refuse_unused("without --hands, --all, --csv or --against", "player")
     write = None if table_file is None else table_writer(table_file)
     from spewy.look.boards import require_one_solve
     from spewy.look.solution import Solution
@@ -105,7 +114,7 @@ def evaluate(
         for path in (folder,) if against is None else (folder, against):
             require_one_solve(path)
             solutions.append(opened.enter_context(Solution.open(path)))
-        found = solutions[0].evaluate(locks, None if against is None else solutions[1], seat)
+        found = solutions[0].evaluate(locks, *(() if against is None else (solutions[1], seat)))
         names = [solution.job.name for solution in solutions]
         key = solutions[0].job.amounts.key
     seat = (found[0].locked or 0) if seat is None else seat

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spewy.cli.files import appearing
-from spewy.cli.options import Decorated, set_option, verbose_option
+from spewy.cli.options import Decorated, refuse_unused, set_option, verbose_option
 from spewy.cli.progress import say
 from spewy.cli.tables import count, facts, size
 from spewy.errors import InputError, path_text
@@ -158,9 +158,13 @@ def new(
         return
     if file is not None and file.exists() and not force:
         raise _existing(file)
+    if board is not None and subset is None:
+        refuse_unused("with --board", "cards")
     own = (pot, stack, oop, ip)
     if preset_name is None and None in own and _asks():
         preset_name, board, file = _asked(board, seed, file)
+    if file is None:
+        refuse_unused("without FILE.toml", "force")
     drawn = _board(board, seed, cards) if subset is None else _no_board(board, seed, cards)
     answers = replace(
         _answers(preset_name, drawn, own, name),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from spewy.cli.tables import visible_lines
 from spewy.system.clock import MOST_SECONDS
@@ -24,6 +25,8 @@ FOREIGN_CODE = (
 
 _VERBOSE = "spewy.cli.verbose"
 _DIGITS = "spewy.cli.digits"
+WITH_CSV = ("--csv", "table_file")
+"""The option that `Needing` options of table files need."""
 _LOGGERS = ("spewy", "buckets", "solvers", "lockers", "compiled")
 
 
@@ -69,6 +72,43 @@ class Span(click.ParamType[float]):
         if seconds > MOST_SECONDS:
             self.fail(f"{value!r} is more than {MOST_SECONDS:,.0f} seconds.", param, ctx)
         return seconds
+
+
+class Needing(click.Option):
+    """An option that has an effect only beside another option, and is refused without it.
+
+    Args:
+        needs: the name of the other option, such as ``--csv``, and of its parameter.
+    """
+
+    def __init__(self, *args: Any, needs: tuple[str, str], **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self._needs = needs
+
+    def handle_parse_result(
+        self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
+    ) -> tuple[Any, list[str]]:
+        """Process the option's value; ``opts`` has the values that the user gave."""
+        option, name = self._needs
+        if self.name in opts and name not in opts:
+            raise click.UsageError(f"{self.opts[0]} has no effect without {option}; remove it", ctx)
+        return super().handle_parse_result(ctx, opts, args)
+
+
+def refuse_unused(reason: str, *names: str) -> None:
+    """Refuse options that the user gave to the running command, although they have no effect.
+
+    Args:
+        reason: the end of the message "--all has no effect ...", such as "with --json".
+        names: names of the options' parameters.
+
+    Raises:
+        click.UsageError: the user gave one of the options.
+    """
+    ctx = click.get_current_context()
+    for option in ctx.command.params:
+        if option.name in names and ctx.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{option.opts[0]} has no effect {reason}; remove it")
 
 
 def job_argument(function: Decorated) -> Decorated:
@@ -131,13 +171,14 @@ def csv_option(what: str) -> Callable[[Decorated], Decorated]:
         what: rest of the help's sentence "Write ...", such as "all hands into a .csv file".
     """
     option = _file_option("--csv", "table_file", f"Write {what}.")
-    return lambda function: option(digits_option(function))
+    return lambda function: option(digits_option(function, cls=Needing, needs=WITH_CSV))
 
 
-def digits_option(function: Decorated) -> Decorated:
+def digits_option(function: Decorated, **settings: Any) -> Decorated:
     """Add ``--digits``, the number of decimals in a table file; `digits` returns it."""
     return click.option(
         "--digits",
+        **settings,
         metavar="N",
         type=click.IntRange(0, 15),
         expose_value=False,
@@ -166,6 +207,8 @@ def plot_option(what: str) -> Callable[[Decorated], Decorated]:
     """
     size = click.option(
         "--size",
+        cls=Needing,
+        needs=("--plot", "plot"),
         type=click.Choice(["page", "screen", "phone"]),
         default="screen",
         show_default=True,

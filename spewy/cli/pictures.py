@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,12 @@ def check_picture(file: Path | None) -> None:
     if file is not None:
         check_file(file, PICTURES)
         require("matplotlib")
+        draw_without_windows()
+
+
+def draw_without_windows() -> None:
+    """Make matplotlib ignore the user's MPLBACKEND, which may name no backend: pictures go into files."""
+    os.environ["MPLBACKEND"] = "agg"
 
 
 def draw(file: Path, figure: Any) -> None:

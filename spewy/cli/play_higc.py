@@ -14,7 +14,7 @@ import click
 from spewy.cli.bots import resolve_option
 from spewy.cli.folders import solved_folder
 from spewy.cli.noted import noted
-from spewy.cli.options import Seconds, log_option, verbose_option
+from spewy.cli.options import Seconds, log_option, refuse_unused, verbose_option
 from spewy.cli.play_options import bot_seed_option, game_bot_options, patience_option
 from spewy.cli.progress import say
 from spewy.errors import path_text, short
@@ -90,6 +90,8 @@ def higc(
     """  # noqa: D301
     from spewy.competitions.higc.agents import Agents
 
+    if prepare is not None:
+        refuse_unused("with --prepare", "seconds", "resolve", "seed", "patience")
     dialect: Dialect = "older" if older else "rules"
     chosen = secrets.randbits(32) if seed is None else seed
     with noted(log) as note:

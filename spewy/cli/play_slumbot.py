@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spewy.cli.bars import Bar
-from spewy.cli.bots import open_bot, quantiles, solving_options, tally_rows, times_text
+from spewy.cli.bots import (
+    open_bot,
+    quantiles,
+    say_unused_options,
+    solving_options,
+    tally_rows,
+    times_text,
+)
 from spewy.cli.files import appearing, check_file
 from spewy.cli.folders import logs_folder
 from spewy.cli.noted import noted
@@ -141,6 +148,7 @@ def slumbot(
         check_file(phh, (".phhs",))
     options = replace(options, threads=options.n_threads)
     entrant = parse_entrant(bot, options, kinds=["folder"])
+    say_unused_options([entrant])
     login, game = _login(user, password_file), slumbot_game()
     names = apart(entrant.name, "slumbot")
     identity = {**entrant.identity, "seed": seed}

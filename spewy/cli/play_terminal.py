@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 from spewy.cli.asking import ask_line
-from spewy.cli.bots import open_bot, solving_options, tally_rows
+from spewy.cli.bots import SOLVING, open_bot, solving_options, tally_rows
 from spewy.cli.files import line_writer
-from spewy.cli.options import log_option, verbose_option
+from spewy.cli.options import log_option, refuse_unused, verbose_option
 from spewy.cli.play_options import MOST_SEED
 from spewy.cli.progress import say
 from spewy.cli.tables import count
@@ -60,15 +60,15 @@ def terminal(
 ) -> None:
     """Play against a solved strategy.
 
-    Type fold, check, call, raise 300 or all-in; type ? for help.
+    Type fold, check, call, bet 300, raise 300 or all-in; type ? for help.
 
     After each hand the command prints what the strategy would have done with your cards and what your action cost,
     decision by decision, and your score: what you won per hand, and an estimate of your winnings without luck, with a
     95 % interval. Leave with the end of input (Ctrl-D), or with Ctrl-C (exit code 130).
 
     In a spot, both hands are dealt from the spot's ranges on its board, and you can play the bets of the solved tree.
-    In a batch, each hand has a random board. Your score counts the share of the pot that you win, as EVs do. The
-    options of re-solving have no effect in spots and batches.
+    In a batch, each hand has a random board. Your score counts the share of the pot that you win, as EVs do. Options of
+    re-solving are refused in spots and batches.
 
     \b
     Examples:
@@ -103,6 +103,7 @@ def _contest(folder: Path, seed: int, options: Options) -> Iterator[tuple[Contes
     from spewy.match.spots import Spots, holds_spots
 
     if holds_spots(folder):
+        refuse_unused("in spots, whose strategy is exact", *SOLVING)
         with Spots(folder, note=say) as spots:
             yield SpotContest(spots, seed), Tally
     else:

@@ -9,7 +9,7 @@ import click
 
 from spewy.cli.extras import require
 from spewy.cli.folders import logs_folder, solved_folder
-from spewy.cli.options import FOREIGN_CODE, Seconds, json_option, verbose_option
+from spewy.cli.options import FOREIGN_CODE, Seconds, json_option, refuse_unused, verbose_option
 from spewy.cli.play_options import MOST_SEED, game_bot_options, logs_option, workers_option
 from spewy.cli.progress import counting, say
 from spewy.cli.tables import facts, json_text, number
@@ -122,6 +122,8 @@ def referee(
 
     kept = solved_folder(solved)
     bots = parse_bot(first, kept, lockers, search_seconds), parse_bot(second, kept, lockers, search_seconds)
+    if all(bot.value != "spewy" for bot in bots):
+        refuse_unused("without the bot spewy", "lockers", "solved", "search_seconds")
     names = apart(bots[0].name, bots[1].name)
     limits = Limits("older" if older else "rules", seconds, chance_seconds, prepare_seconds)
     series = Series(game, bots, names, matches, seed, limits)

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 import click
 
 from spewy.cli.files import table_writer
-from spewy.cli.options import csv_option, json_option, line_option, plot_option, target_option, verbose_option
+from spewy.cli.options import (
+    Needing,
+    csv_option,
+    json_option,
+    line_option,
+    plot_option,
+    target_option,
+    verbose_option,
+)
 from spewy.cli.pictures import check_picture, draw
 from spewy.cli.progress import counting, say
 from spewy.cli.tables import count, facts, json_text, line_text, number, render
@@ -39,7 +47,11 @@ if TYPE_CHECKING:
     help="Sort the rows by a column of the --csv table, such as ev_oop, the largest value first.",
 )
 @click.option(
-    "--ascending", is_flag=True, help="Sort the smallest value first instead of the largest; needs --sort."
+    "--ascending",
+    cls=Needing,
+    needs=("--sort", "sort"),
+    is_flag=True,
+    help="Sort the smallest value first instead of the largest; needs --sort.",
 )
 @csv_option(
     "the table into a .csv, .xlsx, .parquet or .json file; docs/reference/tables.md lists the columns"

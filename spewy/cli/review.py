@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spewy.cli.options import json_option, verbose_option
+from spewy.cli.options import json_option, refuse_unused, verbose_option
 from spewy.cli.progress import say
 from spewy.cli.tables import count, facts, json_text, number, render
 from spewy.errors import MOST_OF_ERROR, InputError, one_line
@@ -112,6 +112,8 @@ def review(
                     "read": whether the hand could be read}]}
       unknown values are null
     """  # noqa: D301
+    if as_json:
+        refuse_unused("with --json, which prints all decisions", "top")
     from spewy.game.gamefile import load_game
     from spewy.match.review import open_strategy, read_hands, review_hands, summary
     from spewy.match.spot_hands import DEFAULT_TOLERANCE, SpotHands

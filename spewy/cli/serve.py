@@ -9,7 +9,8 @@ import click
 from spewy.cli.bars import Bar
 from spewy.cli.extras import require
 from spewy.cli.files import appearing, check_file
-from spewy.cli.options import verbose_option
+from spewy.cli.options import refuse_unused, verbose_option
+from spewy.cli.pictures import draw_without_windows
 from spewy.cli.progress import say
 from spewy.system.interrupts import INTERRUPTED
 
@@ -95,11 +96,11 @@ def serve(
       spewy serve results/T1 --export river.html --line "x x" --board "Qs Jh 2h 8c 3d"
     """  # noqa: D301
     if file is not None:
+        refuse_unused("with --export, which serves nothing", "port", "host", "asks_token")
         return _export(folders, file, line or "", board, force, opens)
-    for name, given in (("--line", line is not None), ("--board", board is not None), ("--force", force)):
-        if given:
-            raise click.UsageError(f"{name} has no effect without --export")
+    refuse_unused("without --export", "line", "board", "force")
     require("starlette", "uvicorn")
+    draw_without_windows()
     import webbrowser
 
     from spewy.errors import InputError, path_text

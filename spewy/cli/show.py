@@ -9,11 +9,14 @@ import click
 
 from spewy.cli.files import table_writer
 from spewy.cli.options import (
+    WITH_CSV,
+    Needing,
     csv_option,
     folder_argument,
     json_option,
     line_option,
     plot_option,
+    refuse_unused,
     target_option,
     verbose_option,
 )
@@ -80,6 +83,8 @@ if TYPE_CHECKING:
 @csv_option("all hands into a .csv, .xlsx, .parquet or .json file, with the columns of spewy export")
 @click.option(
     "--wide",
+    cls=Needing,
+    needs=WITH_CSV,
     is_flag=True,
     help="Write one row for each hand to the --csv file, with columns for each action, not one row for each action.",
 )
@@ -149,6 +154,10 @@ def show(
         raise click.UsageError(
             "--hands, --sort and --all list hands, and --grid and --heat draw a grid; choose a list or a grid"
         )
+    if as_json:
+        refuse_unused("with --json, which prints all hands", "as_grid", "as_hands", "sort", "every")
+        if plot is None:
+            refuse_unused("with --json, unless --plot draws the grid", "heat")
     write = None if table_file is None else table_writer(table_file)
     check_picture(plot)
     from spewy.look.boards import board_folder

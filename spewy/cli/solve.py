@@ -14,7 +14,15 @@ import click
 from spewy.cli._clock import STARTED
 from spewy.cli.batch import solve_batch
 from spewy.cli.dask import dask_option
-from spewy.cli.options import Seconds, json_option, lock_option, locking, set_option, verbose_option
+from spewy.cli.options import (
+    Seconds,
+    json_option,
+    lock_option,
+    locking,
+    refuse_unused,
+    set_option,
+    verbose_option,
+)
 from spewy.cli.progress import say, solve_reporter
 from spewy.cli.tables import duration, facts, json_text, number
 from spewy.errors import InputError, path_text
@@ -146,7 +154,10 @@ def solve(
         raise InputError(
             '--dask divides several jobs or boards among workers; for one job set solve.workers = "dask" instead'
         )
+    refuse_unused("for one job on one board, whose threads solve.workers sets", "at_once")
     job = Job.load(job_files[0], overrides)
+    if job.one_program:
+        refuse_unused("for one linear program, which is saved at its end", "save_every")
     where = folder or default_folder(job.name)
     say(f"{job.name}: lockers in {path_text(where)}")
     with _naming_out():

@@ -6,8 +6,11 @@
 ``x b120 c``                first letters of labels; ``x`` or ``k`` for a check, ``a`` for all-in
 ``bet 120``, ``raise to 250``   labels in words
 ``b60%``                    a share of the pot after a call, as in bet sizes; a raise adds it to the bet faced
-``bet``, ``raise``          a bet or raise, if the decision has only one
+``bet``, ``raise``          the only bet or raise of the decision
 ==========================  =================================================================================
+
+A bet (``b``) is the first bet of a round, and a raise answers a bet or a blind; ``r`` is the ACPC's letter for both.
+Without an amount, these words mean all-in only if the decision has no other bet or raise.
 
 Case does not matter. Blanks and commas may separate actions; the ``/`` at the end of a round is optional before another
 action. A text that could mean two actions of a decision is an error. Amounts are in the tree's unit.
@@ -21,11 +24,29 @@ from fractions import Fraction
 
 from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS
-from spewy.game.nodes import Action, Line, Node, choices, find_node, no_action_error, path_to
+from spewy.game.nodes import (
+    Action,
+    ActionKind,
+    Line,
+    Node,
+    action_words,
+    choices,
+    find_node,
+    no_action_error,
+    path_to,
+)
 from spewy.game.tree import BettingTree
 from spewy.game.treeconfig import TreeConfig
 
-__all__ = ["action_words", "line_words", "read_action", "read_line"]
+__all__ = [
+    "ACTION_WORDS",
+    "action_words",
+    "faces_bet",
+    "line_words",
+    "read_action",
+    "read_line",
+    "wrong_word",
+]
 
 
 def read_line(tree: BettingTree, text: str) -> Line:
@@ -48,7 +69,8 @@ def read_line(tree: BettingTree, text: str) -> Line:
         return text
     if not isinstance(text, str):
         raise InputError(f"line: expected a betting string such as 'cr120c/', found {shown(text)}")
-    if tree.config.unit == CHIPS and _ACPC.fullmatch(text):
+    acpc = _ACPC_LIMIT if tree.config.rules.limit else _ACPC
+    if tree.config.unit == CHIPS and acpc.fullmatch(text):
         return Line(text)
     return Line(_Walk(tree, text).line, text)
 
@@ -71,16 +93,6 @@ def read_action(config: TreeConfig, node: Node, text: str, subject: str) -> int:
     return _Piece(match, config, subject).action(node)
 
 
-def action_words(label: str) -> str:
-    """Write an action's label in words.
-
-    >>> action_words("Check"), action_words("Bet(120)"), action_words("Raise(336)"), action_words("AllIn(900)")
-    ('check', 'bet 120', 'raise to 336', 'all-in 900')
-    """
-    name, _, amount = label.rstrip(")").partition("(")
-    return f"{_WORDS.get(name, name.lower())} {amount}".rstrip()
-
-
 def line_words(root: Node, line: str) -> str:
     """Write a line in words, with ``/`` between rounds.
 
@@ -96,6 +108,34 @@ def line_words(root: Node, line: str) -> str:
         if node.kind == "decision":
             rounds.setdefault(node.round, []).append(action_words(node.actions[taken].label))
     return " / ".join(", ".join(words) for words in rounds.values())
+
+
+def wrong_word(text: str, faces_bet: bool) -> str:
+    """Say why an action is refused whose word is *bet* where there is a bet to raise, or *raise* where there is none.
+
+    >>> wrong_word("b 120", faces_bet=True), wrong_word("r120", faces_bet=True)
+    ('there is a bet to raise', '')
+
+    Args:
+        text: the action.
+        faces_bet: whether somebody has bet in this round; a blind is a bet.
+
+    Returns:
+        The reason; an empty text if the word is right, or another word.
+    """
+    match = _PIECE.match(text.strip())
+    kinds = _kinds(match) if match and match["word"] else ()
+    wrong = ("bet",) if faces_bet else ("raise",)
+    return f"there is {'a' if faces_bet else 'no'} bet to raise" if kinds == wrong else ""
+
+
+def faces_bet(node: Node) -> bool:
+    """Tell whether somebody has bet in the round of a decision; a blind is a bet, an ante is none."""
+    assert node.player is not None
+    for action, child in zip(node.actions, node.children, strict=True):
+        if action.amount:
+            return max(node.put_in) > child.put_in[node.player] - action.amount
+    return any(action.kind == "call" for action in node.actions)
 
 
 class _Walk:
@@ -134,8 +174,7 @@ class _Piece:
 
     def __init__(self, match: re.Match[str], config: TreeConfig, subject: str) -> None:
         self._config, self._subject, self.text = config, subject, match[0].strip()
-        word = re.sub(r"\W", "", match["word"]).lower()
-        self._kinds, self._acpc = _KINDS[word], word == "r"
+        self._kinds, self._acpc = _kinds(match), match["word"].lower() == "r"
         amount, suffix = match["inside"] or match["amount"], (match["mark"] or match["suffix"] or "").lower()
         self._amount = None if amount is None else Fraction(amount)
         self._is_share = suffix == "%"
@@ -153,14 +192,16 @@ class _Piece:
         if len(numbers) == 1:
             return numbers[0]
         if not numbers:
-            raise no_action_error(self._subject, node, self.text, self._off(node))
-        names = " or ".join(node.actions[i].label for i in numbers)
+            why = wrong_word(self.text, faces_bet(node))
+            raise no_action_error(self._subject, node, self.text, self._off(node), why)
+        names = " or ".join(action_words(node.actions[i].label) for i in numbers)
         raise InputError(
             f"{self._subject}: expected {choices(node)}; found {shown(self.text)}, which could be {names}"
         )
 
     def _matches(self, node: Node) -> list[int]:
-        of_kind = [i for i, action in enumerate(node.actions) if action.kind in self._kinds]
+        allin = ("allin",) if ("raise" if faces_bet(node) else "bet") in self._kinds else ()
+        of_kind = [i for i, action in enumerate(node.actions) if action.kind in (*self._kinds, *allin)]
         if self._amount is None:
             named = [i for i in of_kind if node.actions[i].kind != "allin"]
             return named or of_kind
@@ -212,18 +253,22 @@ class _Piece:
         return abs(Fraction(100 * self._added(node, number), self._pot(node)) - self._amount)
 
 
-_WORDS = {"AllIn": "all-in", "Raise": "raise to"}
-_KINDS: dict[str, tuple[str, ...]] = {
+def _kinds(match: re.Match[str]) -> tuple[ActionKind, ...]:
+    return ACTION_WORDS[re.sub(r"\W", "", match["word"]).lower()]
+
+
+ACTION_WORDS: dict[str, tuple[ActionKind, ...]] = {
     **dict.fromkeys(("f", "fold"), ("fold",)),
     **dict.fromkeys(("x", "k", "check"), ("check",)),
     "call": ("call",),
     "c": ("check", "call"),
-    **dict.fromkeys(("b", "bet"), ("bet", "allin")),
-    "raise": ("raise", "allin"),
-    "r": ("bet", "raise", "allin"),
+    **dict.fromkeys(("b", "bet"), ("bet",)),
+    "raise": ("raise",),
+    "r": ("bet", "raise"),
     **dict.fromkeys(("a", "allin"), ("allin",)),
 }
-_ACPC = re.compile(r"(?:[fc/]|r[0-9]*)*")
+"""The words for actions, each with the kinds of action that it may mean; an all-in is also a bet or a raise."""
+_ACPC, _ACPC_LIMIT = re.compile(r"(?:[fc/]|r[0-9]+)*"), re.compile(r"[fcr/]*")
 _GAP = re.compile(r"[\s,]+")
 _NUMBER = r"[0-9]{1,12}(?:\.[0-9]{0,9})?|\.[0-9]{1,9}"
 _PIECE = re.compile(

@@ -13,6 +13,7 @@ from typing import Literal
 
 from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS, Unit
+from spewy.game.names import ROUND_NAMES
 
 __all__ = [
     "Action",
@@ -20,6 +21,7 @@ __all__ = [
     "Line",
     "Node",
     "NodeKind",
+    "action_words",
     "choices",
     "decision_at",
     "entry_line",
@@ -32,6 +34,7 @@ __all__ = [
 ActionKind = Literal["fold", "check", "call", "bet", "raise", "allin"]
 NodeKind = Literal["decision", "fold", "showdown", "chance"]
 
+_WORDS = {"AllIn": "all-in", "Raise": "raise to"}
 _NAMES = {"fold": "Fold", "check": "Check", "call": "Call", "bet": "Bet", "raise": "Raise", "allin": "AllIn"}
 
 
@@ -102,6 +105,16 @@ def line_as_written(line: str) -> str:
     return line.written if isinstance(line, Line) else line
 
 
+def action_words(label: str) -> str:
+    """Write an action's label in words.
+
+    >>> action_words("Check"), action_words("Bet(120)"), action_words("Raise(336)"), action_words("AllIn(900)")
+    ('check', 'bet 120', 'raise to 336', 'all-in 900')
+    """
+    name, _, amount = label.rstrip(")").partition("(")
+    return f"{_WORDS.get(name, name.lower())} {amount}".rstrip()
+
+
 def entry_line(line: str) -> str:
     """Return the part of a line up to the start of its last round.
 
@@ -130,7 +143,9 @@ def decision_at(root: Node, line: str) -> Node:
     node = find_node(root, line)
     if node.kind != "decision":
         kind = {"fold": "a fold", "showdown": "a showdown", "chance": "a deal of cards"}[node.kind]
-        raise InputError(f"line {line_as_written(line)!r}: expected a decision, found {kind}")
+        goes_on = node.kind == "chance" and node.children[0].kind == "decision"
+        hint = f"; add the {ROUND_NAMES[node.round + 1]} to the board (--board)" if goes_on else ""
+        raise InputError(f"line {line_as_written(line)!r}: expected a decision, found {kind}{hint}")
     return node
 
 
@@ -184,7 +199,7 @@ def _distance(token: str) -> Callable[[Action], float] | None:
 
 
 def no_action_error(
-    subject: str, node: Node, text: str, distance: Callable[[Action], float] | None = None
+    subject: str, node: Node, text: str, distance: Callable[[Action], float] | None = None, why: str = ""
 ) -> InputError:
     """Make the error for a text that names no action of a node; its message lists the actions and the nearest one.
 
@@ -193,9 +208,11 @@ def no_action_error(
         node: the node that lacks the action.
         text: the action as the user wrote it.
         distance: function that measures how far an action is from the amount in the text; None: the text has no amount.
+        why: the reason, which then stands in place of the nearest action.
     """
     near = _nearest(node, text, distance)
     hint = "" if near is None or len(node.actions) < 2 else f", nearest to {_choice(near)}"
+    hint = f", but {why}" if why else hint
     return InputError(f"{subject}: expected {choices(node)}; found {shown(text)}{hint}")
 
 
@@ -209,7 +226,7 @@ def choices(node: Node) -> str:
 
 
 def _choice(action: Action) -> str:
-    return f"{action.unit.line_text(action.acpc)} ({action.label})"
+    return f"{action_words(action.label)} ({action.unit.line_text(action.acpc)})"
 
 
 def _nearest(node: Node, text: str, distance: Callable[[Action], float] | None) -> Action | None:

@@ -19,7 +19,7 @@ Bets = Mapping[RoundName, BetsSection]
 
 
 def require_betting_used(game: Game, root: int, bets: Bets, tree: TreeSection) -> None:
-    """Refuse donk sizes where nobody can donk, and thresholds of bet sizes in limit games.
+    """Refuse rounds without sizes, donk sizes where nobody can donk, and thresholds of bet sizes in limit games.
 
     Args:
         game: the rules.
@@ -28,8 +28,9 @@ def require_betting_used(game: Game, root: int, bets: Bets, tree: TreeSection) -
         tree: the section ``[tree]``.
 
     Raises:
-        InputError: a key has no effect.
+        InputError: a key has no effect, or is missing.
     """
+    _require_sizes(game, root, bets)
     _require_donks(game, root, bets)
     thresholds = tree.model_dump(exclude_defaults=True)
     if game.limit and thresholds:
@@ -148,6 +149,24 @@ def require_rounds(game: Game, root: int, rows: RowsSection, saved: str) -> None
     names = game.round_names[root:]
     if saved not in (*names, "all"):
         raise InputError(f"save.rounds: expected {', '.join(names)} or all, found {saved}")
+
+
+def _require_sizes(game: Game, root: int, bets: Bets) -> None:
+    """Refuse a section without sizes of bets and raises, which would take those of the round before away."""
+    for name, section in bets.items():
+        players = {"": section, "oop.": section.oop, "ip.": section.ip}
+        sizes = [
+            f"{player}{key}"
+            for player, each in players.items()
+            for key in ("bet", "raise_", "donk")
+            if getattr(each, key, None) is not None
+        ]
+        donks = [key for key in sizes if key.endswith("donk")]
+        if sizes == donks and _covered(game.round_names, root, bets, name):
+            raise InputError(
+                f"bets.{name}: expected the key bet or raise, found {' and '.join(donks) or 'neither'}: a section "
+                'takes no sizes from the round before; repeat them here, or write bet = "" for no bets'
+            )
 
 
 def _require_donks(game: Game, root: int, bets: Bets) -> None:

@@ -244,7 +244,7 @@ class SpotJob(Job):
         for name, held, small in zip(SEAT_NAMES, self.ranges, self.range_pair.left_out, strict=True):
             lines += [f"spot.{name}: {note}" for note in held.notes]
             if held.dropped:
-                lines.append(f"spot.{name}: {_listed(held.dropped)} left out: blocked by the board")
+                lines.append(f"spot.{name}: the board blocks {_listed(held.dropped)} of the range")
             if small:
                 why = f"less than {SMALLEST:g} of the largest weight"
                 lines.append(f"spot.{name}: {_listed(small)} left out: {why}")

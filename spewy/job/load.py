@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -33,6 +34,8 @@ def read_job(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
     subject = f"job {path_text(path)}"
     if exists(path) and path.is_dir():
         raise InputError(f"{subject}: expected a job file, such as job.toml, found a folder")
+    if str(path) == "-" and not exists(path):
+        raise InputError("job -: a job is not read from stdin; write it into a file, such as job.toml")
     if path.parent.name == "examples" and exists(EXAMPLES / path.name) and not exists(path):
         raise InputError(
             f"{subject} does not exist; `spewy examples {path_text(path.parent)}` copies it there"
@@ -124,10 +127,21 @@ def explain(subject: str, errors: Sequence[Any], model: type[BaseModel]) -> str:
         parts = (str(part) for part in item["loc"])
         key = ".".join(part.rstrip("_") for part in parts if part not in ("int", "str") and "[" not in part)
         first.setdefault(key, item)
-    texts = [_explained(key, item, model) for key, item in islice(first.items(), MOST_EXPLAINED)]
+    texts = [_told(key, item, model) for key, item in islice(first.items(), MOST_EXPLAINED)]
     if len(first) > len(texts):
         texts.append(f"{len(first) - len(texts):,} more keys are wrong")
     return f"{subject}: {'; '.join(texts)}"
+
+
+_LOCK = re.compile(r"lock\.([0-9]+)(?:\.([^\s,:]+))?")
+
+
+def _told(key: str, item: Any, model: type[BaseModel]) -> str:
+    """Describe an error; a lock is counted from 1: ``lock 1, strategy`` in place of ``lock.0.strategy``."""
+    text = _explained(key, item, model)
+    if not key.startswith("lock."):
+        return text
+    return _LOCK.sub(lambda lock: f"lock {int(lock[1]) + 1}" + (f", {lock[2]}" if lock[2] else ""), text, 1)
 
 
 WORDS = {

@@ -19,7 +19,7 @@ from buckets.errors import CardError
 from buckets.types import Ints
 from solvers.tree import Floats
 from spewy.chunks.locks import NodeLock
-from spewy.errors import InputError
+from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
 from spewy.game.lines import read_action, read_line
 from spewy.game.names import SEAT_NAMES
@@ -68,9 +68,9 @@ def node_locks(
     Raises:
         InputError: a line, board or hand does not exist, frequencies are invalid, or two locks name the same hand.
     """
-    locks = [_node_lock(f"lock.{i}", section, tree, root, ranges) for i, section in enumerate(sections)]
+    locks = [_node_lock(i, section, tree, root, ranges) for i, section in enumerate(sections, 1)]
     deck, hole = tree.config.game.deck, tree.config.game.num_hole_cards
-    for (i, first), (j, other) in combinations(enumerate(locks), 2):
+    for (i, first), (j, other) in combinations(enumerate(locks, 1), 2):
         boards_differ = None not in (first.history, other.history) and first.history != other.history
         if first.line != other.line or boards_differ:
             continue
@@ -78,27 +78,27 @@ def node_locks(
         if len(both):
             hand = hand_name(hands(deck, hole)[both[0]])
             raise InputError(
-                f"lock.{j}: expected hands that no other lock at line {other.line!r} names; "
-                f"lock.{i} names {hand} too"
+                f"lock {j}, line {shown(sections[j - 1].line)}: expected hands that no other lock at this line names; "
+                f"lock {i} names {hand} too"
             )
     return tuple(locks)
 
 
 def _node_lock(
-    key: str, section: LockSection, tree: BettingTree, root: History, ranges: tuple[Floats, Floats]
+    number: int, section: LockSection, tree: BettingTree, root: History, ranges: tuple[Floats, Floats]
 ) -> NodeLock:
-    node = _decision(key, section.line, tree)
+    node, lock = _decision(number, section.line, tree), f"lock {number}, line {shown(section.line)}"
     game, player = tree.config.game, node.player
     assert player is not None
-    history = None if section.board is None else _history(key, section.board, node, game, root)
+    history = None if section.board is None else _history(lock, section.board, node, game, root)
     dead = [card for group in history or root for card in group]
     held = (ranges[player] > 0) & ~blocked(hands(game.deck, game.num_hole_cards), dead)
     frequencies = np.full((len(node.actions), len(held)), np.nan)
     if section.strategy is not None:
-        frequencies[:, held] = _frequencies(f"{key}.strategy", section.strategy, node, tree.config)[:, None]
+        frequencies[:, held] = _frequencies(f"{lock}, strategy", section.strategy, node, tree.config)[:, None]
     named: dict[int, str] = {}
     for text, given in section.hands.items():
-        subject = f"{key}.hands.{text}"
+        subject = f"{lock}, hands {text}"
         chosen = _hands(subject, text, game, dead)
         chosen = chosen[held[chosen]]
         if not len(chosen):
@@ -115,22 +115,24 @@ def _node_lock(
     return NodeLock(node.line, player, node.round, history, frequencies)
 
 
-def _decision(key: str, line: str, tree: BettingTree) -> Node:
+def _decision(number: int, line: str, tree: BettingTree) -> Node:
     try:
         node = tree.alone(read_line(tree, line))
     except InputError as error:
-        raise InputError(f"{key}.{error}") from None
+        raise InputError(f"lock {number}, {error}") from None
     if node.kind != "decision":
         hint = f" (the round that follows is {line + '/'!r})" if node.kind == "chance" else ""
-        raise InputError(f"{key}.line {line!r}: expected a decision, found a {node.kind} node{hint}")
+        raise InputError(
+            f"lock {number}, line {shown(line)}: expected a decision, found a {node.kind} node{hint}"
+        )
     return node
 
 
-def _history(key: str, text: str, node: Node, game: Game, root: History) -> History:
+def _history(lock: str, text: str, node: Node, game: Game, root: History) -> History:
     """Read the board of a lock, and return its cards in one group for each round that dealt any.
 
     Args:
-        key: how messages begin.
+        lock: how messages begin.
         text: the board.
         node: the decision.
         game: the rules.
@@ -142,19 +144,19 @@ def _history(key: str, text: str, node: Node, game: Game, root: History) -> Hist
     try:
         cards = parse_cards(text)
     except CardError as error:
-        raise InputError(f"{key}.board: {error}") from None
+        raise InputError(f"{lock}, board: {error}") from None
     needed = sum(game.num_board_cards[: node.round + 1])
     if len(cards) != needed:
         raise InputError(
-            f"{key}.board: expected {needed} cards, those at line {node.line!r}, found {len(cards)} ({text})"
+            f"{lock}, board: expected {needed} cards, those at this line, found {len(cards)} ({text})"
         )
     foreign = [card for card in cards if card not in game.deck.cards]
     if foreign:
-        raise InputError(f"{key}.board: expected cards of the game's deck, found {cards_name(foreign)}")
+        raise InputError(f"{lock}, board: expected cards of the game's deck, found {cards_name(foreign)}")
     history = game.cut(cards)
     if history[: len(root)] != root:
         begin = cards_name(game.board_order([card for group in root for card in group]))
-        raise InputError(f"{key}.board: expected to begin with {begin}, found {text}")
+        raise InputError(f"{lock}, board: expected to begin with {begin}, found {text}")
     return history
 
 

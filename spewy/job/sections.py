@@ -23,7 +23,7 @@ from buckets.abstraction import GROUPINGS
 from solvers.discount import VARIANTS
 from spewy.game.gamefile import MAX_CHIPS
 from spewy.game.names import ROUND_NAMES, RoundName
-from spewy.job.units import board_text, parse_duration, parse_memory, parse_target
+from spewy.job.units import SHARE, board_text, parse_duration, parse_memory, parse_target, share
 
 MOST_ITERATIONS = 10_000
 """Largest number of iterations in a visit; Ctrl-C waits for the visit, and a chunk converges sooner."""
@@ -99,8 +99,8 @@ class GameSection(Section):
 class RakeSection(Section):
     """Rake, which the house takes from every pot."""
 
-    rate: float = Field(ge=0, le=1)
-    """Rake as a share of the pot: 0.05 is 5%."""
+    rate: Annotated[float, Field(ge=0), BeforeValidator(share), WithJsonSchema(SHARE)]
+    """Rake as a share of the pot: 0.05, or "5%"."""
     cap: float | None = Field(None, ge=0, allow_inf_nan=False)
     """Largest rake, in the job's unit; default: no limit."""
 

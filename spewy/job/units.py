@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Literal
+from fractions import Fraction
+from typing import Any, Literal
 
 from buckets.cards import card_name, parse_cards
 from buckets.errors import CardError
@@ -46,6 +48,30 @@ def unit_chips(game: Game, pot: float, unit: str) -> float:
             raise InputError("solve.target: expected % of the pot or chips for a spot, found mbb")
         return game.big_blind / 1000
     return float(game.big_blind) if unit == "bb" else 1.0
+
+
+SHARE: dict[str, Any] = {
+    "anyOf": [
+        {"type": "number", "minimum": 0, "exclusiveMaximum": 1},
+        {"type": "string", "pattern": r"^\s*[0-9]{1,2}(\.[0-9]{0,12})?\s*%\s*$"},
+    ]
+}
+"""JSON schema of a value that `share` accepts."""
+
+
+def share(value: object) -> float:
+    """Return a share of the pot below 1 that is given as a number, or as a text such as ``"5%"``."""
+    if isinstance(value, str):
+        match = re.fullmatch(r"\s*([0-9]{1,2}(?:\.[0-9]{0,12})?)\s*%\s*", value)
+        if match is None:
+            raise ValueError('expected a percentage below 100%, such as "5%"')
+        return float(Fraction(match[1]) / 100)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise ValueError('expected a share of the pot such as 0.05 or "5%"')
+    if value >= 1:
+        percent = f'; for {value:g}% write {value / 100:g} or "{value:g}%"' if value < 100 else ""
+        raise ValueError(f"expected a share of the pot below 1{percent}")
+    return value
 
 
 def parse_memory(text: str) -> int:

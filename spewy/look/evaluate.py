@@ -22,7 +22,7 @@ from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import game_locks
 from spewy.chunks.locks import NodeLock
 from spewy.chunks.rounds import betting_rounds, decision_slots
-from spewy.errors import InputError, size_text
+from spewy.errors import InputError, shown, size_text
 from spewy.game.names import SEAT_NAMES
 from spewy.job.lock_texts import with_lock_texts
 from spewy.job.locks import LockSection, node_locks
@@ -130,14 +130,14 @@ def evaluate(
         locks: texts such as ``"x b120 [QQ+]: call"``: at these decisions, these hands play as the lock says.
         against: another solve of the same game. One player follows ``solution`` and the other one ``against``; None:
             both follow ``solution``.
-        player: the player who follows ``solution``; None: each player in turn. It has no effect without ``against``.
+        player: the player who follows ``solution`` if there is ``against``; None: each player in turn.
 
     Returns:
         One evaluation; two with ``against`` and no ``player``: first oop follows ``solution``, then ip.
 
     Raises:
-        InputError: a lock is invalid, a solve has board buckets or dropped rounds, the solves have different games, or
-            the machine has too little memory.
+        InputError: a lock is invalid, ``player`` is given without ``against``, a solve has board buckets or dropped
+            rounds, the solves have different games, or the machine has too little memory.
     """
     solves = (solution,) if against is None else (solution, against)
     for solve in solves:
@@ -145,6 +145,8 @@ def evaluate(
         require_whole(solve.store, solve.job.rules.num_rounds, solve.job.name)
     if against is not None:
         _require_same_game(solution, against)
+    elif player is not None:
+        raise InputError("player has no effect without against; remove it")
     added = _locks(solution, locks)
     layout = _layout(solves, added)
     _require_memory(layout, len(solves))
@@ -225,6 +227,8 @@ def _locks(solution: SolveView, texts: Sequence[str]) -> tuple[NodeLock, ...]:
     Raises:
         InputError: a text is not a lock of the game.
     """
+    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+        raise InputError(f'locks: expected a list of texts such as ["x: bet"], found {shown(texts)}')
     problem = solution.problem
     tables = with_lock_texts({"lock": list(texts)})["lock"]
     sections = [LockSection.model_validate(table) for table in tables]

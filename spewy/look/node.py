@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from buckets.cards import cards_name, parse_hand
-from buckets.errors import CardError
 from solvers.tree import Floats
+from spewy.chunks.locate import read_cards
 from spewy.errors import InputError, nearest, shown
 from spewy.game.amounts import CHIPS, Unit
 from spewy.game.gamefile import Game
@@ -99,10 +99,7 @@ class NodeView:
         Raises:
             InputError: the player cannot have the hand here.
         """
-        try:
-            wanted = parse_hand(hand)
-        except CardError as error:
-            raise InputError(f"hand {shown(hand)}: {error}") from None
+        wanted = tuple(sorted(read_cards("hand", "AsKh", hand)))
         for h, name in enumerate(self.hands):
             if parse_hand(name) == wanted:
                 return dict(zip(self.actions, self.strategy[:, h].tolist(), strict=True))
@@ -128,6 +125,8 @@ class NodeView:
                 hold'em.
         """
         require_holdem(self.game)
+        if not isinstance(what, str):
+            raise InputError(f"heat map: expected the name of a quantity, such as 'EV', found {shown(what)}")
         seat, wanted = SEAT_NAMES[self.player], self._quantity(what)
         tell: Callable[[float], str]
         if wanted == "equity":

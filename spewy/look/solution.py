@@ -132,19 +132,28 @@ class Solution(SolveView):
             reporter: object that is told about the progress from flop to flop; None: nobody is told.
 
         Raises:
-            InputError: rounds were dropped, or ``flops`` or ``seed`` is given for a solve without board buckets.
+            InputError: rounds were dropped, or an argument that is not None has no effect on this solve.
         """
-        if self.job.sampled:
-            from spewy.look.judging import judge_folder, judge_in_memory
+        if not self.job.sampled:
+            self._refuse("without [boards]", flops=flops, seed=seed, workers=workers, reporter=reporter)
+            return self._exploitability()
+        from spewy.look.judging import judge_folder, judge_in_memory
 
-            if self.folder is None:
-                return judge_in_memory(self.job, self.store, flops=flops, seed=seed or 0)
-            return judge_folder(self.folder, reporter, flops=flops, seed=seed or 0, workers=workers)
-        for name, value in (("flops", flops), ("seed", seed)):
+        if flops is None:
+            self._refuse("without flops, since all flops are measured", seed=seed)
+        if self.folder is None:
+            self._refuse("in memory, where one process measures", workers=workers, reporter=reporter)
+            return judge_in_memory(self.job, self.store, flops=flops, seed=seed or 0)
+        return judge_folder(self.folder, reporter, flops=flops, seed=seed or 0, workers=workers)
+
+    def _refuse(self, reason: str, **arguments: object) -> None:
+        """Refuse arguments that are not None, although they have no effect."""
+        for name, value in arguments.items():
             if value is not None:
-                raise InputError(
-                    f"job {self.job.name}: {name} has no effect without [boards], since all boards are measured"
-                )
+                raise InputError(f"job {self.job.name}: {name} has no effect {reason}; remove it")
+
+    def _exploitability(self) -> ExploitResult:
+        """Measure a solve without board buckets, on all boards at once."""
         require_whole(self.store, self.job.rules.num_rounds, self.job.name)
         from solvers.measure import exploitability as measure  # imported here, since it loads kernels
         from solvers.reference.walk import Walker

@@ -22,7 +22,7 @@ from spewy.bot.bet_translation import uniform_draw
 from spewy.errors import InputError, shown
 from spewy.game.amounts import Unit
 from spewy.game.hand import Hand
-from spewy.game.lines import action_words, read_action
+from spewy.game.lines import action_words, faces_bet, read_action, wrong_word
 from spewy.game.nodes import Node
 from spewy.match.cards import MOST_SEED
 from spewy.match.contest import Choices, Judged
@@ -35,7 +35,8 @@ HELP = """fold, check, call
 bet 120    bet so that you have put 120 into the pot in this round
 raise 336  raise to 336 in this round
 all-in     bet all of your chips
-f, x, c, b, r, a are short for fold, check, call, bet, raise and all-in; an empty line checks if that is free
+f, x, c, b, a are short for fold, check, check or call, bet and all-in, r for bet or raise; an empty line checks if that
+is free
 Only the bets of the solved tree can be played."""
 
 
@@ -124,11 +125,11 @@ class SpotContest:
         try:
             return node.actions[read_action(self._spot.config, node, text, "action")].acpc
         except InputError:
-            expected = f"{shown(text.strip())}: expected {', '.join(_texts(node))}"
-            other = (
-                "; the solved tree has no other size" if any(map(str.isdigit, text)) else ", or ? for help"
-            )
-            raise InputError(expected + other) from None
+            why = wrong_word(text, faces_bet(node))
+            if not why and any(map(str.isdigit, text)):
+                why = "the solved tree has no other size"
+            hint = f"; {why}" if why else ", or ? for help"
+            raise InputError(f"{shown(text.strip())}: expected {', '.join(_texts(node))}{hint}") from None
 
     def check(self, hand: Hand, action: str) -> None:
         """Raise an `InputError` if the spot's tree does not have an action."""

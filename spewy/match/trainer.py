@@ -17,7 +17,7 @@ import numpy as np
 from buckets.cards import cards_name
 from spewy.errors import InputError, shown
 from spewy.game.hand import Hand
-from spewy.game.lines import action_words, read_action
+from spewy.game.lines import action_words, faces_bet, read_action, wrong_word
 from spewy.game.names import SEAT_NAMES
 from spewy.game.nodes import Node
 from spewy.match.cards import MOST_SEED
@@ -331,4 +331,6 @@ def _chosen(spot: Spot, node: Node, text: str) -> int:
         return read_action(spot.config, node, text, "answer")
     except InputError:
         names = ", ".join(action_words(action.label) for action in node.actions)
-        raise InputError(f"answer {shown(text.strip())}: expected one of {names}") from None
+        why = wrong_word(text, faces_bet(node))
+        hint = f"; {why}" if why else ""
+        raise InputError(f"answer {shown(text.strip())}: expected one of {names}{hint}") from None

@@ -6,16 +6,18 @@ import re
 
 from spewy.errors import InputError, shown
 from spewy.game.betting import Betting
-from spewy.game.lines import action_words
+from spewy.game.lines import ACTION_WORDS, action_words, wrong_word
 from spewy.match.opponents import pot_raise
 
 HELP = """fold, check, call
-raise 300  raise so that you have put 300 chips into the pot in this hand (or: bet 300)
-raise      raise by the pot; in a limit game by the fixed amount (or: bet)
+bet 300    bet so that you have put 300 chips into the pot in this hand
+raise 300  raise so that you have put 300 chips into the pot in this hand
+bet, raise without an amount: by the pot; in a limit game by the fixed amount
 all-in     bet all of your chips
-f, c, r    short for fold, call or check, and raise; an empty line checks if that is free"""
+f, x, c, b, a are short for fold, check, check or call, bet and all-in, r for bet or raise; an empty line checks if that
+is free"""
 
-_WORDS = re.compile(r"([a-z-]+)\s*(?:to\s+)?([0-9]*)")
+_WORDS = re.compile(r"(all[\s-]?in|[a-z]+)\s*(?:to\s+)?([0-9]*)")
 _MOST_DIGITS = 18
 _VERBS = {"all-in": "goes all-in"}
 
@@ -31,33 +33,35 @@ def parse_words(betting: Betting, text: str) -> str:
     Raises:
         InputError: the words mean no legal action.
     """
-    match = _WORDS.fullmatch(text.strip().lower())
-    word, digits = (match[1], match[2]) if match else ("", "")
-    if word in ("f", "fold") and not digits:
-        action = "f"
-    elif word in ("c", "call", "k", "check") and not digits:
-        action = "c"
-    elif word in ("r", "raise", "b", "bet"):
-        action = _raise(betting, digits)
-    elif word in ("a", "all-in", "allin") and not digits and not betting.game.limit:
+    text = text.strip()
+    match = _WORDS.fullmatch(text.lower() or "x")
+    word, digits = (re.sub(r"\W", "", match[1]), match[2]) if match else ("", "")
+    kinds = ACTION_WORDS.get(word, ())
+    verb = _verb(betting)
+    if verb in kinds:
+        action = _raise(betting, verb, text, digits)
+    elif digits:
+        action = ""
+    elif kinds == ("allin",) and not betting.game.limit:
         action = f"r{(betting.raise_bounds() or (0, 0))[1]}"
-    elif not text.strip() and not betting.can_fold:
+    elif ("call" if betting.can_fold else "check") in kinds:
         action = "c"
     else:
-        raise InputError(f"{shown(text.strip())}: expected {words_text(betting)}, or ? for help")
-    if word in ("k", "check") and betting.can_fold:
-        raise InputError(f"check: expected {words_text(betting)}; there is a bet to call")
+        action = "f" if kinds == ("fold",) else ""
     try:
         betting.apply(action)
     except InputError:
-        raise InputError(f"{shown(text.strip())}: expected {words_text(betting)}") from None
+        must_call = kinds == ("check",) and betting.can_fold
+        why = "there is a bet to call" if must_call else wrong_word(text, verb == "raise")
+        hint = f"; {why}" if why else "" if action else ", or ? for help"
+        raise InputError(f"{shown(text)}: expected {words_text(betting)}{hint}") from None
     return action
 
 
 def words_text(betting: Betting) -> str:
     """Return the words that the player to act may use, such as ``fold, call, raise 200 to 20000``."""
     parts = ["fold", "call"] if betting.can_fold else ["check"]
-    bounds, verb = betting.raise_bounds(), "bet" if _bets_first(betting) else "raise"
+    bounds, verb = betting.raise_bounds(), _verb(betting)
     if bounds is not None:
         parts.append(verb if betting.game.limit else f"{verb} {bounds[0]} to {bounds[1]}")
     return ", ".join(parts)
@@ -76,7 +80,7 @@ def action_text(before: Betting, action: str) -> str:
     if action == "c":
         return "calls" if before.can_fold else "checks"
     total, highest = max(before.apply(action).spent), max(before.spent)
-    return f"bets {total - highest} (to {total})" if _bets_first(before) else f"raises to {total}"
+    return f"raises to {total}" if _verb(before) == "raise" else f"bets {total - highest} (to {total})"
 
 
 def label_text(label: str) -> str:
@@ -89,16 +93,23 @@ def label_text(label: str) -> str:
     return f"{_VERBS.get(verb, f'{verb}s')} {amount}".rstrip()
 
 
-def _bets_first(betting: Betting) -> bool:
-    """Tell whether a raise would be the first bet of the round; blinds of different sizes are a bet, too."""
-    return not betting.can_fold and (betting.round > 0 or betting.game.has_antes)
+def _verb(betting: Betting) -> str:
+    """Return "raise" if there is a bet in this round, such as a blind; otherwise "bet"."""
+    has_bet = betting.can_fold or (betting.round == 0 and not betting.game.has_antes)
+    return "raise" if has_bet else "bet"
 
 
-def _raise(betting: Betting, digits: str) -> str:
+def _raise(betting: Betting, verb: str, text: str, digits: str) -> str:
     if betting.game.limit:
         if digits:
-            raise InputError(f"raise {shown(digits)}: type raise alone, since the game has fixed amounts")
+            raise InputError(f"{shown(text)}: type {verb} alone, since the game has fixed amounts")
         return "r"
-    if not digits:
-        return f"r{pot_raise(betting, 1.0)}" if betting.raise_bounds() else "r0"
-    return f"r{int(digits[: _MOST_DIGITS + 1])}"
+    if digits:
+        return f"r{int(digits[: _MOST_DIGITS + 1])}"
+    least, most = betting.raise_bounds() or (0, 0)
+    total = pot_raise(betting, 1.0) if most else 0
+    if least < total == most:
+        raise InputError(
+            f"{shown(text)}: by the pot you would be all-in; type all-in, or {verb} and an amount"
+        )
+    return f"r{total}"

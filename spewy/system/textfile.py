@@ -113,6 +113,8 @@ def parse_toml(
     """
     text = text.removeprefix("\ufeff")
     _require_small(text, subject, most)
+    if text.lstrip().startswith("{"):
+        raise InputError(f"{subject}: expected TOML, found JSON")
     try:
         data = tomllib.loads(text, parse_float=parse_float)
     except tomllib.TOMLDecodeError as error:

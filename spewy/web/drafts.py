@@ -116,7 +116,8 @@ def problems(error: InputError) -> list[dict[str, str]]:
     text = str(error)
     match = SUBJECT.match(text)
     subject = match.group() if match else ""
-    begins = rf"; (?:{re.escape(subject)}|(?=[a-z_]+(?:\.[^\s.,:]+)+: ))"  # each error may repeat the subject
+    # Each error may repeat the subject.
+    begins = rf"; (?:{re.escape(subject)}|(?=[a-z_]+(?:\.[^\s.,:]+)+: |lock [0-9]+[,:] ))"
     lines = re.split(begins, text.removeprefix(subject)) if subject else [text]
     return [_problem(line) for line in lines]
 
@@ -163,8 +164,8 @@ def job_file(folder: Path) -> Path:
 def _problem(line: str) -> dict[str, str]:
     match = KEY.match(line)
     if match is None or "." not in match.group():
-        named = re.match(r"(name|unit|betting tree): ", line)
-        key = {"betting tree": "bets"}.get(named[1], named[1]) if named else ""
+        named = re.match(r"(name|unit|betting tree): |(?:unknown key )?(lock) [0-9]", line)
+        key = {"betting tree": "bets"}.get(named[1], named[1] or named[2]) if named else ""
         return {"key": key, "message": line.partition(": ")[2] if key in ("name", "unit") else line}
     rest = line[match.end() :]
     message = rest.removeprefix(":").removeprefix(",").strip()

@@ -119,7 +119,7 @@ def checked(draft: Draft) -> dict[str, Any]:
         "unit": job.amounts.name,
     }
     # Hands that the board blocks need no note: the page shows how many hands are left.
-    notes = [note for note in job.range_notes if not note.endswith("blocked by the board")]
+    notes = [note for note in job.range_notes if ": the board blocks " not in note]
     return found | {"notes": notes, "facts": facts}
 
 

@@ -1,5 +1,6 @@
 """The kinds of cases: what each one runs."""
 
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -11,6 +12,7 @@ import cli_runs
 from spewy.batch.batch import Batch
 from spewy.errors import SpewyError
 from spewy.game.gamefile import format_game, load_game
+from spewy.game.nodes import Node
 from spewy.job.job import Job
 from spewy.run.bounds import lower_bounds
 from spewy.run.sampled_plan import SampledPlan
@@ -126,6 +128,72 @@ def odd_arguments(case: Case) -> None:
     if command in ("drop", "solve"):
         folder = case.copy(template.name)
     case.spewy(*_shuffled(rng, _arguments(rng, command, folder, template)))
+
+
+def spelled_lines(case: Case) -> None:
+    """Lines and locks in words; and with *bet* as the last word where a raise is meant, or *raise* where a bet is."""
+    rng = case.rng
+    template = rng.choice(
+        [each for each in TEMPLATES if each.name in ("river", "raked", "turn", "kuhn", "leduc")]
+    )
+    job = case.write("job.toml", template.text)
+    node, words = _spelled_line(rng, Job.load(job).betting_tree.root)
+    case.note(f"{template.name}: {node.line!r} as {words!r}")
+    line = rng.choice((" ", ", ")).join(words)
+    cards = next((board for known, board in template.lines if "/" in known), "")
+    board = ["--board", cards] if "/" in node.line else []
+    shown = case.spewy("show", case.templates / template.name, "--line", line, *board)
+    case.expect(
+        shown.code == 0 and f"line {node.line or 'none yet'}" in re.sub(" +", " ", shown.out),
+        f"expected the line {node.line!r}",
+    )
+    estimate = ("estimate", job, "--set", "solve.leaves=live", "--lock")
+    locked = case.spewy(*estimate, f"{line}: {rng.choice(_spellings(node))}")
+    case.expect(locked.code == 0, "expected a lock")
+    faces_bet = any(action.kind == "call" for action in node.actions)
+    names = ("bet", "b", "Bet") if faces_bet else ("raise", "Raise")
+    amounts = ["", *(str(action.amount) for action in node.actions if action.amount), "50%"]
+    wrong = f"{rng.choice(names)} {rng.choice(amounts)}".strip()
+    for answer in (
+        case.spewy("show", case.templates / template.name, "--line", f"{line} {wrong}", *board),
+        case.spewy(*estimate, f"{line}: {wrong}"),
+    ):
+        case.expect(
+            answer.code == 2 and answer.error.endswith(f"there is {'a' if faces_bet else 'no'} bet to raise"),
+            f"expected {wrong!r} to be refused",
+        )
+
+
+def _spelled_line(rng: Random, node: Node) -> tuple[Node, list[str]]:
+    """Walk to a random decision; the decision, and the actions on the way to it in some spelling."""
+    words: list[str] = []
+    for _ in range(rng.choice((0, 1, 2, 2, 3, 4))):
+        number = rng.randrange(len(node.actions))
+        following = node.children[number]
+        if following.kind == "chance":
+            following = following.children[0]
+        if following.kind != "decision":
+            break
+        words.append(rng.choice(_spellings(node, number)))
+        node = following
+    if "/" in node.line[-1:]:
+        words.append("/")
+    return node, words
+
+
+def _spellings(node: Node, number: int | None = None) -> list[str]:
+    """Spellings of an action; None: of all actions of a decision."""
+    if number is None:
+        return [text for i in range(len(node.actions)) for text in _spellings(node, i)]
+    action = node.actions[number]
+    if not action.amount:
+        return {"fold": ["f", "fold"], "check": ["x", "k", "c", "Check"], "call": ["c", "call"]}[action.kind]
+    verb = "raise" if any(each.kind == "call" for each in node.actions) else "bet"
+    sized = [each for each in node.actions if each.amount]
+    texts = [action.label, f"{verb} {action.amount}", f"{verb} to {action.amount}", f"r {action.amount}"]
+    texts += ["a", "all-in", f"a{action.amount}"] if action.kind == "allin" else []
+    others = [each for each in sized if each.kind != "allin"] or sized
+    return texts + ([verb, verb.title(), "r"] if others == [action] else [])
 
 
 def odd_boards(case: Case) -> None:
@@ -348,6 +416,7 @@ KINDS: tuple[tuple[Callable[[Case], None], float], ...] = (
     (dealt_jobs, 8),
     (right_jobs, 15),
     (odd_arguments, 12),
+    (spelled_lines, 4),
     (odd_boards, 4),
     (pasted, 8),
     (unordered, 1),

@@ -163,6 +163,7 @@ TOKENS = {
             "r1.5",
             "b2.5bb",
         ),
+        *("bet", "b", "raise", "raise ", "r ", "b ", "raise to 50 ", "Raise(100) ", "bet 100 ", "a", "a "),
         *("b50", "b(", "Bet(", "bet(50)%", "k/", "AllIn(100)", "b999999999999999", "b.5", "c c / ", "fold"),
     ),
     "target": (

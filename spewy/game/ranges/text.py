@@ -67,7 +67,7 @@ def parse_range(text: str, dead: Iterable[int] = ()) -> Range:
         raise InputError(f"range {shown(text)}: expected a hand with a weight above 0, found none")
     live = Range(weights, notes=(PERCENT,) if read.percent else ()).without(dead)
     if not live.weights.any():
-        raise InputError(f"range {shown(text)}: expected a hand without a dead card, found none")
+        raise InputError(f"range {shown(text)}: the board blocks every hand of it")
     return live
 
 

@@ -52,7 +52,7 @@ export function setupForm(draft, started) {
     jobField(draft, { key: "spot.pot", label: "pot", number: true }),
     jobField(draft, { key: "spot.stack", label: "stack behind", number: true, hint: "of the player with fewer chips" }),
     unit,
-    jobField(draft, { key: "spot.rake.rate", label: "rake, share of the pot", number: true, example: "none", hint: "0.05 is 5 %" }),
+    jobField(draft, { key: "spot.rake.rate", label: "rake, share of the pot", number: true, example: "none", hint: "0.05 or 5%" }),
     jobField(draft, { key: "spot.rake.cap", label: "rake at most", example: "no limit", number: true }),
   ];
   const solving = [

@@ -76,8 +76,9 @@ function choicesNode(state, act) {
 }
 
 function freeBet(state, act) {
-  const { bounds } = state.turn;
+  const { bounds, choices, to_call } = state.turn;
   if (!bounds) return null;
+  const word = to_call || choices.some(({ text }) => text.startsWith("raise")) ? "raise" : "bet";
   const [least, most] = bounds;
   const field = el("input", { id: "bet", type: "number", min: least, max: most, step: 1, value: least, required: true });
   return el(
@@ -91,7 +92,7 @@ function freeBet(state, act) {
     },
     el("label", { for: "bet" }, `or any total in this hand, ${least} to ${most}`),
     field,
-    el("button", { type: "submit" }, "bet"),
+    el("button", { type: "submit" }, word),
   );
 }
 

@@ -169,7 +169,9 @@ def test_a_round_of_a_tree_that_is_too_large_to_be_built():
     tree = BettingTree(game_config(load_game("holdem.nolimit.2p.reverse_blinds"), {0: (sizes, sizes)}))
     assert not tree.size.complete
     assert tree.alone("cc/cc/").round == 2
-    with pytest.raises(InputError, match=r"line 'cc/r7c', position 3: expected one of c \(Check\), r200"):
+    with pytest.raises(
+        InputError, match=r"line 'cc/r7c', position 3: expected one of check \(c\), bet 100 \(r200\)"
+    ):
         tree.alone("cc/r7c")
     with pytest.raises(InputError, match="expected at most 1,000,000 decisions and ends"):
         tree.root  # noqa: B018

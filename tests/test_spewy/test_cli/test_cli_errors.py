@@ -1,6 +1,7 @@
 """Bad input: one line that says what, where and what was expected; exit code 2; never a traceback."""
 
 import errno
+import os
 import shutil
 from pathlib import Path
 
@@ -9,7 +10,10 @@ import pytest
 from cli_runs import KUHN, LEDUC, POLARISED, TURN, good, process, refused, spewy, write
 from without_rights import without_rights
 
+from buckets.cards import parse_cards
 from lockers import open_store
+from spewy.errors import InputError
+from spewy.look.solution import Solution
 from spewy.records.keys import STRATEGY
 
 GAME = """GAMEDEF
@@ -363,3 +367,86 @@ def test_unexpected_is_one_line_and_1(tmp_path, monkeypatch):
     result = spewy("tree", write(tmp_path, TURN))
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("show", "x", "--wide"), "--wide has no effect without --csv; remove it"),
+        (("show", "x", "--digits", 2), "--digits has no effect without --csv; remove it"),
+        (("show", "x", "--size", "screen"), "--size has no effect without --plot; remove it"),
+        (("show", "x", "--json", "--hands"), "--hands has no effect with --json"),
+        (("show", "x", "--json", "--heat", "EV"), "--heat has no effect with --json"),
+        (("compare", "x", "y", "--size", "page"), "--size has no effect without --plot"),
+        (("compare", "x", "y", "--json", "--sort", "hand"), "--sort has no effect with --json"),
+        (("report", "x", "--ascending"), "--ascending has no effect without --sort"),
+        (("report", "x", "--digits", 3), "--digits has no effect without --csv"),
+        (("evaluate", "x", "--lock", ": check", "--player", "oop"), "--player has no effect without --hands"),
+        (("exploit", "x", "--flops", "all", "--seed", 3), "--seed has no effect with --flops all"),
+        (("buckets", "--precompute", "flops", "--rows", 9), "--rows has no effect with --precompute"),
+        (("buckets", "Ks 7d 2c", "--workers", 2), "--workers has no effect without --precompute"),
+        (("new", "--board", "Ks7h2d", "--cards", 3), "--cards has no effect with --board"),
+        (("new", "--preset", "srp-btn-bb", "--force"), "--force has no effect without FILE.toml"),
+        (("review", "x", "--lockers", "y", "--json", "--top", 3), "--top has no effect with --json"),
+        (("serve", "x", "--export", "x.html", "--port", 80), "--port has no effect with --export"),
+    ],
+)
+def test_options_without_effect_are_refused(args, message):
+    assert message in refused(*args)
+
+
+def test_options_without_effect_on_one_job_or_spot_are_refused(tmp_path):
+    job, out = write(tmp_path, POLARISED), tmp_path / "out"
+    said = refused("solve", job, "--out", out, "--jobs", 4)
+    assert (
+        "--jobs has no effect for one job on one board, whose threads solve.workers sets; remove it" in said
+    )
+    said = refused("solve", job, "--out", out, "--set", "solve.method=lp", "--save-every", 3)
+    assert "--save-every has no effect for one linear program, which is saved at its end; remove it" in said
+    assert not out.exists()
+    good("solve", job, "--out", out)
+    said = refused("play", "terminal", "--lockers", out, "--budget", 3)
+    assert "--budget has no effect in spots, whose strategy is exact; remove it" in said
+    with Solution.open(out) as solution:
+        for name, value in {"flops": 3, "seed": 1, "workers": 99, "reporter": object()}.items():
+            with pytest.raises(InputError, match=rf"{name} has no effect without \[boards\]; remove it"):
+                solution.exploitability(**{name: value})
+
+
+def test_a_job_is_a_toml_file(tmp_path):
+    assert "job -: a job is not read from stdin; write it into a file" in refused("solve", "-")
+    file = tmp_path / "job.json"
+    file.write_text('{"name": "x"}')
+    assert refused("solve", file).endswith("job.json: expected TOML, found JSON")
+
+
+def test_a_picture_needs_no_backend_of_matplotlib(tmp_path):
+    job, out, picture = write(tmp_path, POLARISED), tmp_path / "out", tmp_path / "a.png"
+    good("solve", job, "--out", out)
+    found = process("show", out, "--plot", picture, env={**os.environ, "MPLBACKEND": "nonsense"})
+    assert (found.returncode, picture.is_file()) == (0, True), found.stderr
+
+
+def test_arguments_of_a_wrong_type_are_named(tmp_path):
+    out = tmp_path / "out"
+    good("solve", write(tmp_path, POLARISED), "--out", out)
+    with Solution.open(out) as solution:
+        node = solution.node()
+        cards = [int(card) for card in parse_cards("KhKd")]
+        assert node.action_probabilities(cards) == node.action_probabilities("KdKh")
+        for call, message in (
+            (
+                lambda: node.action_probabilities(7),
+                "hand: expected text such as 'AsKh', or cards' numbers, found 7",
+            ),
+            (lambda: node.action_probabilities("AsK"), "hand: card 'K' at position 2"),
+            (lambda: node.heat_map(7), "heat map: expected the name of a quantity, such as 'EV', found 7"),
+            (lambda: solution.evaluate([7]), r"locks: expected a list of texts such as \["),
+            (lambda: solution.evaluate(": check"), r"locks: expected a list of texts such as \["),
+            (
+                lambda: solution.evaluate([": check"], player=0),
+                "player has no effect without against; remove it",
+            ),
+        ):
+            with pytest.raises(InputError, match=message):
+                call()

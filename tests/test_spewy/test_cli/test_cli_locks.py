@@ -251,63 +251,78 @@ ALL = 'line = ""\nstrategy = [0.5, 0.5]'
     [
         (
             'line = "r60"\nstrategy = [1, 0]',
-            "lock.0.line 'r60', position 0: expected one of c (Check), r50 (Bet(50))",
+            "lock 1, line 'r60', position 0: expected one of check (c), bet 50 (r50)",
         ),
         (
             'line = "cc"\nstrategy = [1]',
-            "lock.0.line 'cc': expected a decision, found a chance node (the round that",
+            "lock 1, line 'cc': expected a decision, found a chance node (the round that",
         ),
-        ('line = "r50f"\nstrategy = [1]', "lock.0.line 'r50f': expected a decision, found a fold node"),
-        (ALL + '\nboard = "Qs 7h 2d 3c 4c"', "lock.0.board: expected 4 cards, those at line '', found 5"),
-        (ALL + '\nboard = "Qs 7h 2d 4c"', "lock.0.board: expected to begin with Qs7h2d3c, found Qs 7h 2d 4c"),
-        (ALL + '\nboard = "Qs 7h 2d 3x"', "lock.0.board:"),
-        ('line = "cc/"\nboard = "Qs 7h 2d 3c 3c"\nstrategy = [1, 0]', "lock.0.board:"),
+        ('line = "r50f"\nstrategy = [1]', "lock 1, line 'r50f': expected a decision, found a fold node"),
+        (
+            ALL + '\nboard = "Qs 7h 2d 3c 4c"',
+            "lock 1, line '', board: expected 4 cards, those at this line, found 5",
+        ),
+        (
+            ALL + '\nboard = "Qs 7h 2d 4c"',
+            "lock 1, line '', board: expected to begin with Qs7h2d3c, found Qs 7h 2d 4c",
+        ),
+        (ALL + '\nboard = "Qs 7h 2d 3x"', "lock 1, line '', board:"),
+        ('line = "cc/"\nboard = "Qs 7h 2d 3c 3c"\nstrategy = [1, 0]', "lock 1, line 'cc/', board:"),
         (
             'line = ""\nstrategy = [0.5, 0.4]',
-            "lock.0.strategy: expected frequencies that sum to 1, found 0.9",
+            "lock 1, line '', strategy: expected frequencies that sum to 1, found 0.9",
         ),
-        ('line = ""\nstrategy = [0.5, 0.500002]', "lock.0.strategy: expected frequencies that sum to 1"),
+        (
+            'line = ""\nstrategy = [0.5, 0.500002]',
+            "lock 1, line '', strategy: expected frequencies that sum to 1",
+        ),
         (
             'line = ""\nstrategy = [1.5, -0.5]',
-            "lock.0.strategy: expected frequencies of at least 0, found [1.5, -0.5]",
+            "lock 1, line '', strategy: expected frequencies of at least 0, found [1.5, -0.5]",
         ),
-        ('line = ""\nstrategy = [nan, 1]', "lock.0.strategy: expected frequencies of at least 0"),
-        ('line = ""\nstrategy = [1]', "lock.0.strategy: expected 2 frequencies (Check, Bet(50)), found 1"),
+        ('line = ""\nstrategy = [nan, 1]', "lock 1, line '', strategy: expected frequencies of at least 0"),
+        (
+            'line = ""\nstrategy = [1]',
+            "lock 1, line '', strategy: expected 2 frequencies (Check, Bet(50)), found 1",
+        ),
         (
             'line = ""\nstrategy = { Chek = 1 }',
-            "lock.0.strategy: expected one of c (Check), r50 (Bet(50)); found 'Chek', nearest to c (Check)",
+            "lock 1, line '', strategy: expected one of check (c), bet 50 (r50); found 'Chek', nearest to check (c)",
         ),
-        ('line = ""', "lock.0: expected strategy, hands or both"),
-        ('line = ""\nhand = { AA = [1, 0] }\nstrategy = [1, 0]', "unknown key lock.0.hand"),
+        ('line = ""', "lock 1: expected strategy, hands or both"),
+        ('line = ""\nhand = { AA = [1, 0] }\nstrategy = [1, 0]', "unknown key lock 1, hand"),
         (
             'line = ""\nhands = { AAA = [1, 0] }',
-            "lock.0.hands.AAA: range, position 0: expected a group such as",
+            "lock 1, line '', hands AAA: range, position 0: expected a group such as",
         ),
-        ('line = ""\nhands = { "AA:0.5" = [1, 0] }', "lock.0.hands.AA:0.5: expected hands without weights"),
+        (
+            'line = ""\nhands = { "AA:0.5" = [1, 0] }',
+            "lock 1, line '', hands AA:0.5: expected hands without weights",
+        ),
         (
             'line = ""\nhands = { KK = [1, 0] }',
-            "lock.0.hands.KK: expected hands of the range of oop, found none",
+            "lock 1, line '', hands KK: expected hands of the range of oop, found none",
         ),
         (
             'line = ""\nhands = { QhQs = [1, 0] }',
-            "lock.0.hands.QhQs: range 'QhQs': expected a hand without a dead card",
+            "lock 1, line '', hands QhQs: range 'QhQs': the board blocks every hand of it",
         ),
         (
             'line = "cc/"\nboard = "Qs 7h 2d 3c Ah"\nhands = { AA = [1, 0] }',
-            "lock.0.hands.AA: expected hands of the range of oop on Qs 7h 2d 3c Ah, found none",
+            "lock 1, line 'cc/', hands AA: expected hands of the range of oop on Qs 7h 2d 3c Ah, found none",
         ),
         (
             'line = ""\nhands = { AA = [1, 0], AhAd = [0, 1] }',
-            "lock.0.hands.AhAd: expected each hand once, found AhAd in AA too",
+            "lock 1, line '', hands AhAd: expected each hand once, found AhAd in AA too",
         ),
         (
             ALL + '\n[[lock]]\nline = ""\nhands = { AA = [1, 0] }',
-            "lock.1: expected hands that no other lock at line '' names; lock.0 names AhAd too",
+            "lock 2, line '': expected hands that no other lock at this line names; lock 1 names AhAd too",
         ),
         (
             'line = "cc/"\nstrategy = [1, 0]\n'
             '[[lock]]\nline = "cc/"\nboard = "Qs 7h 2d 3c 4c"\nhands = { JcTc = [0, 1] }',
-            "lock.1: expected hands that no other lock at line 'cc/' names; lock.0 names JcTc too",
+            "lock 2, line 'cc/': expected hands that no other lock at this line names; lock 1 names JcTc too",
         ),
     ],
 )
@@ -357,7 +372,7 @@ def test_two_boards_of_one_line_may_differ():
     _, view = _few_sweeps(TURN, *locks)
     for card, f in (("4c", 0.25), ("4d", 0.5)):
         np.testing.assert_allclose(view.node("cc/", f"Qs 7h 2d 3c {card}").strategy[0], f, atol=1e-12)
-    with pytest.raises(InputError, match=r"lock\.0 names JcTc too"):
+    with pytest.raises(InputError, match=r"lock 1 names JcTc too"):
         _job(TURN, locks[0], locks[0])
 
 
@@ -406,9 +421,9 @@ def test_texts_are_locks_in_job_files_too():
         ("x: bet=often", "expected a frequency such as 0.3 or 30%, found 'often'"),
         ("x: bet, check", "expected frequencies of all actions but one"),
         ("x: bet=0.5", "expected frequencies that sum to 1, found 0.5"),
-        ("x: beet", "found 'beet', nearest to r50 (Bet(50))"),
-        ("x x: bet", "lock.0.line"),
-        ("x [QQQ]: bet", "lock.0.hands.QQQ"),
+        ("x: beet", "found 'beet', nearest to bet 50 (r50)"),
+        ("x x: bet", "lock 1, line 'x x'"),
+        ("x [QQQ]: bet", "lock 1, line 'x', hands QQQ"),
         ("x @Qs7h: bet", "expected 4 cards"),
     ],
 )

@@ -73,7 +73,9 @@ def test_a_board_shows_that_a_line_ends_a_round(folders, line, tmp_path):
     good("export", folders["turn"], tmp_path / "x.csv", *asked)
     assert set(pd.read_csv(tmp_path / "x.csv")["line"]) == {"cc/"}
     told = refused("show", folders["turn"], "--line", line, "--board", "Qs 7h 2d 3c")
-    assert told.endswith("expected a decision, found a deal of cards")
+    assert told.endswith("expected a decision, found a deal of cards; add the river to the board (--board)")
+    without = refused("show", folders["turn"], "--line", line)
+    assert without.endswith("found a deal of cards; add the river to the board (--board)")
 
 
 def test_what_is_not_defined_is_null(tmp_path):

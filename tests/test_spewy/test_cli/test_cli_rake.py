@@ -31,7 +31,13 @@ def test_rake_of_every_end():
 
 @pytest.mark.parametrize(
     ("value", "taken"),
-    [("{ rate = 0.05 }", 5), ("{ rate = 0.05, cap = 3 }", 3), ("{ rate = 1 }", 100), ("{ rate = 0 }", 0)],
+    [
+        ("{ rate = 0.05 }", 5),
+        ("{ rate = 0.05, cap = 3 }", 3),
+        ('{ rate = "5%" }', 5),
+        ('{ rate = "12.5 %" }', 12.5),
+        ("{ rate = 0 }", 0),
+    ],
 )
 def test_check_down(value, taken, tmp_path):
     """Nobody can bet: each gets the equity's share of what the house leaves, at ties too."""
@@ -110,7 +116,16 @@ def test_exploit_says_the_same(tmp_path):
 @pytest.mark.parametrize(
     ("value", "options", "message"),
     [
-        ("{ rate = 1.5 }", [], "spot.rake.rate: expected a number less than or equal to 1, found 1.5"),
+        (
+            "{ rate = 1 }",
+            [],
+            'spot.rake.rate: expected a share of the pot below 1; for 1% write 0.01 or "1%", found 1',
+        ),
+        ("{ rate = 4.5 }", [], 'below 1; for 4.5% write 0.045 or "4.5%", found 4.5'),
+        ("{ rate = 500 }", [], "spot.rake.rate: expected a share of the pot below 1, found 500"),
+        ('{ rate = "100%" }', [], """rate: expected a percentage below 100%, such as "5%", found '100%'"""),
+        ('{ rate = "0.05" }', [], "spot.rake.rate: expected a percentage below 100%"),
+        ("{ rate = true }", [], 'spot.rake.rate: expected a share of the pot such as 0.05 or "5%"'),
         ("{ rate = -0.1 }", [], "spot.rake.rate: expected a number greater than or equal to 0, found -0.1"),
         (
             "{ rate = 0.1, cap = -1 }",

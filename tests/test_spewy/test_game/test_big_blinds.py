@@ -163,7 +163,7 @@ def test_the_python_functions_take_lines_of_the_unit(folders):
         decision = policy.decision("x b0.5 c /", RIVER)
         assert decision.line == "cr50c/"
         assert policy.decision(Line("cr50c/"), RIVER).line == "cr50c/"
-        with pytest.raises(InputError, match=r"expected one of c \(Check\), r0\.5 \(Bet\(0\.5\)\)"):
+        with pytest.raises(InputError, match=r"expected one of check \(c\), bet 0\.5 \(r0\.5\)"):
             policy.decision("cr50c/", RIVER)
 
 

@@ -93,17 +93,17 @@ def test_a_line_of_limit_needs_no_amounts():
     assert read_line(LIMIT, "x b r c, r") == "crrc/r"
 
 
-CHOICES = "expected one of c (Check), r66 (Bet(66)), r120 (Bet(120)), r900 (AllIn(900)); found"
+CHOICES = "expected one of check (c), bet 66 (r66), bet 120 (r120), all-in 900 (r900); found"
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("x b70", f"line 'x b70', position 2: {CHOICES} 'b70', nearest to r66 (Bet(66))"),
-        ("b50%", f"position 0: {CHOICES} 'b50%', nearest to r120 (Bet(120))"),
-        ("x call", f"position 2: {CHOICES} 'call', nearest to c (Check)"),
+        ("x b70", f"line 'x b70', position 2: {CHOICES} 'b70', nearest to bet 66 (r66)"),
+        ("b50%", f"position 0: {CHOICES} 'b50%', nearest to bet 120 (r120)"),
+        ("x call", f"position 2: {CHOICES} 'call', nearest to check (c)"),
         ("shove", f"position 0: {CHOICES} 'shove'"),
-        ("x b", f"position 2: {CHOICES} 'b', which could be Bet(66) or Bet(120)"),
+        ("x b", f"position 2: {CHOICES} 'b', which could be bet 66 or bet 120"),
         ("x / b66", f"position 2: {CHOICES} '/'"),
         ("b66bb", "position 0: expected amounts in chips, found 'b66bb'"),
         ("x x x x x", "position 8: expected the end of the line (a showdown); found 'x'"),
@@ -121,11 +121,65 @@ def test_what_is_no_line_is_told_the_choices_and_the_nearest(text, message):
 def test_an_acpc_string_that_leaves_the_tree_is_told_the_nearest_too():
     with pytest.raises(InputError) as error:
         CHIPS.find(read_line(CHIPS, "cr70"))
-    assert str(error.value) == f"line 'cr70', position 1: {CHOICES} 'r70', nearest to r66 (Bet(66))"
+    assert str(error.value) == f"line 'cr70', position 1: {CHOICES} 'r70', nearest to bet 66 (r66)"
+
+
+DEEP = spot("60%", "2.5x, a")
+ALL_IN = spot("a", "a", pot=200, stack=900)
+"""All-in is the only bet, and the only raise."""
+ANSWERS = "expected one of fold (f), call (c), raise to 300 (r300), all-in 900 (r900); found"
+PREFLOP = BettingTree(game_config(GAME, {0: (player_sizes("a", "a"), player_sizes("a", "a"))}))
+
+
+@pytest.mark.parametrize(
+    ("tree", "text", "line"),
+    [
+        (ALL_IN, "x bet", "cr900"),
+        (ALL_IN, "b c", "r900c"),
+        (ALL_IN, "x r", "cr900"),
+        (ALL_IN, "r", "r900"),
+        (ALL_IN, "cr", "cr900"),
+        (spot("33%", "a"), "b66 raise", "r66r900"),
+        (spot("33%", "a"), "b66 r", "r66r900"),
+        (DEEP, "b120 raise", "r120r300"),
+        (DEEP, "b120 r", "r120r300"),
+        (DEEP, "b120 raise to 900", "r120r900"),
+        (DEEP, "r120 r900", "r120r900"),
+        (CHIPS, "x r900", "cr900"),
+        (PREFLOP, "c raise", "cr20000"),  # the big blind is a bet
+    ],
+)
+def test_all_in_stands_for_a_bet_or_raise_that_is_the_only_one_or_has_its_amount(tree, text, line):
+    assert read_line(tree, text) == line
+
+
+@pytest.mark.parametrize(
+    ("tree", "text", "message"),
+    [
+        (DEEP, "x b120 b", f"line 'x b120 b', position 7: {ANSWERS} 'b', but there is a bet to raise"),
+        (DEEP, "b120 bet", f"{ANSWERS} 'bet', but there is a bet to raise"),
+        (DEEP, "b120 bet 300", f"{ANSWERS} 'bet 300', but there is a bet to raise"),
+        (DEEP, "b120 b900", f"{ANSWERS} 'b900', but there is a bet to raise"),
+        (DEEP, "b120 Bet(60%)", f"{ANSWERS} 'Bet(60%)', but there is a bet to raise"),
+        (CHIPS, "x raise", f"{CHOICES} 'raise', but there is no bet to raise"),
+        (CHIPS, "raise to 120", f"{CHOICES} 'raise to 120', but there is no bet to raise"),
+        (CHIPS, "Raise(900)", f"{CHOICES} 'Raise(900)', but there is no bet to raise"),
+        (ALL_IN, "x b b", "expected one of fold (f), call (c); found 'b', but there is a bet to raise"),
+        (ALL_IN, "raise", "check (c), all-in 900 (r900); found 'raise', but there is no bet to raise"),
+        (PREFLOP, "bet", "all-in 20000 (r20000); found 'bet', but there is a bet to raise"),
+        (PREFLOP, "c bet", "all-in 20000 (r20000); found 'bet', but there is a bet to raise"),
+        (LIMIT, "bet bet", "found 'bet', but there is a bet to raise"),
+        (LIMIT, "x raise", "found 'raise', but there is no bet to raise"),
+    ],
+)
+def test_a_bet_is_refused_where_a_raise_is_meant_and_a_raise_where_a_bet_is(tree, text, message):
+    with pytest.raises(InputError) as error:
+        read_line(tree, text)
+    assert message in str(error.value)
 
 
 def test_an_amount_that_no_chip_pays_is_refused():
-    with pytest.raises(InputError, match=r"found 'b1\.8234', nearest to r1\.82 \(Bet\(1\.82\)\)"):
+    with pytest.raises(InputError, match=r"found 'b1\.8234', nearest to bet 1\.82 \(r1\.82\)"):
         read_line(BLINDS, "x b1.8234 c")
 
 
@@ -134,7 +188,7 @@ def test_an_amount_that_is_one_action_s_total_and_another_s_bet_is_refused():
     tree = spot("120c, 240c")
     assert [a.acpc for a in tree.find("r120c/").actions] == ["c", "r240", "r360"]
     assert read_line(tree, "r120c/r240") == "r120c/r240"
-    with pytest.raises(InputError, match=r"found 'r240', which could be Bet\(120\) or Bet\(240\)"):
+    with pytest.raises(InputError, match=r"found 'r240', which could be bet 120 or bet 240"):
         read_line(tree, "b120 c r240")
     assert read_line(tree, "b120 c b240") == "r120c/r360"
 
@@ -158,7 +212,7 @@ def test_a_share_means_a_bet_that_rounds_to_it(text, found):
     if found:
         assert read_line(tree, text) == "r3300"
     else:
-        with pytest.raises(InputError, match="nearest to r3300"):
+        with pytest.raises(InputError, match=r"nearest to bet 3300 \(r3300\)"):
             read_line(tree, text)
 
 
@@ -183,8 +237,8 @@ def test_one_action_by_its_name():
         3,
     ]
     for wrong in ("", "/", "x x", "b70"):
-        with pytest.raises(InputError, match=r"lock\.0: expected one of c \(Check\)"):
-            read_action(CHIPS.config, CHIPS.root, wrong, "lock.0")
+        with pytest.raises(InputError, match=r"lock 1: expected one of check \(c\)"):
+            read_action(CHIPS.config, CHIPS.root, wrong, "lock 1")
 
 
 @pytest.mark.parametrize("name", TREES)
@@ -235,14 +289,23 @@ def test_a_lock_names_its_line_and_actions_as_people_write_them():
         (
             "x b",
             {"f": 1},
-            "lock.0.line 'x b', position 2: expected one of c (Check), r66 (Bet(66)), r120 (Bet(120));",
+            "lock 1, line 'x b', position 2: expected one of check (c), bet 66 (r66), bet 120 (r120);",
         ),
         (
             "x",
             {"b50%": 1},
-            "lock.0.strategy: expected one of c (Check), r66 (Bet(66)), r120 (Bet(120)); found 'b50%'",
+            "lock 1, line 'x', strategy: expected one of check (c), bet 66 (r66), bet 120 (r120); found 'b50%'",
         ),
-        ("x", {"x": 0.5, "Check": 0.5}, "lock.0.strategy: expected each action once, found x and Check"),
+        (
+            "x b60%",
+            {"bet": 0.5, "call": 0.5},
+            "lock 1, line 'x b60%', strategy: expected one of fold (f), call (c); found 'bet', but there is a bet to",
+        ),
+        (
+            "x",
+            {"x": 0.5, "Check": 0.5},
+            "lock 1, line 'x', strategy: expected each action once, found x and Check",
+        ),
     ],
 )
 def test_a_lock_that_names_no_action(line, strategy, message):

@@ -194,7 +194,7 @@ def test_find_says_what_is_possible():
     tree = spot_tree("T1")
     with pytest.raises(InputError) as error:
         tree.find("cr121")
-    message = "line 'cr121', position 1: expected one of c (Check), r120 (Bet(120)), r216 (Bet(216)), r900"
+    message = "line 'cr121', position 1: expected one of check (c), bet 120 (r120), bet 216 (r216), all-in 900 (r900)"
     assert message in str(error.value)
     with pytest.raises(InputError, match=r"position 6: expected '/' \(the round is over\); found 'c'"):
         tree.find("cr120cc")

@@ -336,7 +336,7 @@ def test_nowhere_to_be(shell, named, tmp_path):
         ({"name": "x", "game": GAME, "solve": []}, "solve"),
         ({"name": "x", "game": GAME, "bets": {"flop": []}}, "bets.flop"),
         ({"name": "x", "game": GAME, "bets": {5: {}}}, "bets.5"),
-        ({"name": "x", "game": GAME, "lock": [[]]}, "lock.0"),
+        ({"name": "x", "game": GAME, "lock": [[]]}, "lock 1"),
         ({"name": "x", "game": GAME, 5: 5}, "5"),
         ({"name": "x", "game": GAME, "rows": "hands"}, "rows"),
     ],

@@ -28,6 +28,24 @@ WHOLE = {
 
 
 @pytest.mark.parametrize(
+    ("section", "named"),
+    [
+        ({"donk": "a"}, "donk"),
+        ({"oop": {"donk": "a"}}, "oop.donk"),
+        ({}, "neither"),
+        ({"oop": {}, "donk": "a"}, "donk"),
+    ],
+)
+def test_a_round_whose_section_has_neither_bet_nor_raise(section, named):
+    """It would take the sizes of the round before away without a word."""
+    message = f"bets.river: expected the key bet or raise, found {named}: a section takes no sizes from"
+    with pytest.raises(InputError, match=message):
+        Job.of(spot({"flop": A, "river": section}))
+    for more in ({"bet": ""}, {"ip": {"bet": "a"}}):
+        Job.of(spot({"flop": A, "river": section | more}))
+
+
+@pytest.mark.parametrize(
     ("data", "message"),
     [
         (

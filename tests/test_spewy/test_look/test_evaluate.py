@@ -152,7 +152,7 @@ def test_a_whole_game_has_net_chips(tmp_path):
     [
         ((), "give --lock, --against or both"),
         (("--lock", "x"), "lock 'x': expected a line and actions"),
-        (("--lock", ": bet 50"), "expected one of c (Check), r100 (AllIn(100)); found 'bet 50'"),
+        (("--lock", ": bet 50"), "expected one of check (c), all-in 100 (r100); found 'bet 50'"),
         (("--against", "{never}", "--hands"), "--against with --hands, --all or --csv needs --player"),
         (("--against", "{turn}"), "expected the same bet sizes, pot and stacks in bluffs and turn"),
         (("--against", "nowhere"), "folder nowhere does not exist"),

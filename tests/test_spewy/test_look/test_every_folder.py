@@ -107,6 +107,9 @@ def test_two_batches_are_compared_board_by_board(batches, tmp_path):
     assert text.splitlines()[-1].startswith("all")
     alone = good("compare", a, b, "--board", "Qs 7h 2d 4c")
     assert "\nmoved" in alone
+    for option in (("--sort", "hand"), ("--all",)):
+        said = f"{option[0]} has no effect for two batches, whose boards are compared; remove it"
+        assert said in refused("compare", a, b, *option)
 
 
 def test_what_is_neither_is_refused(leduc, batches, tmp_path):

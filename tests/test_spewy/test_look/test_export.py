@@ -189,7 +189,7 @@ def test_more_rows_than_a_spreadsheet_holds_are_warned_of(folder, tmp_path, monk
 @pytest.mark.parametrize(
     ("args", "named"),
     [
-        (("--line", "zz"), "expected one of c (Check)"),
+        (("--line", "zz"), "expected one of check (c)"),
         (("--line", "cc"), "expected a decision"),
         (("--line", "c", "--round", "river"), "line 'c', river: expected at least one, found none"),
         (("--line", "c", "--player", "oop"), "line 'c', oop: expected at least one, found none"),

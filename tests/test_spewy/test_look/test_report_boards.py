@@ -249,8 +249,9 @@ def test_a_subset_wants_ranges_without_suits(tmp_path):
     assert "spot.oop: a range with single suits" in refused("solve", job, "--out", tmp_path / "out")
     job, out = write(tmp_path, FLOPS), tmp_path / "out"
     for lock in ("[AhKh]: check", f"@{next(iter(flop_subset(2).named()))}: check"):
-        assert "lock.0: a lock of one board or of single suits cannot be used with a subset" in refused(
-            "estimate", job, "--lock", lock
+        assert (
+            "lock 1, line '': a lock of one board or of single suits cannot be used with a subset"
+            in refused("estimate", job, "--lock", lock)
         )
     good("solve", job, "--out", out, "--jobs", 1, "--set", "solve.max_sweeps=1", "--lock", "[AKs]: check")
     for name in flop_subset(2).named():
@@ -266,7 +267,7 @@ def test_places_where_there_is_no_report(folder, tmp_path):
     assert "column 'best': expected one of board, weight" in refused(
         "report", folder, "--sort", "best"
     ).replace("stands_for, sweeps, exploitability_pct, ", "")
-    assert "expected one of c (Check)" in refused("report", folder, "--line", "zz")
+    assert "expected one of check (c)" in refused("report", folder, "--line", "zz")
     other = write(tmp_path, TURN)
     good("solve", other, "--out", tmp_path / "other")
     assert "expected the same oop as in" in refused("report", folder / NAMES[0], tmp_path / "other")

@@ -9,6 +9,7 @@ from cli_runs import TURN, write
 from dealt_jobs import DEALT_LEDUC
 
 import spewy
+from spewy.errors import InputError
 
 CARDS = [rank + suit for rank in "AKQ" for suit in "hs"]
 
@@ -30,6 +31,12 @@ def test_a_whole_game_in_memory_is_that_of_its_folder(leduc):
     gap = memory.exploitability()
     assert gap.exploitability_mbb == pytest.approx(stored.exploitability(workers=1).exploitability_mbb)
     assert gap.sample.flops == 6
+    for arguments, message in (
+        ({"workers": 2}, "workers has no effect in memory"),
+        ({"seed": 2}, "seed has no effect without flops"),
+    ):
+        with pytest.raises(InputError, match=message):
+            memory.exploitability(**arguments)
 
 
 @pytest.mark.parametrize("kind", ["whole game", "spot"])

@@ -158,6 +158,24 @@ def test_the_state_offers_the_bets_of_the_tree_only(solved_spots):
         assert sitting.say("b50%").text == "You: bets 0.5"
 
 
+def test_a_bet_is_no_raise_and_a_raise_is_no_bet(solved_spots):
+    with Spots(solved_spots / "turn") as spots:
+        sitting, seen = sitting_in(spots, seat=1), set()
+        for _ in range(30):
+            sitting.deal()
+            list(sitting.play_on())
+            while sitting.in_play:
+                faces_bet = sitting.turn.to_call > 0
+                seen.add(faces_bet)
+                wrong, why = ("bet", "a bet") if faces_bet else ("raise", "no bet")
+                for text in (wrong, f"{wrong} 1.5"):
+                    with pytest.raises(InputError, match=f"'{text}': expected .*; there is {why} to raise$"):
+                        sitting.say(text)
+                sitting.say("c")
+                list(sitting.play_on())
+    assert seen == {True, False}
+
+
 def run(text, *args):
     return CliRunner().invoke(main, ["play", "terminal", *map(str, args)], input=text)
 

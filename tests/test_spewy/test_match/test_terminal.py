@@ -72,8 +72,14 @@ def sat(bot, lines, seed=0, review=None):
         ("", "raise 300", "r300"),
         ("", "raise to 300", "r300"),
         ("", "R300", "r300"),
-        ("", "b 300", "r300"),
-        ("", "bet", "r300"),
+        ("", "raise", "r300"),
+        ("cc/", "b 300", "r300"),
+        ("cc/", "bet", "r300"),
+        ("cc/", "r", "r300"),
+        ("cc/", "x", "c"),
+        ("r300r19999", "raise", "r20000"),
+        ("r300r19999", "r", "r20000"),
+        ("c", "all in", "r20000"),
         ("", "all-in", "r20000"),
         ("r300", "r", "r900"),
     ],
@@ -91,12 +97,37 @@ def test_words_that_mean_nothing_legal(words):
         parse_words(Betting.start(NO_LIMIT), words)
 
 
+@pytest.mark.parametrize(
+    ("line", "words", "message"),
+    [
+        ("", "bet", "'bet': expected fold, call, raise 200 to 20000; there is a bet to raise"),
+        ("", "b300", "'b300': expected fold, call, raise 200 to 20000; there is a bet to raise"),
+        ("c", "bet 300", "'bet 300': expected check, raise 200 to 20000; there is a bet to raise"),
+        ("cc/r300", "bet 20000", "expected fold, call, raise 500 to 20000; there is a bet to raise"),
+        ("cc/", "raise", "'raise': expected check, bet 200 to 20000; there is no bet to raise"),
+        ("cc/", "raise to 20000", "expected check, bet 200 to 20000; there is no bet to raise"),
+        ("cc/", "call", "'call': expected check, bet 200 to 20000"),
+        ("r300", "check", "expected fold, call, raise 500 to 20000; there is a bet to call"),
+        ("r9000c/", "bet", "'bet': by the pot you would be all-in; type all-in, or bet and an amount"),
+        ("r9000", "r", "'r': by the pot you would be all-in; type all-in, or raise and an amount"),
+    ],
+)
+def test_a_bet_is_no_raise_and_neither_is_all_in_unless_it_is_the_only_one(line, words, message):
+    with pytest.raises(InputError) as error:
+        parse_words(parse_line(NO_LIMIT, line), words)
+    assert message in str(error.value)
+
+
 def test_words_of_a_limit_game():
     start = Betting.start(LIMIT)
     assert parse_words(start, "raise") == "r"
     for words, told in (("raise 20", "type raise alone"), ("all-in", "expected fold, call, raise, or")):
         with pytest.raises(InputError, match=told):
             parse_words(start, words)
+    with pytest.raises(InputError, match=r"'bet': expected fold, call, raise; there is a bet to raise$"):
+        parse_words(start, "bet")
+    with pytest.raises(InputError, match=r"'raise': expected check, bet; there is no bet to raise$"):
+        parse_words(parse_line(LIMIT, "cc/"), "raise")
     with pytest.raises(InputError, match=r"'r': expected fold, call$"):
         parse_words(parse_line(LIMIT, "rrr"), "r")
     with pytest.raises(InputError, match=r"'fold': expected check, raise$"):

@@ -171,7 +171,7 @@ def test_what_is_left_out_is_said():
     data = tomllib.loads(POLARISED)
     data["spot"] |= {"oop": "KhKd,2s2c,JcTc", "ip": "AhAd,QQ:1e-12"}
     assert Job.of(data).range_notes == (
-        "spot.oop: 2s2c left out: blocked by the board",
+        "spot.oop: the board blocks 2s2c of the range",
         "spot.ip: QdQc, QhQc, QsQc, QhQd, QsQd, QsQh left out: less than 1e-09 of the largest weight",
     )
 

@@ -150,4 +150,4 @@ def test_errors_name_what_is_wrong(pages):
     assert "expected a whole game with [boards]" in pages.refused("/api/bucket", folder="turn")
     assert "leaf 'x': expected one of cc, r50f, r50c" in pages.refused("/api/chunk", folder="turn", leaf="x")
     assert "expected average or stored" in pages.refused("/api/chunk", folder="turn", payoffs="x")
-    assert "expected one of c (Check)" in pages.refused("/api/chunk", folder="turn", line="q")
+    assert "expected one of check (c)" in pages.refused("/api/chunk", folder="turn", line="q")

@@ -293,7 +293,7 @@ def test_a_solve_of_a_terminal_is_watched(server, tmp_path):
         ({"spot": {"board": "Ks 9d 6h 3c 3c"}}, "spot.board", "3c"),
         ({"spot": {"board": "Ks 9d"}}, "spot.board", "expected 3, 4 or 5 cards, found 2"),
         ({"spot": {"oop": "KhKd,QX"}}, "spot.oop", "position 5"),
-        ({"spot": {"oop": "Ks9d"}}, "spot.oop", "expected a hand without a dead card"),
+        ({"spot": {"oop": "Ks9d"}}, "spot.oop", "the board blocks every hand of it"),
         ({"spot": {"pot": "much"}}, "spot.pot", "expected a number, found 'much'"),
         ({"spot": {"pot": None}}, "spot.pot", "expected a value, found none"),
         ({"bets": {"river": {"bet": "60 %"}}}, "bets.river.bet", "expected a size such as 60%"),
@@ -305,7 +305,7 @@ def test_a_solve_of_a_terminal_is_watched(server, tmp_path):
         ({"game": {"file": "/etc/passwd"}}, "game.file", "a page reads no files"),
         ({"sopt": {}}, "", "unknown key sopt"),
         ({"unit": "cents"}, "unit", "expected"),
-        ({"lock": [{"line": "r7", "strategy": [1]}]}, "lock.0.line", "r7"),
+        ({"lock": [{"line": "r7", "strategy": [1]}]}, "lock", "lock 1, line 'r7', position 0: expected"),
         ({"name": ""}, "name", "expected"),
     ],
 )

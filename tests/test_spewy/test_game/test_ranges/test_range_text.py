@@ -201,7 +201,7 @@ def test_bad_ranges(text, message):
 
 
 def test_a_range_of_dead_hands_only():
-    with pytest.raises(InputError, match="expected a hand without a dead card, found none"):
+    with pytest.raises(InputError, match="the board blocks every hand of it"):
         parse_range("AsAh", dead=parse_cards("As"))
 
 
