@@ -1,7 +1,9 @@
 """Errors of this package. Each message says the subject, the expectation and the actual value."""
 
+from compiled.errors import SpewyError
 
-class BucketError(ValueError):
+
+class BucketError(SpewyError, ValueError):
     """Base class of the errors of `buckets`: an argument is wrong."""
 
 

@@ -1,7 +1,8 @@
 """Numba and LLVM: decorators, vectors, threads, the cache of machine code.
 
-`buckets` and `solvers`, which do not know each other, share this package; it knows nothing of cards and games. Its
-words:
+`buckets` and `solvers`, which do not know each other, share this package; it knows nothing of cards and games. The
+module `compiled.errors` has the base class of all errors; `lockers` imports this module only, and `import compiled`
+alone does not load Numba. The words of this package:
 
 - A *kernel* is a function that Numba compiles to machine code and that runs without Python's interpreter lock.
 - A *helper function* (`inlined`, `part`) becomes part of the kernels that call it, and has no machine code of its own.
@@ -10,7 +11,32 @@ words:
   counts array elements from there.
 """
 
-from compiled.cache import folder, stamp
-from compiled.decorators import inlined, kernel, part
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from compiled.cache import folder, stamp
+    from compiled.decorators import inlined, kernel, part
 
 __all__ = ["folder", "inlined", "kernel", "part", "stamp"]
+
+_MODULES = {
+    "folder": "cache",
+    "inlined": "decorators",
+    "kernel": "decorators",
+    "part": "decorators",
+    "stamp": "cache",
+}
+
+if not TYPE_CHECKING:  # otherwise a type checker would accept any name
+
+    def __getattr__(name: str) -> object:
+        """Import a public name at its first use, so that `compiled.errors` does not load Numba."""
+        if name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names of the package, whether their modules are imported yet or not."""
+    return sorted(__all__)

@@ -5,8 +5,10 @@ Every message names the folder, file, locker or key, what was expected there and
 
 from __future__ import annotations
 
+from compiled.errors import SpewyError
 
-class LockerError(Exception):
+
+class LockerError(SpewyError):
     """A request that a store cannot fulfil, or content that a store must not have."""
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from compiled.errors import SpewyError
+
 Stopped = Callable[[], bool]
 """A function that returns True when a computation should stop, such as ``is_set`` of a `threading.Event`.
 
@@ -11,7 +13,7 @@ Several threads may call the function at once.
 """
 
 
-class StoppedError(Exception):
+class StoppedError(SpewyError):
     """A computation was stopped before its end."""
 
 

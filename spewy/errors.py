@@ -1,8 +1,14 @@
-"""Errors of Spewy, and functions that format values for error messages."""
+"""Errors of Spewy, and functions that format values for error messages.
+
+All errors derive from `SpewyError`, which stands below all packages, so that `buckets`, `lockers` and `solvers` can
+derive their errors from it too.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+
+from compiled.errors import SpewyError
 
 __all__ = [
     "MOST_OF_ERROR",
@@ -23,10 +29,6 @@ __all__ = [
 ]
 
 MOST_SHOWN, MOST_OF_PATH, MOST_OF_ERROR = 60, 300, 200
-
-
-class SpewyError(Exception):
-    """Base class of all errors that Spewy raises deliberately."""
 
 
 class InputError(SpewyError):

@@ -9,9 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from buckets.errors import BucketError
-from lockers import LockerError
-from solvers.errors import SolverError
 from spewy.batch.batch import Outcome
 from spewy.errors import InputError, SpewyError
 from spewy.job.job import Job
@@ -118,7 +115,7 @@ def solve_job(
         finally:
             session.close()
         return Outcome(result, skipped=0 < result.sweeps == relay.done_before and not result.interrupted)
-    except (SpewyError, LockerError, BucketError, SolverError) as error:
+    except SpewyError as error:
         return Outcome(error=str(error), stored=left(job, folder))
     except Exception as error:
         failed = failure_text(error)
@@ -132,7 +129,7 @@ def left(job: Job, folder: Path) -> Stored:
     """Return the state of a failed job's folder; an empty state if the folder cannot be read."""
     try:
         return look(job, folder)
-    except (SpewyError, LockerError):
+    except SpewyError:
         return Stored()
 
 

@@ -10,9 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
-from buckets.errors import BucketError
-from lockers import LockerError
-from solvers.errors import SolverError
 from spewy.bot.spent import Spent, summary
 from spewy.errors import SpewyError
 
@@ -25,7 +22,7 @@ Source = Literal["stored", "re-solved", "translated", "fallback"]
 - ``fallback``: pot odds, or a check or a fold, if no strategy is known.
 """
 SOURCES: tuple[Source, ...] = get_args(Source)
-_EXPECTED = (SpewyError, BucketError, LockerError, SolverError, MemoryError, OSError)
+_EXPECTED = (SpewyError, MemoryError, OSError)
 
 
 def is_expected(error: Exception) -> bool:

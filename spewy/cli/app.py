@@ -28,14 +28,10 @@ MOST_OF_LINE = 900
 """Largest number of characters in an error."""
 MOST_OF_USAGE = 300
 """Largest number of characters in a usage error; click quotes a wrong argument in full, however long it is."""
-BAD_INPUT = (
-    "spewy.errors.SpewyError",
-    "spewy.competitions.upac.runtime.tables.TablesError",
-    "lockers.errors.LockerError",
-    "buckets.errors.BucketError",
-    "solvers.errors.SolverError",
-)
+BAD_INPUT = ("compiled.errors.SpewyError", "spewy.competitions.upac.runtime.tables.TablesError")
 """Errors that mean bad input, by full name, since their modules are not imported yet."""
+BUG = "spewy.match.seat.BotError"
+"""Full name of the error for a bot's unexpected exception."""
 DAMAGED = "lockers.errors.DamagedLockerError"
 """Full name of the error for damaged lockers."""
 
@@ -130,7 +126,7 @@ def expected(error: Exception) -> OneLine | None:
         return Failed(failed)
     if is_a(error, DAMAGED):
         return BadInput(f"{error} (`spewy check FOLDER` lists all damage; `spewy solve --again` solves anew)")
-    if is_a(error, *BAD_INPUT):
+    if is_a(error, *BAD_INPUT) and not is_a(error, BUG):
         return BadInput(str(error))
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
         return BadInput(_too_long(os.fsdecode(error.filename)))

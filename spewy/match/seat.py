@@ -16,7 +16,7 @@ from typing import Protocol, TypeVar, cast, runtime_checkable
 
 from spewy.bot.bot import Bot, Mix, Reveals, is_cheap
 from spewy.bot.tally import Tally, is_expected, tally_of
-from spewy.errors import error_line, shown
+from spewy.errors import PeerError, SpewyError, error_line, shown
 from spewy.game.hand import Hand
 from spewy.match.acpc_text import read_action
 
@@ -35,11 +35,11 @@ class Reporting(Protocol):
         ...
 
 
-class BotGoneError(Exception):
+class BotGoneError(PeerError):
     """A bot's process has ended, or its connection is closed."""
 
 
-class BotError(Exception):
+class BotError(SpewyError):
     """A bot in this process raised an unexpected exception."""
 
 

@@ -18,9 +18,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from buckets.errors import BucketError
-from lockers import DamagedLockerError, LockerError
-from solvers.errors import SolverError
+from lockers import DamagedLockerError
 from spewy.errors import InputError, MissingError, NotSolvedError, SpewyError, one_line, shown
 from spewy.system.failures import failure_text
 from spewy.system.textfile import MOST_NESTED, nested_deeper
@@ -114,7 +112,7 @@ def answer_of(function: Callable[[Parameters], Any], parameters: Parameters) -> 
         return _error(501, str(error))
     except DamagedLockerError as error:
         return _error(400, f"{DAMAGED}: {error}")
-    except (SpewyError, LockerError, BucketError, SolverError) as error:
+    except SpewyError as error:
         return _error(400, str(error))
     except Exception as error:
         known = failure_text(error)

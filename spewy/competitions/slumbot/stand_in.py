@@ -22,7 +22,7 @@ from buckets.cards import card_name
 from spewy.bot.bot import Bot
 from spewy.competitions.slumbot.record import IDLE
 from spewy.competitions.slumbot.text import actions_text, parse_incr
-from spewy.errors import InputError, shown
+from spewy.errors import InputError, PeerError, shown
 from spewy.match.cards import Dealt, deals, hand_seed
 from spewy.match.table import Table
 
@@ -35,7 +35,7 @@ Spoil = Callable[[int, str, bytes], tuple[int, bytes] | Iterable[bytes]]
 bytes, which are sent as they are before the connection is closed."""
 
 
-class WrongRequestError(Exception):
+class WrongRequestError(PeerError):
     """A request is not in the protocol, or asks for something illegal."""
 
 

@@ -15,7 +15,7 @@ from random import Random
 from typing import NamedTuple
 
 from buckets.cards import card_name, strength
-from spewy.errors import InputError, shown
+from spewy.errors import InputError, PeerError, shown
 
 SMALL_BLIND, BIG_BLIND = 1, 2
 MOST_CHIPS = 10**6
@@ -78,7 +78,7 @@ class Cards:
     board: tuple[int, int, int, int, int]
 
 
-class BadReplyError(Exception):
+class BadReplyError(PeerError):
     """A reply was invalid, which ends the game.
 
     Attributes:
@@ -88,6 +88,9 @@ class BadReplyError(Exception):
     def __init__(self, seat: int, text: str) -> None:
         super().__init__(text)
         self.seat = seat
+
+    def __reduce__(self) -> tuple[type[BadReplyError], tuple[int, str]]:
+        return type(self), (self.seat, str(self))
 
 
 Lines = Generator[Line, str, tuple[int, int]]

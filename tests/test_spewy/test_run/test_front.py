@@ -1,7 +1,9 @@
 """What packages show: short imports, `__all__`, `dir`, the version, types for those who look from outside."""
 
+import ast
 import importlib
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -11,10 +13,16 @@ from cli_runs import POLARISED, good, write
 from jobs import EXAMPLES
 
 import spewy
+from buckets.cards import parse_hand
 from lockers import LockerError
+from solvers.discount import variant
+from solvers.exact import ExactCfr
+from spewy.game.ranges import parse_range
+from spewy.look import BoardBuckets
 from spewy.run.reporter import Silent
 
 ROOT = EXAMPLES.parent
+PACKAGES = ("buckets", "compiled", "lockers", "solvers", "spewy")
 PUBLIC = (
     "buckets.abstraction",
     "buckets.cards",
@@ -77,7 +85,7 @@ def readme_example():
 def test_these_are_all_packages():
     found = {
         ".".join(init.parent.relative_to(ROOT).parts)
-        for name in ("buckets", "compiled", "lockers", "solvers", "spewy")
+        for name in PACKAGES
         for init in (ROOT / name).rglob("__init__.py")
     }
     assert found == set(PUBLIC) | ROOMS
@@ -178,6 +186,77 @@ def test_solve_refuses_what_is_no_job(tmp_path):
 def test_what_is_no_path_is_named(wrong, told):
     with pytest.raises(spewy.InputError, match=told):
         wrong()
+
+
+UNDER_NO_SPEWY_ERROR = {
+    "spewy.competitions.upac.runtime.tables.TablesError": "its package runs at a competition with NumPy alone",
+    "spewy.competitions.slumbot.wire._FailedError": "stays in its module",
+    "spewy.match.seat._OutOfTimeError": "stays in its module; a bot that catches every Exception must not catch it",
+    "spewy.web.background._ForsakenError": "stays in its module",
+}
+"""Classes of errors that are no `spewy.SpewyError`, and why."""
+
+
+def error_classes():
+    """All classes of errors that the packages define, by full name."""
+    classes = {}
+    for name in PACKAGES:
+        for path in (ROOT / name).rglob("*.py"):
+            tree = ast.parse(path.read_text())
+            defined = [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+            module = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+            if any("Error" in word or "Exception" in word for word in defined):
+                loaded = importlib.import_module(module)
+                kinds = {word: getattr(loaded, word) for word in defined if hasattr(loaded, word)}
+                classes |= {f"{module}.{word}": kind for word, kind in kinds.items()}
+    return {name: kind for name, kind in classes.items() if issubclass(kind, BaseException)}
+
+
+def test_every_error_is_a_spewy_error_and_can_be_pickled():
+    classes = error_classes()
+    assert len(classes) > 20
+    assert {name for name, kind in classes.items() if not issubclass(kind, spewy.SpewyError)} == set(
+        UNDER_NO_SPEWY_ERROR
+    )
+    for name, kind in classes.items():
+        if name not in UNDER_NO_SPEWY_ERROR:
+            error = kind(1, "text") if name.endswith("BadReplyError") else kind("text")
+            again = pickle.loads(pickle.dumps(error))
+            assert (type(again), str(again), vars(again)) == (kind, "text", vars(error))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda solution: spewy.Solution.open(EXAMPLES / "T1.toml"),
+        lambda solution: spewy.open_policy(EXAMPLES / "T1.toml"),
+        lambda solution: spewy.open_bot(EXAMPLES),
+        lambda solution: spewy.play_match("call", "nobody", game="leduc"),
+        lambda solution: spewy.Job.of({"spot": {"board": "Zz"}}),
+        lambda solution: spewy.solve_rivers(spewy.Job.load(EXAMPLES / "R1.toml"), ["Qs"], [1.0], [1.0]),
+        lambda solution: solution.node("x", "Zz Jh 2h 8c 3d"),
+        lambda solution: solution.node("zzz"),
+        lambda solution: solution.node().action_probabilities("AsAs"),
+        lambda solution: solution.node().action_probabilities(7),
+        lambda solution: BoardBuckets.of("Ks 7d Zz"),
+        lambda solution: BoardBuckets.of("Ks 7d"),
+        lambda solution: parse_hand("Zz"),
+        lambda solution: parse_range("AAA"),
+        lambda solution: ExactCfr(None, variant("slow")),
+        lambda solution: solution.close() or solution.node("x"),
+    ],
+)
+def test_whoever_catches_spewy_errors_catches_what_is_wrong(tmp_path, wrong):
+    solution = spewy.solve(write(tmp_path, POLARISED), tmp_path / "out")
+    with solution, pytest.raises(spewy.SpewyError):
+        wrong(solution)
+
+
+def test_errors_load_no_compiler():
+    code = (
+        "import sys, spewy.errors, lockers, buckets.errors, solvers.errors; assert 'numba' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_the_readme_example_runs(tmp_path, monkeypatch, capsys):
