@@ -5,4 +5,11 @@
 - `matrix`: one betting round as a matrix game, solved by CFR or by linear programming.
 - `exact`: CFR with a row per hand, in vectors and threads. `sampled`: CFR over sampled boards, for whole games.
 - `measure`: exploitability; `solver`: the protocol of a solve in progress; `resolve`: gadgets for safe re-solving.
+
+>>> list(VARIANTS)
+['cfr', 'cfr+', 'lcfr', 'dcfr', 'dcfr-steep', 'dcfr-ahead', 'pcfr+']
 """
+
+from solvers.discount import VARIANTS, Variant, variant
+
+__all__ = ["VARIANTS", "Variant", "variant"]

@@ -145,6 +145,7 @@ VARIANTS = {
     "dcfr-ahead": Variant("dcfr-ahead", Discount(1.4, 0.25, 3.0), looks_ahead=400.0),
     "pcfr+": Variant("pcfr+", Discount(gamma=2.0, clip=True), predictive=True),
 }
+"""Variants of CFR by name. A new entry is a new choice for jobs, and appears in the schema and in the reference."""
 
 
 DEFAULT_VARIANT = "dcfr"

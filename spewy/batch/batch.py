@@ -172,7 +172,7 @@ class Batch:
             InputError: the job is a whole game, or a board is invalid.
             lockers.LockerError: a folder contains another job, or is damaged.
         """
-        data = job.model_dump(by_alias=True, exclude_unset=True)
+        data = job.model_dump()
         if job.spot is None:
             raise InputError(
                 f"job {job.name}: expected a spot to solve on several boards, found a whole game"

@@ -15,14 +15,15 @@ from spewy.job.job import Job
 from spewy.look.board_report import report_boards
 from spewy.look.report import Report
 from spewy.look.solution import Solution
+from spewy.system.html import Printed, Table
 from spewy.system.textfile import as_path
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
-class BatchResult:
+@dataclass(frozen=True, repr=False)
+class BatchResult(Printed):
     """The solutions of one job on many boards.
 
     Attributes:
@@ -58,6 +59,20 @@ class BatchResult:
             row["seconds"] = None if outcome.result is None else outcome.result.seconds.get("total")
             rows.append(row)
         return pd.DataFrame(rows)
+
+    def _table(self) -> Table:
+        columns = ("board", "sweeps", "exploitability (% of the pot)", "EV of oop", "EV of ip", "error")
+        rows = tuple(
+            (
+                entry.board,
+                getattr(outcome.result, "sweeps", None),
+                getattr(outcome.result, "exploitability_pct", None),
+                *(getattr(outcome.result, "ev", None) or (None, None)),
+                outcome.error or "",
+            )
+            for entry, outcome in zip(self.entries, self.outcomes, strict=True)
+        )
+        return Table(f"{len(rows):,} boards in {self.folder}", columns, rows)
 
     def report(self, line: str = "") -> Report:
         """Report both ranges at a betting line on every board and on average, see `report_boards`."""

@@ -28,6 +28,7 @@ from spewy.game.ranges.pair import SMALLEST
 from spewy.game.tree import BettingTree
 from spewy.job.job import Job, SpotJob
 from spewy.run.stopping import Stopping
+from spewy.system.html import Printed, Table
 
 AT_ONCE = 64
 """Number of rivers that a thread solves in one call of the kernel."""
@@ -36,8 +37,8 @@ MOST_SWEEPS, CHECK_EVERY = 1_000_000, 10
 NAMES = ("oop", "ip")
 
 
-@dataclass(frozen=True)
-class Rivers:
+@dataclass(frozen=True, repr=False)
+class Rivers(Printed):
     """Solutions of many rivers; hands have the numbers of `buckets.cards.hands`.
 
     Attributes:
@@ -58,6 +59,18 @@ class Rivers:
     exploitability_pct: Floats
     sweeps: Ints
     river_actions: tuple[tuple[str, ...], ...]
+
+    def _table(self) -> Table:
+        actions = "of their own" if len(set(self.river_actions)) > 1 else ", ".join(self.actions)
+        facts = {
+            "actions of oop": actions,
+            "exploitability (% of the pot)": f"{self.exploitability_pct.mean():.3g} on average, "
+            f"{self.exploitability_pct.max():.3g} at most",
+            "sweeps": f"{self.sweeps.mean():,.0f} on average, {self.sweeps.max():,} at most",
+            "shape of ev": str(self.ev.shape),
+            "shape of strategy": str(self.strategy.shape),
+        }
+        return Table.of_facts(f"{len(self.ev):,} rivers", facts)
 
 
 class _Betting(NamedTuple):

@@ -61,6 +61,10 @@ class Tally:
     failures: list[Failure] = field(default_factory=list)
     spent: list[Spent] = field(default_factory=list)
 
+    def __repr__(self) -> str:
+        parts = filter(None, (self.sources_text, self.failures_text and f"failed: {self.failures_text}"))
+        return f"Tally({'; '.join(parts) or 'no decisions'})"
+
     @classmethod
     def of(cls, tallies: Iterable[Tally]) -> Tally:
         """Add up several tallies."""

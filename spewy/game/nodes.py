@@ -50,6 +50,9 @@ class Action:
     unit: Unit = CHIPS
     """Unit of the amount in `label`."""
 
+    def __repr__(self) -> str:
+        return self.label
+
     @property
     def label(self) -> str:
         """The action's name for people: ``Check``, ``Bet(120)``, ``AllIn(780)``; in big blinds ``Bet(1.2)``."""

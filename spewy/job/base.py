@@ -7,6 +7,7 @@ identifies the job there.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -51,6 +52,7 @@ from spewy.job.sections import (
     TreeSection,
     WalkedSolve,
 )
+from spewy.system.html import Table
 
 NOT_OF_THE_FOLDER = (
     *("target", "max_sweeps", "max_time", "check_every", "check_flops", "seed"),
@@ -88,6 +90,21 @@ class JobBase(Section):
     """Strategies that stay in the folder after the solve."""
     lock: tuple[LockSection, ...] = Field((), strict=False)
     """Node locks: decisions where hands play given frequencies; [[lock]] tables, or texts such as "x: bet"."""
+
+    def _table(self) -> Table:
+        return replace(super()._table(), title=f"{type(self).__name__} {self.name}")
+
+    def __eq__(self, other: object) -> bool:
+        """Whether another job has the same value for each key; what was computed from the keys is not compared."""
+        fields = type(self).model_fields
+        return type(other) is type(self) and all(getattr(self, key) == getattr(other, key) for key in fields)
+
+    def model_dump(self, *args: Any, **options: Any) -> dict[str, Any]:
+        """Return the keys that the job gives as nested dictionaries, as in the job file: `Job.of` makes the job again.
+
+        The options are those of pydantic's method; here ``by_alias`` and ``exclude_unset`` are True by default.
+        """
+        return super().model_dump(*args, **{"by_alias": True, "exclude_unset": True} | options)
 
     @field_validator("name")
     @classmethod

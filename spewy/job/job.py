@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -21,7 +21,7 @@ from spewy.game.ranges.pair import SMALLEST, RangePair, meet
 from spewy.job.base import JobBase
 from spewy.job.checks import require_betting_used, require_method, require_rounds, require_solving_used
 from spewy.job.dealing import Dealing
-from spewy.job.load import explain, read_job, require_one_board, with_target
+from spewy.job.load import explain, read_job, require_one_board, set_key, with_target
 from spewy.job.lock_texts import with_lock_texts
 from spewy.job.rangefiles import with_range_files
 from spewy.job.sections import (
@@ -82,14 +82,30 @@ class Job(JobBase):
         job._require_used()
         return job
 
-    def replace(self, **solve: Any) -> Job:
-        """Return a job with new values of keys of ``[solve]``: ``replace(target="0.1%", max_sweeps=500)``.
+    def replace(self, changes: Mapping[str, Any] | None = None, /, **keys: Any) -> Job:
+        """Return a job with new values of some keys, of any section.
+
+        A key is written with dots, as in ``spewy solve --set``; a key of ``[solve]`` may stand alone. A whole section,
+        such as ``lock``, replaces the job's section.
+
+        >>> job = Job.of({"name": "Kuhn", "game": {"file": "kuhn"}})
+        >>> job.replace(target="5 mbb", max_sweeps=500).solve.max_sweeps
+        500
+        >>> job.replace({"game.file": "leduc", "name": "Leduc"}, target="5 mbb").rules.num_rounds
+        2
+
+        Args:
+            changes: the values by key, such as ``{"spot.board": "Ks 7h 2d", "bets.flop.bet": "50%"}``.
+            keys: further values by key.
 
         Raises:
             InputError: a key is unknown or has a wrong value.
         """
-        data = self.model_dump(by_alias=True, exclude_unset=True)
-        return Job.of(data | {"solve": data.get("solve", {}) | solve})
+        data = self.model_dump()
+        for key, value in {**(changes or {}), **keys}.items():
+            path = key if "." in key or key in type(self).model_fields else f"solve.{key}"
+            set_key(data, path.split("."), value, f"key {shown(key)}")
+        return Job.of(data)
 
     @classmethod
     def stored(cls, data: dict[str, Any], subject: str) -> Job:

@@ -72,11 +72,34 @@ def override(data: dict[str, Any], text: str) -> None:
         parsed = parse_toml(f"value = {value}", "value")["value"]
     except InputError:
         parsed = value.strip()  # text without quotes, which a shell would take away
+    subject = f"override {shown(text)}"
+    if adds:
+        parsed = _sum(section_of(data, keys, subject).get(keys[-1], []), parsed, text)
+    set_key(data, keys, parsed, subject)
+
+
+def set_key(data: dict[str, Any], keys: Sequence[str], value: Any, subject: str) -> None:
+    """Set a key in the nested dictionaries of a job.
+
+    Args:
+        data: the job; it is changed in place.
+        keys: names of the sections that lead to the key, and the key's own name.
+        value: the new value.
+        subject: how error messages begin.
+
+    Raises:
+        InputError: the key leads into a value that is not a section.
+    """
+    section_of(data, keys, subject)[keys[-1]] = value
+
+
+def section_of(data: dict[str, Any], keys: Sequence[str], subject: str) -> dict[str, Any]:
+    """Return the section that contains a key, and create it if it is missing; `set_key` describes the arguments."""
     for key in keys[:-1]:
         data = data.setdefault(key, {})
         if not isinstance(data, dict):
-            raise InputError(f"override {shown(text)}: expected {short(key)} to be a section, found a value")
-    data[keys[-1]] = _sum(data.get(keys[-1], []), parsed, text) if adds else parsed
+            raise InputError(f"{subject}: expected {short(key)} to be a section, found a value")
+    return data
 
 
 def _sum(old: Any, new: Any, override_text: str) -> Any:

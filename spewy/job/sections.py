@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
@@ -24,6 +24,7 @@ from solvers.discount import VARIANTS
 from spewy.game.gamefile import MAX_CHIPS
 from spewy.game.names import ROUND_NAMES, RoundName
 from spewy.job.units import SHARE, board_text, parse_duration, parse_memory, parse_target, share
+from spewy.system.html import Printed, Table
 
 MOST_ITERATIONS = 10_000
 """Largest number of iterations in a visit; Ctrl-C waits for the visit, and a chunk converges sooner."""
@@ -32,13 +33,22 @@ MOST_INTEGER = 2**63 - 1
 """Largest integer in a job file."""
 
 
-class Section(BaseModel):
+class Section(Printed, BaseModel):
     """A table of the job file; unknown keys and values of a wrong type are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
     without_effect: ClassVar[tuple[str, ...]] = ()
     """Keys of the base class that have no effect in this section."""
+
+    def _table(self) -> Table:
+        """Return the keys that the section gives."""
+        return Table.of_facts(
+            type(self).__name__, dict(_dotted(self.model_dump(by_alias=True, exclude_unset=True)))
+        )
+
+    def __str__(self) -> str:
+        return repr(self)
 
     @field_validator("*", mode="after")
     @classmethod
@@ -47,6 +57,15 @@ class Section(BaseModel):
         if type(value) is int and abs(value) > MOST_INTEGER:
             raise ValueError(f"expected a number of at most {MOST_INTEGER}")
         return value
+
+
+def _dotted(data: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, object]]:
+    """Yield the keys of nested dictionaries, such as ``spot.board``, with their values; numbers of rows as text."""
+    for key, value in data.items():
+        if isinstance(value, dict):
+            yield from _dotted(value, f"{path}{key}.")
+        else:
+            yield f"{path}{key}", None if value is None else str(value)
 
 
 def readable(parse: Callable[[str], object]) -> AfterValidator:
@@ -281,8 +300,8 @@ class SolveSection(Section):
 
     method: Literal["cfr", "lp"] = "cfr"
     """Method: "cfr" (counterfactual regret minimisation) or "lp" (exact linear programs, for small games)."""
-    variant: str | None = None
-    """Variant of CFR: cfr, cfr+, lcfr, dcfr, dcfr-steep, dcfr-ahead, pcfr+; by default, the engine's."""
+    variant: Annotated[str, WithJsonSchema({"type": "string", "enum": list(VARIANTS)})] | None = None
+    """Variant of CFR; by default, the engine's."""
     integrate: Literal["regret", "average"] = "regret"
     """Quantity that a visit adds to a stored chunk: regrets of CFR ("regret"), or a local optimum ("average")."""
     leaves: Literal["auto", "stored", "live"] | dict[RoundName, LeafKind] = "auto"

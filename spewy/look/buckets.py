@@ -22,13 +22,16 @@ from buckets.errors import BoardError
 from spewy.chunks.bucket_trees import BucketLocker
 from spewy.chunks.groups import LOCKED
 from spewy.errors import InputError, shown
+from spewy.system.html import Printed, Table
 
 BINS = 10
 BARS = " ▁▂▃▄▅▆▇█"
+MOST_MEMBERS = 8
+"""Largest number of hands of a bucket that `print` shows."""
 
 
-@dataclass(frozen=True)
-class BoardBuckets:
+@dataclass(frozen=True, repr=False)
+class BoardBuckets(Printed):
     """Buckets of the 1,326 hands on a hold'em board, numbered from the weakest.
 
     Attributes:
@@ -118,6 +121,20 @@ class BoardBuckets:
     def spread(self, row: int) -> float:
         """Return the standard deviation of the outcomes in bucket ``row``, over all its hands and run-outs."""
         return float(self.outcomes[self.labels == row].std())
+
+    def _table(self) -> Table:
+        rows = tuple(
+            (
+                row,
+                int((self.labels == row).sum()),
+                float(self.curves[row].mean()),
+                spark(self.histogram(row)),
+                ", ".join(self.members(row)[:MOST_MEMBERS]),
+            )
+            for row in range(self.n_rows)
+        )
+        title = f"{self.n_rows} buckets on {cards_name(self.board) or 'no cards'}"
+        return Table(title, ("bucket", "hands", "mean", "outcomes", "strongest hands"), rows)
 
     def to_json(self) -> dict[str, Any]:
         """Return the buckets and their hands as the JSON object that ``spewy buckets --json`` prints."""

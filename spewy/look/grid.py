@@ -23,7 +23,7 @@ from spewy.game.gamefile import Game
 from spewy.game.names import SEAT_NAMES
 from spewy.game.ranges.classes import NUM_HANDS
 from spewy.look.colours import SEATS, UNUSED, Colour, action_colours, hex_colour, lightness
-from spewy.system import html
+from spewy.system.html import Printed, Table, heading
 
 SIZE = 13
 NOBODY = 5e-4
@@ -51,8 +51,8 @@ class Cell:
     mix: Floats
 
 
-@dataclass(frozen=True)
-class Grid:
+@dataclass(frozen=True, repr=False)
+class Grid(Printed):
     """Reach and strategy of one player at a decision, averaged over each hand class.
 
     Attributes:
@@ -135,13 +135,18 @@ class Grid:
             "classes": classes,
         }
 
+    def _table(self) -> Table:
+        """Return the share of the range that takes each action."""
+        shares = zip(self.actions, self.shares.tolist(), strict=True)
+        return Table(f"{SEAT_NAMES[self.player]}: grid of hand classes", ("action", "share"), tuple(shares))
+
     def _repr_html_(self) -> str:
         """Return the grid as HTML for notebooks."""
         return grid_html(self, SEAT_NAMES[self.player])
 
 
-@dataclass(frozen=True)
-class HeatMap:
+@dataclass(frozen=True, repr=False)
+class HeatMap(Printed):
     """A number for each hand class, such as its EV.
 
     Attributes:
@@ -153,6 +158,16 @@ class HeatMap:
     title: str
     values: Floats
     tell: Callable[[float], str]
+
+    def _table(self) -> Table:
+        rows = tuple(
+            tuple(
+                f"{class_name(r, c)} {self.tell(value) if value == value else '–'}"
+                for c, value in enumerate(row)
+            )
+            for r, row in enumerate(self.values.tolist())
+        )
+        return Table(self.title, (), rows)
 
 
 def class_means(names: Sequence[str], reach: Floats, values: Floats) -> Floats:
@@ -233,7 +248,7 @@ def grid_html(grid: Grid, title: str) -> str:
         rows[cell.row] = rows.get(cell.row, "") + _cell(cell, grid.actions, colours)
     body = "".join(f"<tr>{cells}</tr>" for cells in rows.values())
     return (
-        f"<div>{html.heading(title)}<br>{legend}"
+        f"<div>{heading(title)}<br>{legend}"
         f'<table style="border-collapse: separate; border-spacing: 1px"><tbody>{body}</tbody></table></div>'
     )
 

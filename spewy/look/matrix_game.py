@@ -23,14 +23,14 @@ from spewy.chunks.rounds import ChunkTree
 from spewy.errors import InputError
 from spewy.game.names import SEAT_NAMES
 from spewy.learn.chunk_matrices import FOLD_OPERATOR, root_payoffs
-from spewy.system import html
+from spewy.system.html import Printed, Table
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
-class ChunkSolution:
+@dataclass(frozen=True, repr=False)
+class ChunkSolution(Printed):
     """Strategies of both players in a chunk, with their value and their local exploitability.
 
     Attributes:
@@ -53,9 +53,19 @@ class ChunkSolution:
     iterations: int
     payoffs: Floats
 
+    def _table(self) -> Table:
+        facts = {
+            "value (chips of oop)": self.value,
+            "local exploitability (chips)": self.local_exploitability,
+            "local exploitability (% of the pot)": self.local_exploitability_pct,
+            "iterations": self.iterations,
+            "rows of oop and ip": " and ".join(map(str, self.payoffs.shape)),
+        }
+        return Table.of_facts(f"chunk solved by {self.method}", facts)
 
-@dataclass(frozen=True)
-class OneChunk:
+
+@dataclass(frozen=True, repr=False)
+class OneChunk(Printed):
     """A chunk as a game by itself, with fixed ranges and a payoff matrix at each leaf; made by `spewy.look.one_chunk`.
 
     Attributes:
@@ -199,12 +209,12 @@ class OneChunk:
         )
         return pd.DataFrame(values, index, columns)
 
-    def _repr_html_(self) -> str:
-        """Return an HTML table of both players' rows and ranges for notebooks."""
+    def _table(self) -> Table:
+        """Return both players' rows and ranges."""
         title = f"chunk {self.line!r} on {cards_name(self.board) or 'no cards'}, pot {self.pot:g}"
         lines = zip_longest(*(zip(*side, strict=True) for side in zip(self.labels, self.ranges, strict=True)))
-        columns = [f"{word} of {seat}" for seat in SEAT_NAMES for word in ("row", "range")]
-        return html.table(title, columns, [(*(oop or ("", "")), *(ip or ("", ""))) for oop, ip in lines])
+        columns = tuple(f"{word} of {seat}" for seat in SEAT_NAMES for word in ("row", "range"))
+        return Table(title, columns, tuple((*(oop or ("", "")), *(ip or ("", ""))) for oop, ip in lines))
 
     def by_cfr(
         self,

@@ -29,7 +29,7 @@ from spewy.look.grid import (
     require_holdem,
     share_texts,
 )
-from spewy.system import html
+from spewy.system.html import Printed, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,8 +39,8 @@ LARGE = 100
 """Absolute EV from which a heat map omits decimals, since a cell has room for five characters."""
 
 
-@dataclass(frozen=True)
-class NodeView:
+@dataclass(frozen=True, repr=False)
+class NodeView(Printed):
     """Reach, strategy, EV and equity of each hand of one player at one decision.
 
     The player acts at the decision, or waits while the opponent acts. For a player who waits, ``actions`` is empty.
@@ -254,17 +254,21 @@ class NodeView:
 
     def _repr_html_(self) -> str:
         """Return HTML for notebooks: a grid of hand classes in hold'em, a table of hands in other games."""
+        return grid_html(self.grid(), self._title) if self.holdem else super()._repr_html_()
+
+    @property
+    def _title(self) -> str:
         words = "to act" if self.actions else "waits"
         board = f" on {cards_name(self.board)}" if self.board else ""
-        title = f"{SEAT_NAMES[self.player]} {words}{board}" + (f" after {self.line}" if self.line else "")
-        if self.holdem:
-            return grid_html(self.grid(), title)
+        return f"{SEAT_NAMES[self.player]} {words}{board}" + (f" after {self.line}" if self.line else "")
+
+    def _table(self) -> Table:
         figures = (self.reach.tolist(), *self.strategy.tolist(), self.ev.tolist(), self.equity.tolist())
         unit = "" if self.unit == CHIPS.name else f" ({self.unit})"
         columns = ("hand", "reach", *self.actions, f"EV{unit}", "equity")
         shares = ", ".join(share_texts(self.actions, self.frequencies))
-        title = f"{title}: {shares}" if shares else title
-        return html.table(title, columns, zip(self.hands, *figures, strict=True))
+        title = f"{self._title}: {shares}" if shares else self._title
+        return Table(title, columns, tuple(zip(self.hands, *figures, strict=True)))
 
     def to_json(self) -> dict[str, Any]:
         """Return the decision as the JSON object that ``spewy show --json`` prints."""
@@ -284,7 +288,7 @@ class NodeView:
         return {"player": self.player, "actions": list(self.actions), **unit, "hands": hands, **bucket}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Step:
     """An action or a deal of cards that leads from one node of the betting tree to the next.
 
@@ -307,6 +311,9 @@ class Step:
     count: int
     open: Callable[[], NodeView] = field(repr=False, compare=False)
     follow: Callable[[], tuple[Step, ...]] = field(repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        return f"Step({self.name!r}, {self.frequency:.4g}, {self.kind!r}, {str(self.line)!r})"
 
     @property
     def children(self) -> tuple[Step, ...]:

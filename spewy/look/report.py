@@ -26,6 +26,7 @@ from spewy.game.names import SEAT_NAMES
 from spewy.game.nodes import Node, entry_line, line_as_written
 from spewy.look.chunk import Cards, NodeTotals
 from spewy.look.view import SolveView
+from spewy.system.html import Printed, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,6 +111,9 @@ class CardRow:
         """Names of the cards, or "all" for the average."""
         return cards_name(self.cards) or AVERAGE
 
+    def __repr__(self) -> str:
+        return f"CardRow({self.name!r}, EV {self.ev[0]:.4g} and {self.ev[1]:.4g})"
+
     def weighing(self, weight: float) -> CardRow:
         """Return a copy of the row with another weight in the average."""
         return replace(self, weight=weight)
@@ -126,8 +130,8 @@ class CardRow:
         }
 
 
-@dataclass(frozen=True)
-class Report:
+@dataclass(frozen=True, repr=False)
+class Report(Printed):
     """Frequencies, EVs and equities of both ranges after a line, on all next cards (high cards first) or on boards.
 
     Attributes:
@@ -187,6 +191,24 @@ class Report:
         known.sort(key=lambda i: values[i], reverse=not ascending)
         order = known + [i for i, value in enumerate(values) if value != value]
         return replace(self, rows=tuple(self.rows[i] for i in order))
+
+    def _table(self) -> Table:
+        """Return the averages and the first rows."""
+        board = f" on {cards_name(self.board)}" if self.board else ""
+        turn = "all-in" if self.player is None else f"{SEAT_NAMES[self.player]} to act"
+        columns = (
+            self.by,
+            "weight",
+            *(f"{name} {seat}" for name in ("EV", "equity") for seat in SEAT_NAMES),
+            *self.actions,
+        )
+        rows = (
+            (row.name, row.weight, *row.ev, *row.equity, *row.frequencies)
+            for row in (self.average, *self.rows)
+        )
+        after = f" after {self.words or self.line}" if self.line else ""
+        title = f"{turn}{board}{after}: {len(self.rows):,} {self.by}s, pot {self.pot:g} {self.unit}"
+        return Table(title, columns, tuple(rows))
 
     def frame(self) -> pd.DataFrame:
         """Return a data frame with a row for each card or board, and the averages in the last row.

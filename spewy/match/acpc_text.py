@@ -210,6 +210,9 @@ class LoggedHand:
     hand: Hand
     names: tuple[str, str]
 
+    def __repr__(self) -> str:
+        return f"LoggedHand({self.text!r})"
+
     @property
     def big_blind(self) -> int:
         """The big blind in chips, without antes."""

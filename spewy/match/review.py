@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from buckets.cards import cards_name
 from lockers import holds_store
 from spewy.bot.bot import Reveals
 from spewy.errors import InputError, path_text, shown
@@ -20,6 +21,7 @@ from spewy.match.log import hand_lines
 from spewy.match.phh import SUFFIXES, read_phh
 from spewy.match.score import MBB
 from spewy.match.spot_hands import DEFAULT_TOLERANCE, HandInSpot, SpotHands
+from spewy.system.html import Printed, Table
 from spewy.system.textfile import as_path, read_text
 
 if TYPE_CHECKING:
@@ -161,8 +163,8 @@ class Skipped:
     read: bool = True
 
 
-@dataclass(frozen=True)
-class Review:
+@dataclass(frozen=True, repr=False)
+class Review(Printed):
     """The comparison of several hands with a stored strategy.
 
     Attributes:
@@ -174,6 +176,24 @@ class Review:
     hands: tuple[LoggedHand, ...]
     decisions: tuple[Reviewed, ...]
     skipped: tuple[Skipped, ...] = ()
+
+    def _table(self) -> Table:
+        columns = ("hand", "player", "board", "line", "action", "cost (chips)")
+        rows = tuple(
+            (
+                str(each.number),
+                each.name,
+                cards_name(each.decided.board),
+                each.decided.line,
+                each.decided.action,
+                each.decided.cost,
+            )
+            for each in self.decisions
+        )
+        title = (
+            f"{len(self.hands):,} hands, {len(rows):,} decisions, {len(self.skipped):,} hands skipped or left"
+        )
+        return Table(title, columns, rows)
 
 
 @dataclass(frozen=True)

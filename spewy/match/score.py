@@ -13,6 +13,7 @@ import numpy as np
 
 from solvers.tree import Floats
 from spewy.bot.tally import Tally
+from spewy.system.html import Printed, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,8 +78,8 @@ class Result:
     aivat: float | None = None
 
 
-@dataclass(frozen=True)
-class Score:
+@dataclass(frozen=True, repr=False)
+class Score(Printed):
     """The score of the first bot of a match, in mbb per hand (thousandths of a big blind).
 
     Attributes:
@@ -154,6 +155,14 @@ class Score:
     def _means(self) -> dict[str, Mean]:
         means = {name: getattr(self, name) for name in NAMES}
         return {name: mean for name, mean in means.items() if mean is not None}
+
+    def _table(self) -> Table:
+        means = self.rows().items()
+        rows = tuple((name.replace("_", ", "), round(m.mean, 1), round(m.half, 1), m.n) for name, m in means)
+        more = "" if self.complete else " so far"
+        faults = " and ".join(f"{len(each):,}" for each in self.faults)
+        title = f"{' against '.join(self.names)}: {len(self.results):,} hands{more}, {faults} faults"
+        return Table(title, ("score", "mbb per hand", "± 95 %", "values"), rows)
 
     def to_json(self) -> dict[str, Any]:
         """Return the means by name, as dicts for JSON; an unknown mean is None."""

@@ -26,16 +26,16 @@ from spewy.errors import InputError, shown
 from spewy.game.lines import read_line
 from spewy.game.names import SEAT_NAMES
 from spewy.game.nodes import Action, Node, decision_at, entry_line, find_node
-from spewy.system import html
 from spewy.system.closing import Closing
+from spewy.system.html import Printed, Table
 from spewy.system.kept_results import kept_results
 
 LINES, BOARDS = 256, 128
 """Number of chunks and number of boards that a policy caches, in some 10 MB at most."""
 
 
-@dataclass(frozen=True)
-class Decision:
+@dataclass(frozen=True, repr=False)
+class Decision(Printed):
     """Strategy at one decision, for the range of the player to act.
 
     Attributes:
@@ -62,12 +62,11 @@ class Decision:
         """Names of the hands, such as ``AsKh``."""
         return tuple(hand_name(cards) for cards in self.deck[self.hands])
 
-    def _repr_html_(self) -> str:
-        """Return an HTML table for notebooks."""
+    def _table(self) -> Table:
         after = f" after {self.line}" if self.line else ""
         title = f"{SEAT_NAMES[self.player]} to act on {cards_name(self.board) or 'no cards'}{after}"
         columns = ("hand", *(action.label for action in self.actions))
-        return html.table(title, columns, zip(self.names, *self.frequencies.tolist(), strict=True))
+        return Table(title, columns, tuple(zip(self.names, *self.frequencies.tolist(), strict=True)))
 
 
 class SolvedBoard(NamedTuple):

@@ -162,7 +162,7 @@ class CoarseStages(Closing):
 def _plan_of(plan: SampledPlan, stage: Dealing) -> SampledPlan:
     """Return the plan of a stage; its cost is that of the whole solve."""
     assert plan.job.boards is not None
-    data = plan.job.model_dump(by_alias=True, exclude_unset=True)
+    data = plan.job.model_dump()
     names = plan.job.rules.round_names
     boards, rows = (
         {name: k for name, k in zip(names, numbers, strict=True) if k is not None}

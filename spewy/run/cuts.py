@@ -60,7 +60,7 @@ def cuts(job: Job, memory_bytes: int) -> tuple[Cut, ...]:
     """
     if not job.tree_count.complete:  # the numbers of regrets are not known
         return ()
-    data = job.model_dump(by_alias=True, exclude_unset=True)
+    data = job.model_dump()
     whole = number_of_cells(job)
     shares = []
     for words, key, value, size, changed in _changes(data, job):

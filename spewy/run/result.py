@@ -13,7 +13,7 @@ from spewy.job.job import Job
 from spewy.learn.engine import Check
 from spewy.run.memory import peak_rss_mib
 from spewy.run.stopping import INTERRUPTED, REACHED
-from spewy.system import html
+from spewy.system.html import Printed, Table
 
 Trace: TypeAlias = tuple[tuple[int, float, float], ...]
 """(sweeps or deals, seconds, exploitability) of each check."""
@@ -21,8 +21,8 @@ MOST_OFF = 1e-4
 """Largest allowed sum of both players' net chips and the rake (exactly 0), as a share of the pot or big blind."""
 
 
-@dataclass(frozen=True)
-class SolveResult:
+@dataclass(frozen=True, repr=False)
+class SolveResult(Printed):
     """Result of a solve, with the keys of ``spewy solve --json``; a field that does not apply is None.
 
     Attributes:
@@ -125,8 +125,7 @@ class SolveResult:
             unit=unit.name,
         )
 
-    def _repr_html_(self) -> str:
-        """Return an HTML table for notebooks."""
+    def _table(self) -> Table:
         ev, equity, unit = self.ev or (None, None), self.equity or (None, None), self.unit
         reached = (
             "interrupted"
@@ -147,7 +146,7 @@ class SolveResult:
             "seconds": self.seconds.get("total"),
             "memory (MiB)": self.peak_rss_mib,
         }
-        return html.facts(f"{self.name}: {reached} after {self.sweeps:,} sweeps", rows)
+        return Table.of_facts(f"{self.name}: {reached} after {self.sweeps:,} sweeps", rows)
 
     def to_json(self) -> dict[str, Any]:
         """Return the object that ``spewy solve --json`` prints; it has the key ``unit`` unless the unit is chips."""

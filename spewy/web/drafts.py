@@ -145,7 +145,7 @@ def draft_of_solve(entry: Entry, *, beside: bool) -> Draft:
                 return draft
         except InputError:  # the file is another job, or none
             pass
-    data = job.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    data = job.model_dump(mode="json", exclude_defaults=True, exclude_unset=False)
     if target is not None:
         data["solve"] = data.get("solve", {}) | {"target": target}
     data["game"] = _game(job)

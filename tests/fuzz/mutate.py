@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from .spots import CLUSTERINGS, VARIANTS, Data
+from solvers import VARIANTS
+
+from .spots import CLUSTERINGS, Data
 from .text import ODD_INTEGERS, ODD_NUMBERS, ODD_REALS, ODD_TEXTS, TOKENS, argument, odd_text, some_text
 from .toml import toml
 

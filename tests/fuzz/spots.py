@@ -3,6 +3,8 @@
 from random import Random
 from typing import Any
 
+from solvers import VARIANTS
+
 from .text import CARDS, choose
 
 Data = dict[str, Any]
@@ -10,7 +12,8 @@ Data = dict[str, Any]
 TOYS = ("kuhn", "leduc")
 SIZES = ("50%", "33%, 100%", "75%, a", "a", "e", "2e", "20c", "e150%", "10%, 60%", "")
 RAISES = ("", "", "50%", "2.5x", "3x, a", "a")
-VARIANTS = ("cfr", "cfr+", "lcfr", "dcfr", "dcfr-steep", "dcfr-ahead", "pcfr+")
+PLAIN = [name for name, variant in VARIANTS.items() if not (variant.predictive or variant.looks_ahead)]
+"""Variants that every engine knows."""
 CLUSTERINGS = ("equation-1", "ward", "k-means", "strength-k-means", "equity-quantiles")
 
 
@@ -55,7 +58,7 @@ def random_toy(rng: Random) -> Data:
     """A whole small game."""
     solve = choose(
         rng,
-        (3, {"variant": rng.choice(VARIANTS[:5]), "max_sweeps": rng.choice((1, 20))}),
+        (3, {"variant": rng.choice(PLAIN), "max_sweeps": rng.choice((1, 20))}),
         (1, {"leaves": "stored", "variant": "cfr+", "max_sweeps": 2, "symmetry": False}),
         (1, {"integrate": "average", "max_sweeps": 1}),
         (1, {"method": "lp"}),
@@ -166,7 +169,7 @@ def _spice(rng: Random, data: Data) -> None:
     solve = data["solve"]
     exact = solve.get("leaves", "live") == "live" and "integrate" not in solve and "method" not in solve
     if "method" not in solve and rng.random() < 0.3:
-        solve["variant"] = rng.choice(VARIANTS[:5] if solve.get("precision") == "16-bit" else VARIANTS)
+        solve["variant"] = rng.choice(PLAIN if solve.get("precision") == "16-bit" else list(VARIANTS))
     if not exact and solve.get("method") != "lp" and rng.random() < 0.5:
         data["rows"] = {"river": rng.choice((1, 2, 5, 40)), "clustering": rng.choice(CLUSTERINGS)}
     if exact and rng.random() < 0.2:

@@ -8,6 +8,8 @@ from random import Random
 import cli_runs
 import dealt_jobs
 
+from solvers import VARIANTS
+
 from .spots import random_dealt
 from .toml import toml
 
@@ -66,7 +68,6 @@ GAMES = (
     ),
 )
 """Jobs of whole games with dealt boards."""
-VARIED = ("cfr", "cfr+", "lcfr", "dcfr", "dcfr-steep", "dcfr-ahead", "pcfr+")
 
 
 def solve_templates(_: object, folder: Path) -> None:
@@ -83,7 +84,7 @@ def _compile(folder: Path) -> None:
     """Take the ways to solve and to look that no template takes: what compiles shall not count as a hang."""
     scratch = folder / "scratch"
     river, turn = folder / "river.toml", folder / "turn.toml"
-    for variant in VARIED:
+    for variant in VARIANTS:
         for way in (("solve.leaves=stored",), ("solve.precision=double",), ("solve.precision=single",)):
             settings = [f"solve.variant={variant}", "solve.max_sweeps=2", "solve.check_every=1", *way]
             arguments = [part for text in settings for part in ("--set", text)]

@@ -6,10 +6,16 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from cli_runs import POLARISED, write
-from jobs import solved, toy
+from jobs import EXAMPLES, solved, toy
 
 import spewy
+from spewy.game.gamefile import load_game
+from spewy.game.hand import Hand
+from spewy.game.ranges import parse_range
 from spewy.job.job import Job
+from spewy.look import BoardBuckets
+from spewy.match.acpc_text import LoggedHand
+from spewy.match.review import review_hands
 from spewy.records.chunk_policy import ChunkPolicy
 from spewy.system import html
 
@@ -101,6 +107,92 @@ def test_results_tell_what_they_reached(river):
     assert float(judged["exploitability (% of the pot)"]) == pytest.approx(
         result.exploitability_pct, rel=1e-2
     )
+
+
+@pytest.fixture(scope="module")
+def returned(tmp_path_factory):
+    """What the functions of the Python reference return, by name."""
+    folder = tmp_path_factory.mktemp("returned")
+    job = Job.load(EXAMPLES / "T1.toml").replace(max_sweeps=5)
+    kuhn = load_game("kuhn")
+    hand = Hand.start(kuhn, (kuhn.deck.cards[:1], kuhn.deck.cards[1:2])).apply("c").apply("r").apply("f")
+    spewy.solve(toy("kuhn", max_sweeps=20), folder / "kuhn").close()
+    with (
+        spewy.open_bot(folder / "kuhn") as bot,
+        spewy.solve(job, folder / "T1") as solution,
+        spewy.open_policy(folder / "T1") as policy,
+    ):
+        review = review_hands(bot, [LoggedHand(n, hand, ("a", "b")) for n in range(60)])
+        node = solution.node("x b120 c", "Qs Jh 2h 8c 3d")
+        chunk = solution.chunk()
+        score = spewy.play_match("call", "equity", game="leduc", hands=100)
+        batch = spewy.solve_batch(
+            Job.load(EXAMPLES / "R1.toml").replace(max_sweeps=2),
+            [f"Qs Jh 2h 8c {card}" for card in ("3d", "3s", "4d", "5d")],
+            folder / "set",
+        )
+        rivers = spewy.solve_rivers(
+            Job.load(EXAMPLES / "R1.toml").replace(max_sweeps=2),
+            ["Qs Jh 2h 8c 3d", "Ks Jh 2h 8c 3d"],
+            np.ones(1326),
+            np.ones(1326),
+        )
+        yield {
+            "job": job,
+            "solve section": job.solve,
+            "spot section": job.spot.model_copy(update={"oop": ",".join(["0.5"] * 1326)}),
+            "solution": solution,
+            "result": replace(solution.result, trace=((1, 2.0, 3.0),) * 500),
+            "exploitability": solution.exploitability(),
+            "node": node,
+            "steps": solution.node().children,
+            "deals": solution.node("x").children[0].children,
+            "grid": node.grid(),
+            "heat map": node.heat_map("EV"),
+            "report": solution.report("x x"),
+            "rows of a report": solution.report("x x").rows,
+            "policy": policy,
+            "decision": policy.decision("x b120 c", "Qs Jh 2h 8c 3d"),
+            "actions": policy.decision("x b120 c", "Qs Jh 2h 8c 3d").actions,
+            "chunk": chunk,
+            "solved chunk": chunk.by_cfr("dcfr", target_pct=5),
+            "board buckets": BoardBuckets.of("Ks 7d 2c", rows=40),
+            "batch": batch,
+            "report of a batch": batch.report(),
+            "rivers": rivers,
+            "range": parse_range("AA,KK:0.5"),
+            "score": score,
+            "tallies": score.tallies,
+            "review": review,
+            "logged hand": LoggedHand(3, hand, ("a", "b")),
+            "bot": bot,
+            "player": spewy.Player(bot),
+        }
+
+
+def test_what_is_printed_fits_a_screen(returned):
+    """`print`, and the last line of a cell of a notebook: at most 25 lines of 120 characters, 4 kB."""
+    for name, value in returned.items():
+        for text in (str(value), repr(value)):
+            assert text.count("\n") < 25, name
+            assert len(text.encode()) <= 4000, name
+    wide = [name for name, value in returned.items() if isinstance(value, html.Printed)]
+    assert len(wide) >= 15
+    for name in wide:
+        assert max(map(len, str(returned[name]).split("\n"))) <= html.MOST_WIDTH, name
+        assert Cells(returned[name]._repr_html_()).rows, name
+
+
+def test_what_is_printed_is_readable(returned):
+    assert str(returned["actions"]) == "(Check, Bet(220))"
+    assert str(returned["decision"]).startswith("oop to act on QsJh2h8c3d after cr120c/\nhand ")
+    assert str(returned["node"]).startswith("oop to act on QsJh2h8c3d after cr120c/: Check ")
+    assert str(returned["report"]).startswith("oop to act on QsJh2h8c after check, check: 48 cards, pot 200")
+    assert "AllIn(900)" in str(returned["report"]).split("\n")[1]
+    assert str(returned["job"]).startswith("SpotJob T1\nname ")
+    assert str(returned["score"]).startswith("call against equity: 200 hands, 0 and 0 faults\nscore ")
+    assert "QsJh2h8c4d" in str(returned["batch"])
+    assert str(returned["logged hand"]).startswith("LoggedHand('STATE:3:crf:")
 
 
 def test_text_is_escaped(river):

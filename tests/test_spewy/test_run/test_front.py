@@ -29,6 +29,7 @@ PUBLIC = (
     "buckets.kernels",
     "compiled",
     "lockers",
+    "solvers",
     "solvers.exact",
     "spewy",
     "spewy.cli",
@@ -40,7 +41,6 @@ PUBLIC = (
 """Packages that name what is public, in `__all__`."""
 ROOMS = {
     "buckets",
-    "solvers",
     "solvers.matrix",
     "solvers.reference",
     "solvers.sampled",
