@@ -45,6 +45,8 @@ from lockers.store import T, Transaction
 from lockers.table import attach, detach
 from lockers.transaction import NOT_NESTED, BaseTransaction, read_visits
 
+LARGE = 64 * 2**20
+"""Size in bytes of a data file whose memory `LmdbStore.let_go` releases; a smaller file stays open."""
 _BATCH = 1024
 
 
@@ -238,6 +240,15 @@ class LmdbStore:
         except (LockerError, OSError) as error:
             return [str(error)]
         return data_file_findings(self.folder / DATA, limit=limit)
+
+    def let_go(self) -> None:
+        """Release the memory of a large file's pages: close the file once no transaction runs; the next use opens it.
+
+        Each page of the file that a process has read counts as memory of the process until the file is closed.
+        """
+        environment = self._attached()
+        if self.size() >= LARGE:
+            environment.close()
 
     def size(self) -> int:
         """Return the size of the data file in bytes."""

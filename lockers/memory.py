@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, Self, TypeAlias
 
 from lockers.codec import Array, decode, encode
 from lockers.errors import LockerError, ReadOnlyLockerError
@@ -14,6 +14,10 @@ from lockers.keys import VISITS, full_key, internal_key, locker_start, split_key
 from lockers.manifest import normalise
 from lockers.store import T, Transaction
 from lockers.transaction import NOT_NESTED, BaseTransaction, entry_findings, read_visits
+
+
+Value: TypeAlias = bytes | Callable[[], Array]
+"""An encoded array, or a function that returns the array (see `Transaction.put_later`)."""
 
 
 class MemoryStore:
@@ -28,7 +32,7 @@ class MemoryStore:
         self.read_only = read_only
         self._manifest = normalise({} if manifest is None else manifest, "a memory store")
         # Encoded values make copies, errors and checksums the same as in a store on disk.
-        self._values: dict[bytes, bytes] = {}
+        self._values: dict[bytes, Value] = {}
         self._lock = threading.RLock()
         self._closed = False
         self._commits = 0
@@ -114,14 +118,20 @@ class MemoryStore:
         with self._lock:
             self._require_open()
             return [
-                finding for full, value in self._values.items() for finding in entry_findings(full, value)
+                finding
+                for full, value in self._values.items()
+                for finding in entry_findings(full, _encoded(full, value))
             ]
+
+    def let_go(self) -> None:
+        """Do nothing, because the arrays have no file."""
+        self._require_open()
 
     def size(self) -> int:
         """Return the size of all arrays with their headers in bytes."""
         with self._lock:
             self._require_open()
-            return sum(map(len, self._values.values()))
+            return sum(len(_encoded(full, value)) for full, value in self._values.items())
 
     def close(self) -> None:
         """Delete all arrays and refuse later use."""
@@ -145,7 +155,7 @@ class MemoryStore:
         with self._lock:
             self._require_open()
             value = self._values.get(full)
-        return None if value is None else decode(bytearray(value), full)
+        return None if value is None else decode(bytearray(_encoded(full, value)), full)
 
     def _require_open(self) -> None:
         if self._closed:
@@ -153,14 +163,17 @@ class MemoryStore:
 
 
 class _MemoryTransaction(BaseTransaction):
-    def __init__(self, values: Mapping[bytes, bytes]) -> None:
+    def __init__(self, values: Mapping[bytes, Value]) -> None:
         super().__init__()
         self._values = values
-        self.changes: dict[bytes, bytes | None] = {}
+        self.changes: dict[bytes, Value | None] = {}
+
+    def put_later(self, locker: str, key: bytes, read: Callable[[], Array]) -> None:
+        self.changes[self._running(full_key(locker, key))] = read
 
     def _load(self, full: bytes) -> Array | None:
         value = self.changes[full] if full in self.changes else self._values.get(full)
-        return None if value is None else decode(bytearray(value), full)
+        return None if value is None else decode(bytearray(_encoded(full, value)), full)
 
     def _save(self, full: bytes, array: Array) -> None:
         self.changes[full] = encode(array, full)
@@ -169,3 +182,7 @@ class _MemoryTransaction(BaseTransaction):
         present = full in self._values if full not in self.changes else self.changes[full] is not None
         self.changes[full] = None
         return present
+
+
+def _encoded(full: bytes, value: Value) -> bytes:
+    return value if isinstance(value, bytes) else encode(value(), full)

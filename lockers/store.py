@@ -27,6 +27,13 @@ class Transaction(Protocol):
         """Store an array under a key and replace any earlier array."""
         ...
 
+    def put_later(self, locker: str, key: bytes, read: Callable[[], Array]) -> None:
+        """Store the array that ``read`` returns; a store in memory keeps ``read`` instead of a copy of the array.
+
+        ``read`` must return an equal array at each call, also after the transaction.
+        """
+        ...
+
     def delete(self, locker: str, key: bytes) -> bool:
         """Remove a key and its array; return whether the key existed."""
         ...
@@ -131,6 +138,10 @@ class Store(Reads, Protocol):
 
     def check(self) -> list[str]:
         """Check all pages, keys and values; return a description of each defect, or an empty list if there is none."""
+        ...
+
+    def let_go(self) -> None:
+        """Release the memory of a large data file's pages; they are read again when they are needed."""
         ...
 
     def size(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -29,6 +29,10 @@ class BaseTransaction(abc.ABC):
     def put(self, locker: str, key: bytes, array: Array) -> None:
         """Store an array under a key and replace any earlier array."""
         self._save(self._running(full_key(locker, key)), array)
+
+    def put_later(self, locker: str, key: bytes, read: Callable[[], Array]) -> None:
+        """Store the array that ``read`` returns: see `lockers.Transaction`."""
+        self.put(locker, key, read())
 
     def delete(self, locker: str, key: bytes) -> bool:
         """Remove a key and its array; return whether the key existed."""

@@ -29,6 +29,7 @@ SOLVE_FIELDS = [
     "seconds",
     "peak_rss_mib",
     "trace",
+    "process_mib",
 ]
 """Fields of `spewy solve --json`."""
 

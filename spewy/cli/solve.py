@@ -127,7 +127,7 @@ def solve(
       ev [oop, ip], equity [oop, ip] (spots), value (net chips of player 0, whole games),
       value_bracket [low, high] (bounds on the value of the game),
       seconds {build (tree, boards, folder), solve, best_response (part of solve), total}, peak_rss_mib,
-      trace [[sweep, seconds, exploitability], ...]
+      trace [[sweep, seconds, exploitability], ...], process_mib (peak memory without mapped files)
     A job with amounts in big blinds adds "unit": "bb". Several jobs, or a job with spot.boards, give an array of these
     objects in the order of the input, each also with
       board, same_as (a board that equals this board up to suits, with which it is solved), folder,
@@ -224,7 +224,8 @@ def summary(result: SolveResult, first: tuple[tuple[str, float], ...]) -> Iterat
         f"{duration(result.seconds['total'])} in all, {duration(result.seconds['solve'])} to solve, "
         f"{duration(result.seconds['best_response'])} of it to check",
     )
-    yield "memory", f"{result.peak_rss_mib:,.0f} MiB at most"
+    if result.process_mib is not None:
+        yield "process", f"{result.process_mib:,.0f} MiB at most"
 
 
 def _exploitability(result: SolveResult) -> str:

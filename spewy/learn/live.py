@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -153,7 +154,7 @@ class LiveEngine:
             self.store,
             self._portions(dropping),
             self._kinds,
-            self._read,
+            partial(_read, self.layout, self.solver, self._locks),
             (self._saved, self.done),
             counted=not self._exact,
             leaves=self.solver.leaf_values() if self.layout.n_rounds > 1 else {},
@@ -203,22 +204,6 @@ class LiveEngine:
             self.solver.let_go()
             yield boards[start : start + at_once]
 
-    def _read(self, kind: Kind, t: int, b: int) -> ChunkStrategy:
-        """Read the arrays of board b of round t from the solver; locked decisions get their locked frequencies.
-
-        Returns:
-            For each player ``[slot, row]``, with one slot for each action of each of the player's decisions in round t.
-        """
-        numbers = self.solver.read(PARTS[kind], t, b)
-        for lock in self._locks if kind is Kind.SUMS else ():
-            if lock.round == t:
-                a = self.layout.betting[t].forest.arrays
-                first, n_actions = int(a.slot[lock.node]), int(a.n_actions[lock.node])
-                decision = numbers[lock.player][first : first + n_actions]
-                locked = lock.frequencies[b][:, : decision.shape[1]]
-                np.copyto(decision, locked, where=~np.isnan(locked), casting="same_kind")
-        return numbers
-
     def _load(self, kind: Kind) -> None:
         """Load the stored arrays of one kind, such as the regrets of all chunks, into the solver."""
         stored, part = Chunks(self.layout, self.store, kind), PARTS[kind]
@@ -231,3 +216,25 @@ class LiveEngine:
             self.solver.write(part, t, b, numbers)
             if b % BOARDS_AT_ONCE == 0:
                 self.solver.let_go()
+                self.store.let_go()
+
+
+def _read(
+    layout: Layout, solver: Solver, locks: Sequence[Lock], kind: Kind, t: int, b: int
+) -> ChunkStrategy:
+    """Read the arrays of board b of round t from the solver; locked decisions get their locked frequencies.
+
+    A store in memory keeps this function, which therefore knows nothing of the engine and its store.
+
+    Returns:
+        For each player ``[slot, row]``, with one slot for each action of each of the player's decisions in round t.
+    """
+    numbers = solver.read(PARTS[kind], t, b)
+    for lock in locks if kind is Kind.SUMS else ():
+        if lock.round == t:
+            a = layout.betting[t].forest.arrays
+            first, n_actions = int(a.slot[lock.node]), int(a.n_actions[lock.node])
+            decision = numbers[lock.player][first : first + n_actions]
+            locked = lock.frequencies[b][:, : decision.shape[1]]
+            np.copyto(decision, locked, where=~np.isnan(locked), casting="same_kind")
+    return numbers

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from functools import partial
 
 from lockers import Store
 from solvers.game import LiveGame, Strategies
@@ -94,15 +95,11 @@ class LpEngine:
             return
         self.layout.live.pin(self._plans)
         portions, sweeps = [self.layout.every_board()], (self._saved, self._done)
-        save_boards(self.layout, self.store, portions, [Kind.SUMS], self._read, sweeps, counted=True)
+        save_boards(self.layout, self.store, portions, [Kind.SUMS], partial(_board, self._plans), sweeps, counted=True)
         self._saved = self._done
 
     def close(self) -> None:
         """Do nothing, since the process of HiGHS has ended already."""
-
-    def _read(self, kind: Kind, t: int, b: int) -> ChunkStrategy:
-        first, second = self._plans[t]
-        return first[b], second[b]
 
     def _solve(self, stop: Stop, progress: Progress) -> Strategies | None:
         """Compute both players' optimal strategies; None if ``stop`` was set before the end."""
@@ -115,6 +112,11 @@ class LpEngine:
                 if stop.is_set():
                     return None
         raise AssertionError("a pool gives one result for one task")
+
+
+def _board(plans: Strategies, kind: Kind, t: int, b: int) -> ChunkStrategy:
+    first, second = plans[t]
+    return first[b], second[b]
 
 
 def _solve(parent: Parent, game: LiveGame, method: Method) -> Strategies:

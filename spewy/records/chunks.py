@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -240,7 +241,8 @@ def save_boards(
             transactions, the store holds chunks of two different sweeps.
         kinds: kinds of arrays to write.
         read: function of a kind, a round and a board that returns the board's arrays, per player
-            ``[slot, row]`` with a slot for each action in the round. If they have more rows than the layout, the
+            ``[slot, row]`` with a slot for each action in the round. A store in memory calls it whenever it reads an
+            array, so it must return equal arrays until the next save. If they have more rows than the layout, the
             additional rows are not written.
         sweeps: number of sweeps that the store records now, and the number to record.
         counted: whether to count a visit of each chunk, also of chunks without decisions.
@@ -251,6 +253,17 @@ def save_boards(
         SolveError: a number is not finite.
         SpewyError: the store holds another number of sweeps, since another process has saved meanwhile.
     """
+
+
+    @lru_cache(len(kinds))
+    def board_arrays(kind: Kind, t: int, b: int) -> ChunkStrategy:
+        arrays = read(kind, t, b)
+        require_finite(f"sweep {sweeps[1]}, board {b} of round {t}", *arrays)
+        return arrays
+
+    def chunk_array(kind: Kind, t: int, b: int, r: int) -> Array:
+        return join(layout.take(board_arrays(kind, t, b), t, b, r))
+
     coming = iter(portions)
     portion = next(coming, None)
     while portion is not None:
@@ -266,17 +279,14 @@ def save_boards(
                 META, LEAVES_KEY
             )  # the last transaction sets it again, when all boards are of one sweep
             for t, b in boards:
-                whole = {kind: read(kind, t, b) for kind in kinds}
-                for arrays in whole.values():
-                    require_finite(f"sweep {sweeps[1]}, board {b} of round {t}", *arrays)
                 for r, chunk in enumerate(layout.betting[t].chunks):
                     key = layout.key(t, b, r)
                     if counted:
                         txn.count_visit(key, sweeps[1])
                     elif chunk.forest.n_slots == (0, 0):
                         continue
-                    for kind, arrays in whole.items():
-                        txn.put(kind, key, join(layout.take(arrays, t, b, r)))
+                    for kind in kinds:
+                        txn.put_later(kind, key, partial(chunk_array, kind, t, b, r))
                 if leaves is not None and (t, b) in leaves:
                     put_leaves(txn, layout, t, b, leaves[t, b])
             if last:
@@ -287,6 +297,7 @@ def save_boards(
                     txn.put(META, DROPPED_KEY, np.array(dropping))
 
         store.transact(write)
+        store.let_go()
         portion = following
     store.flush()
 

@@ -147,6 +147,7 @@ class Loop:
             self._record(check)
         if engine.saves != "checked":
             self._save_if_due()
+        self._stores.let_go()
         self._status.tell(self.seconds)
         if engine.done == before:
             return

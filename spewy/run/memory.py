@@ -6,18 +6,62 @@ import resource
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from threading import Event, Thread
 from typing import Literal
 
 from spewy.errors import size_text
+from spewy.system.closing import Closing
 
 
 def peak_rss_mib() -> float:
-    """Return the peak memory of this process in MiB; ``ru_maxrss`` would include the parent process's peak."""
+    """Return the peak memory of this process in MiB, with the pages of mapped files that were in memory.
+
+    ``ru_maxrss`` would include the parent process's peak.
+    """
     with suppress(OSError, ValueError, IndexError):
         return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) / 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
+class ProcessMemory(Closing):
+    """Records the largest memory that this process owns, from now until `close`.
+
+    The memory that a process owns excludes the pages of mapped files, such as lockers, a streamed round and libraries:
+    the operating system drops these pages whenever it needs room. Linux records no peak of this memory, so a thread
+    measures it ten times a second.
+    """
+
+    def __init__(self) -> None:
+        self._most = 0.0
+        self._ended = Event()
+        self._thread = Thread(target=self._watch, name="memory", daemon=True)
+        self._thread.start()
+
+    @property
+    def peak_mib(self) -> float:
+        """The largest memory so far, in MiB."""
+        self._most = max(self._most, _own_mib())
+        return self._most
+
+    def close(self) -> None:
+        """End the measurements."""
+        self._ended.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(WATCH_SECONDS):
+            self._most = max(self._most, _own_mib())
+
+
+def _own_mib() -> float:
+    """Return the memory that this process owns now, in MiB; the peak of its whole memory if the system has no figure."""
+    with suppress(OSError, ValueError, IndexError):
+        status = Path("/proc/self/status").read_text()
+        return sum(int(status.split(f"{key}:")[1].split()[0]) for key in ("RssAnon", "RssShmem")) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+WATCH_SECONDS = 0.1
 PROCESS_BYTES = 225 * 2**20
 """Bytes of interpreter, libraries and compiled kernels of one process (measured: 155 to 216 MiB)."""
 CLUSTERING_BYTES = 150 * 2**20

@@ -39,9 +39,12 @@ class SolveResult(Printed):
         value_bracket: lower and upper bound on the value of the game for player 0, in ``unit``.
         seconds: durations in seconds: ``build`` (tree, boards, stores), ``solve`` (from the first iteration to the
             last, with the checks), ``best_response`` (the checks) and ``total``.
-        peak_rss_mib: largest memory of the process in MiB.
+        peak_rss_mib: largest memory of the process in MiB, with the pages of lockers and other mapped files, which the
+            operating system drops when it needs room.
         trace: (sweeps or deals, seconds, exploitability in ``unit``) of each check in all runs.
         unit: unit of all amounts, as the job gives it, such as chips.
+        process_mib: largest memory that the process owned during the run, in MiB, without pages of mapped files; None
+            in results from before this figure was measured.
     """
 
     name: str
@@ -59,6 +62,7 @@ class SolveResult(Printed):
     peak_rss_mib: float
     trace: Trace
     unit: str = "chips"
+    process_mib: float | None = None
 
     @classmethod
     def of_json(cls, data: Mapping[str, Any]) -> SolveResult:
@@ -75,6 +79,7 @@ class SolveResult(Printed):
         net: tuple[float, float] | None,
         seconds: Mapping[str, float],
         trace: Trace,
+        process_mib: float | None = None,
     ) -> SolveResult:
         """Make the result of a run, in chips.
 
@@ -86,6 +91,7 @@ class SolveResult(Printed):
             net: mean net winnings of both players in chips per hand; None: not known.
             seconds: durations of the run by name.
             trace: (sweeps or deals, seconds, exploitability in chips) of each check in all runs.
+            process_mib: largest memory that the process owned during the run.
         """
         chips = None if check is None else check.exploitability
         pct, mbb = (None, None) if chips is None else job.problem.in_units(chips)
@@ -109,6 +115,7 @@ class SolveResult(Printed):
             seconds=seconds,
             peak_rss_mib=peak_rss_mib(),
             trace=trace,
+            process_mib=process_mib,
         )
 
     def in_unit(self, unit: Unit) -> SolveResult:
@@ -144,7 +151,7 @@ class SolveResult(Printed):
             "equity of ip": equity[1],
             f"value of oop ({unit})": self.value,
             "seconds": self.seconds.get("total"),
-            "memory (MiB)": self.peak_rss_mib,
+            "process (MiB)": self.process_mib,
         }
         return Table.of_facts(f"{self.name}: {reached} after {self.sweeps:,} sweeps", rows)
 

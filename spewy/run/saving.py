@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 from spewy.learn.engine import Engine
@@ -22,7 +23,8 @@ class Saving:
 
     Args:
         engine: the engine whose work is saved.
-        every: seconds between two saves; None: the default, which is longer if saves take long.
+        every: seconds between two saves; None: the default, which is longer if saves take long; infinity: the engine
+            saves at the end only.
         expected_bytes: expected size of a save in bytes.
 
     Attributes:
@@ -72,6 +74,6 @@ class Saving:
         pause = self._every
         if pause is None:
             pause = max(BACKGROUND_SECONDS if self._background else SAVE_SECONDS, SAVE_SHARE * took)
-        if self.saved:
+        if self.saved or pause == math.inf:
             return pause
         return min(pause, FIRST_SECONDS if self._background else FIRST_SHARE * took)

@@ -6,6 +6,7 @@ solve.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, nullcontext
@@ -25,7 +26,7 @@ from spewy.run.engines import walked_engine
 from spewy.run.folder_state import finished, held, kept_abstraction, remove_stages, start_again
 from spewy.run.log import logged
 from spewy.run.loop import Log, Loop
-from spewy.run.memory import require_address_space
+from spewy.run.memory import ProcessMemory, require_address_space
 from spewy.run.plan import Plan
 from spewy.run.reporter import Reporter, Silent, unfailing
 from spewy.run.result import SolveResult, require_zero_sum
@@ -155,14 +156,17 @@ class Session(Closing):
             PeerError: the cluster disconnected or sent a wrong answer; earlier work is saved.
             lockers.LockerError: the folder's lockers are damaged, or cannot be written.
         """
-        report = unfailing(reporter or Silent())
+        with ProcessMemory() as memory:
+            return self._solve(unfailing(reporter or Silent()), stop, memory)
+
+    def _solve(self, report: Reporter, stop: Stop | None, memory: ProcessMemory) -> SolveResult:
         for line in self.job.range_notes:
             report.note(line)
         if self._before is not None:
             return self._before
         self.plan.require()
         require_address_space(
-            "deals" if self.job.sampled else "spots", self.cost.memory_bytes, self.plan.threads
+            "deals" if self.job.sampled else "spots", self.cost.memory_bytes, self.plan.threads + 1
         )
         with _log_of(self.folder) as log:
             done = self.saved
@@ -172,7 +176,7 @@ class Session(Closing):
             if self.job.sampled and self.folder is not None and coarse is None:
                 remove_stages(self.folder)
             if coarse is not None and coarse.run(report, log, stop) == INTERRUPTED:
-                return self._interrupted(coarse, report, log)
+                return self._interrupted(coarse, report, log, memory)
             begun = time.perf_counter()
             if done and self.start_from is not None:
                 report.note(
@@ -188,7 +192,7 @@ class Session(Closing):
                 building = self.build_seconds + time.perf_counter() - begun
                 log("start", self._start_text(engine, start))
                 with interruptible() if stop is None else nullcontext(stop) as stopping:
-                    return self._run(engine, report, log, stopping, building)
+                    return self._run(engine, report, log, stopping, building, memory)
 
     def policy(self) -> Policy:
         """Return the saved strategies, which can be read until the session is closed."""
@@ -203,9 +207,19 @@ class Session(Closing):
         """Close the stores and release the folder."""
         self._opened.close()
 
-    def _run(self, engine: Engine, report: Reporter, log: Log, stop: Stop, building: float) -> SolveResult:
+    def _run(
+        self,
+        engine: Engine,
+        report: Reporter,
+        log: Log,
+        stop: Stop,
+        building: float,
+        memory: ProcessMemory,
+    ) -> SolveResult:
         job = self.job
-        saving = Saving(engine, self.save_every, self.cost.disk_bytes)
+        # A store in memory does not outlive the process, and reads the engine's own arrays until the next save.
+        once = self.folder is None and engine.saves == "checked"
+        saving = Saving(engine, math.inf if once else self.save_every, self.cost.disk_bytes)
         status = StatusWriter(job, self.stopping, engine, saving, self.folder, report)
         together = self.save_every is None  # with a given interval a save may be due between any two checks
         loop = Loop(
@@ -233,7 +247,8 @@ class Session(Closing):
         }
         if self._coarse is not None:
             self._coarse.remove()
-        result = SolveResult.of(job, engine.done, ended, check, net, times, tuple(loop.trace))
+        trace = tuple(loop.trace)
+        result = SolveResult.of(job, engine.done, ended, check, net, times, trace, memory.peak_mib)
         if not interrupted:
             with self.stores.use() as store:
                 write_result(store, result.to_json())
@@ -255,15 +270,17 @@ class Session(Closing):
         assert isinstance(self.plan, SampledPlan)
         return CoarseStages(self.plan, self.stopping, self.folder, self.save_every)
 
-    def _interrupted(self, coarse: CoarseStages, report: Reporter, log: Log) -> SolveResult:
+    def _interrupted(
+        self, coarse: CoarseStages, report: Reporter, log: Log, memory: ProcessMemory
+    ) -> SolveResult:
         """Return the result of a run that was interrupted in a stage with fewer board buckets."""
         report.end()
         log(STOP, INTERRUPTED)
         seconds = {"build": self.build_seconds, "solve": coarse.seconds, "best_response": 0.0}
         seconds["total"] = self.build_seconds + coarse.seconds
-        return SolveResult.of(self.job, coarse.deals, INTERRUPTED, None, None, seconds, ()).in_unit(
-            self.job.amounts
-        )
+        return SolveResult.of(
+            self.job, coarse.deals, INTERRUPTED, None, None, seconds, (), memory.peak_mib
+        ).in_unit(self.job.amounts)
 
     def _start(self, coarse: CoarseStages | None, done: int) -> Start | None:
         """Return the regrets and averages with which a new solve starts; None: it starts from zero, or continues.

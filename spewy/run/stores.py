@@ -79,6 +79,11 @@ class Stores(Closing):
             return nullcontext(self.store)
         return open_store(self._folder, read_only=True)
 
+    def let_go(self) -> None:
+        """Release the memory of the pages of a store that is kept open."""
+        if self._store is not None:
+            self._store.let_go()
+
     def play_or_new(self) -> AbstractContextManager[Store]:
         """Return a context manager that opens the strategy locker for writing, and creates it if it is missing.
 

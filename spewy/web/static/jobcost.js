@@ -48,6 +48,7 @@ export function jobCost(draft) {
     const rows = [
       ["memory", `${least}${bytes(memory)} of the ${limit} allowed`],
       streamed && ["", streamed],
+      cost.process_bytes && ["process", `about ${bytes(cost.process_bytes - (cost.streamed_bytes ?? 0))} with interpreter and libraries`],
       cost.disk_bytes && ["disk", `${bytes(cost.disk_bytes)}, at most ${bytes(cost.most_disk_bytes)} during saves`],
       cost.seconds_per_sweep && ["time", `roughly ${duration(SWEEPS * cost.seconds_per_sweep)} for ${SWEEPS} sweeps on one core`],
       cost.chunks && ["boards", `${cost.rounds.map((round, i) => `${count(cost.boards[i])} ${roundText(round)}`).join(", ")}`],

@@ -71,7 +71,7 @@ def test_a_job_is_the_same_after_its_data_were_written_down(file):
 def test_replace_takes_every_key():
     job = Job.load(EXAMPLES / "T1.toml")
     other = job.replace(
-        {"spot.board": "Qs Jh 2h 7c", "bets.turn.raise": "3x"}, target="0.1%", lock=["x: bet"], name="other"
+        {"spot.board": "Qs Jh 2h 7c", "bets.turn.raise": "3x"}, target="0.1%", lock=["x: check"], name="other"
     )
     assert (other.spot.board, other.bets["turn"].raise_, other.solve.target) == ("Qs Jh 2h 7c", "3x", "0.1%")
     assert (other.name, len(other.lock), other.spot.oop) == ("other", 1, job.spot.oop)
