@@ -15,7 +15,6 @@ from lockers.manifest import normalise
 from lockers.store import T, Transaction
 from lockers.transaction import NOT_NESTED, BaseTransaction, entry_findings, read_visits
 
-
 Value: TypeAlias = bytes | Callable[[], Array]
 """An encoded array, or a function that returns the array (see `Transaction.put_later`)."""
 

@@ -137,6 +137,7 @@ def solve(
     """  # noqa: D301
     from spewy.batch.job_files import lists_boards
     from spewy.job.job import Job
+    from spewy.run.bounds import lower_bounds
     from spewy.run.session import Session
 
     overrides += locking(locks)
@@ -160,6 +161,8 @@ def solve(
         refuse_unused("for one linear program, which is saved at its end", "save_every")
     where = folder or default_folder(job.name)
     say(f"{job.name}: lockers in {path_text(where)}")
+    if not job.sampled and lower_bounds(job).memory_bytes >= LONG:
+        say(f"{job.name}: laying out boards and betting")
     with _naming_out():
         session = Session(job, where, save_every, start_from=start_from, again=again)
     reporter = solve_reporter()
@@ -174,6 +177,10 @@ def solve(
     if result.interrupted:
         say(f"interrupted after sweep {result.sweeps}; everything is saved, the same command continues")
         ctx.exit(INTERRUPTED)
+
+
+LONG = 16 * 2**20
+"""Lower bound of the memory in bytes from which laying out a job's boards and betting takes seconds."""
 
 
 @contextmanager

@@ -219,9 +219,7 @@ class LiveEngine:
                 self.store.let_go()
 
 
-def _read(
-    layout: Layout, solver: Solver, locks: Sequence[Lock], kind: Kind, t: int, b: int
-) -> ChunkStrategy:
+def _read(layout: Layout, solver: Solver, locks: Sequence[Lock], kind: Kind, t: int, b: int) -> ChunkStrategy:
     """Read the arrays of board b of round t from the solver; locked decisions get their locked frequencies.
 
     A store in memory keeps this function, which therefore knows nothing of the engine and its store.

@@ -95,7 +95,9 @@ class LpEngine:
             return
         self.layout.live.pin(self._plans)
         portions, sweeps = [self.layout.every_board()], (self._saved, self._done)
-        save_boards(self.layout, self.store, portions, [Kind.SUMS], partial(_board, self._plans), sweeps, counted=True)
+        save_boards(
+            self.layout, self.store, portions, [Kind.SUMS], partial(_board, self._plans), sweeps, counted=True
+        )
         self._saved = self._done
 
     def close(self) -> None:

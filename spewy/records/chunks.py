@@ -254,7 +254,6 @@ def save_boards(
         SpewyError: the store holds another number of sweeps, since another process has saved meanwhile.
     """
 
-
     @lru_cache(len(kinds))
     def board_arrays(kind: Kind, t: int, b: int) -> ChunkStrategy:
         arrays = read(kind, t, b)

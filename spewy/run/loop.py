@@ -211,7 +211,7 @@ class Loop:
         left = forecast(self.trace, self._stopping.target)
         amount, unit = self._stopping.in_unit(check.exploitability), self._stopping.unit
         self._status.checked(check, left)
-        self._report.check(check.done, amount, unit, left)
+        self._report.check(check.done, amount, unit, None if self._stopping.is_reached(check) else left)
         error = "" if check.stderr is None else f" +- {self._stopping.in_unit(check.stderr):.4g}"
         where = (
             "" if check.flops is None else f" on {check.flops} flops, {check.core_seconds:.1f} s of a core"

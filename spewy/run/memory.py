@@ -54,7 +54,7 @@ class ProcessMemory(Closing):
 
 
 def _own_mib() -> float:
-    """Return the memory that this process owns now, in MiB; the peak of its whole memory if the system has no figure."""
+    """Return the memory that this process owns now, in MiB; if the system has no figure, the peak of all its memory."""
     with suppress(OSError, ValueError, IndexError):
         status = Path("/proc/self/status").read_text()
         return sum(int(status.split(f"{key}:")[1].split()[0]) for key in ("RssAnon", "RssShmem")) / 1024

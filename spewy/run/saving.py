@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 
+from spewy.errors import size_text
 from spewy.learn.engine import Engine
 
 SAVE_SECONDS, BACKGROUND_SECONDS = 30.0, 300.0
 """Default seconds between two saves, for engines that wait for a save and for engines that save in the background."""
 FIRST_SECONDS = 30.0
 """Seconds before the first background save, so that a kill soon after the start loses little."""
+LARGE = 256 * 2**20
+"""Size in bytes from which a save, or the memory of a solve, takes seconds, so that the user is told of the work."""
 SAVE_SPEED = 150e6  # assumed bytes per second of the first save
 SAVE_SHARE = 20.0  # the work between two saves takes at least this many times as long as a save
 FIRST_SHARE = (
@@ -26,13 +30,20 @@ class Saving:
         every: seconds between two saves; None: the default, which is longer if saves take long; infinity: the engine
             saves at the end only.
         expected_bytes: expected size of a save in bytes.
+        note: called with a text before a large save for which the solve waits; None: large saves are not announced.
 
     Attributes:
         saved: number of sweeps or deals in the last save.
     """
 
-    def __init__(self, engine: Engine, every: float | None, expected_bytes: int) -> None:
-        self._engine, self._every = engine, every
+    def __init__(
+        self,
+        engine: Engine,
+        every: float | None,
+        expected_bytes: int,
+        note: Callable[[str], None] | None = None,
+    ) -> None:
+        self._engine, self._every, self._bytes, self._note = engine, every, expected_bytes, note
         self._expected = expected_bytes / SAVE_SPEED
         self._background = engine.saves == "in background"
         self._since = time.perf_counter()
@@ -55,6 +66,8 @@ class Saving:
 
     def begin(self, seconds: float) -> None:
         """Save now, in the background if the engine can; ``seconds`` is the working time of all runs so far."""
+        if not self._background:
+            self._announce()
         self._engine.save(seconds, wait=False)
         self._since = time.perf_counter()
 
@@ -65,8 +78,15 @@ class Saving:
             seconds: seconds of work, in all runs.
             dropping: first of the rounds that are dropped afterwards, and so are not saved; None: save all rounds.
         """
+        self._announce()
         self._engine.save(seconds, dropping)
         self.saved = self._engine.saved()
+
+    def _announce(self) -> None:
+        if self._note is not None and self._bytes >= LARGE and self._engine.saved() != self._engine.done:
+            self._note(
+                f"saving {size_text(self._bytes)} after {self._engine.counted.removesuffix('s')} {self._engine.done:,}"
+            )
 
     def _pause(self) -> float:
         """Return the seconds from the last save to the next; the first save of a solve comes after less time."""

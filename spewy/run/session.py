@@ -30,7 +30,7 @@ from spewy.run.memory import ProcessMemory, require_address_space
 from spewy.run.plan import Plan
 from spewy.run.reporter import Reporter, Silent, unfailing
 from spewy.run.result import SolveResult, require_zero_sum
-from spewy.run.saving import Saving
+from spewy.run.saving import LARGE, Saving
 from spewy.run.status import StatusWriter
 from spewy.run.stopping import INTERRUPTED, Stopping
 from spewy.run.stores import Stores
@@ -178,6 +178,9 @@ class Session(Closing):
             if coarse is not None and coarse.run(report, log, stop) == INTERRUPTED:
                 return self._interrupted(coarse, report, log, memory)
             begun = time.perf_counter()
+            if self.cost.memory_bytes >= LARGE:
+                reading = ", and reading the last save" if done else ""
+                report.note(f"{self.job.name}: making tables and arrays{reading}")
             if done and self.start_from is not None:
                 report.note(
                     f"{self.job.name}: the folder has deals of its own, so --start-from has no effect; --again would "
@@ -219,7 +222,8 @@ class Session(Closing):
         job = self.job
         # A store in memory does not outlive the process, and reads the engine's own arrays until the next save.
         once = self.folder is None and engine.saves == "checked"
-        saving = Saving(engine, math.inf if once else self.save_every, self.cost.disk_bytes)
+        note = None if self.folder is None else lambda text: report.note(f"{job.name}: {text}")
+        saving = Saving(engine, math.inf if once else self.save_every, self.cost.disk_bytes, note)
         status = StatusWriter(job, self.stopping, engine, saving, self.folder, report)
         together = self.save_every is None  # with a given interval a save may be due between any two checks
         loop = Loop(

@@ -27,6 +27,17 @@ def put(store: Store, locker: str, key: bytes, array: np.ndarray) -> None:
     store.transact(lambda transaction: transaction.put(locker, key, array))
 
 
+def mapped_bytes(folder: Path) -> int:
+    """Bytes of the files in a folder that are mapped into this process's memory, and in memory now."""
+    total, inside = 0, False
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        if "-" in line.split(" ")[0]:
+            inside = str(folder) in line
+        elif inside and line.startswith("Rss:"):
+            total += 1024 * int(line.split()[1])
+    return total
+
+
 class StoreConformance:
     @pytest.fixture
     def store(self) -> Iterator[Store]:
@@ -334,6 +345,40 @@ class StoreConformance:
         store.flush()
         assert store.check() == []
 
+    def test_an_array_that_is_read_later_is_like_any_other(self, store: Store) -> None:
+        values = {"array": np.arange(6.0).reshape(2, 3)}
+        calls: list[None] = []
+
+        def read() -> np.ndarray:
+            calls.append(None)
+            return values["array"]
+
+        def body(transaction: Transaction) -> None:
+            transaction.put_later("strategy", b"a", read)
+            np.testing.assert_array_equal(transaction.get("strategy", b"a"), values["array"])
+
+        store.transact(body)
+        n_calls = len(calls)
+        for _ in range(2):
+            found = store.get("strategy", b"a")
+            assert found is not None
+            np.testing.assert_array_equal(found, values["array"])
+            found[:] = 0  # a copy
+        assert len(calls) == n_calls + (2 if isinstance(store, MemoryStore) else 0)
+        assert list(store.keys("strategy")) == [b"a"]
+        assert store.size() >= values["array"].nbytes
+        assert store.check() == []
+        store.let_go()
+        with pytest.raises(ZeroDivisionError):
+            store.transact(
+                lambda transaction: [transaction.put_later("strategy", b"a", lambda: np.zeros(1)), 1 // 0]
+            )
+        assert store.get("strategy", b"a").shape == (2, 3)  # type: ignore[union-attr]
+        put(store, "strategy", b"a", np.ones(4))
+        np.testing.assert_array_equal(store.get("strategy", b"a"), np.ones(4))
+        assert store.transact(lambda transaction: transaction.delete("strategy", b"a"))
+        assert store.get("strategy", b"a") is None
+
 
 class TestMemoryStore(StoreConformance):
     @pytest.fixture
@@ -364,6 +409,20 @@ class TestLmdbStore(StoreConformance):
     def read_only(self, store: Store, tmp_path: Path) -> Iterator[Store]:
         with open_store(tmp_path / "store", read_only=True) as read_only:
             yield read_only
+
+    def test_it_lets_go_of_the_pages_of_a_large_file(
+        self, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for number in range(8):
+            put(store, "payoff", b"%d" % number, np.full(2**17, number, float))
+        for number in range(8):
+            store.get("payoff", b"%d" % number)
+        store.let_go()
+        assert mapped_bytes(tmp_path / "store") > 7 * 2**20  # a small file stays
+        monkeypatch.setattr("lockers.lmdb_store.LARGE", 2**20)
+        store.let_go()
+        assert mapped_bytes(tmp_path / "store") == 0
+        np.testing.assert_array_equal(store.get("payoff", b"7"), np.full(2**17, 7.0))
 
     def test_reopened_it_holds_the_same(self, store: Store, tmp_path: Path) -> None:
         put(store, "payoff", b"b|1", np.arange(3))

@@ -60,7 +60,7 @@ def untimed(found):
     out = {
         key: value
         for key, value in found.items()
-        if key in SOLVE_FIELDS and key not in ("seconds", "peak_rss_mib")
+        if key in SOLVE_FIELDS and key not in ("seconds", "peak_rss_mib", "process_mib")
     }
     return out | {"trace": [(sweep, value) for sweep, _, value in found["trace"]]}
 

@@ -40,7 +40,7 @@ def cluster(tmp_path_factory):
 
 def told(rows):
     """What a batch tells, but for times and places."""
-    changing = {"seconds", "peak_rss_mib", "trace", "folder"}
+    changing = {"seconds", "peak_rss_mib", "process_mib", "trace", "folder"}
     return [{key: value for key, value in row.items() if key not in changing} for row in rows]
 
 

@@ -1,12 +1,19 @@
 """Exact solves against an independent judge, without symmetry, in 16 bits, and streamed from disk."""
 
+import time
+import tracemalloc
+from pathlib import Path
+
 import numpy as np
 import pytest
 from jobs import example
 from naive_spot import NaiveSpot
 
+import spewy
 from spewy.job.job import Job
 from spewy.run.engines import walked_engine
+from spewy.run.memory import ProcessMemory
+from spewy.run.reporter import Silent
 from spewy.run.session import Session
 
 SMALL = {
@@ -99,3 +106,81 @@ def test_symmetry_changes_no_value(name):
         values.append(session.solve().ev[0] / session.job.spot.pot)
         session.close()
     assert values[0] == pytest.approx(values[1], abs=0.0005 if name == "T1" else 0.003)
+
+
+def test_a_solve_without_a_folder_keeps_no_second_copy(tmp_path):
+    """The store in memory reads the solver's own arrays, which take as much as the solve was allowed."""
+    job = example("T1", "solve.max_sweeps=5")
+    with Session(job) as session:
+        engine = walked_engine(session.plan, session.store, None, print)
+        engine.solver.run(5)
+        engine.measure()
+        tracemalloc.start()
+        engine.save()
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        engine.close()
+        assert most < 0.2 * engine.solver.state_bytes
+        size = session.store.size()
+        assert size > 0.9 * engine.solver.state_bytes
+    kept, stored = spewy.solve(job), spewy.solve(job, tmp_path / "T1")
+    for line, board in (("", None), ("x b120 c", "Qs Jh 2h 8c 3d"), ("x x", "Qs Jh 2h 8c Ad")):
+        np.testing.assert_array_equal(kept.node(line, board).strategy, stored.node(line, board).strategy)
+        np.testing.assert_array_equal(kept.node(line, board).ev, stored.node(line, board).ev)
+
+
+def test_a_solve_without_a_folder_goes_on_in_its_session(tmp_path):
+    first, more = example("T1", "solve.max_sweeps=5"), example("T1", "solve.max_sweeps=12")
+    with Session(first) as session, Session(more, tmp_path / "T1") as other:
+        session.solve()
+        session.job = more
+        session.stopping = other.stopping
+        assert session.solve().sweeps == 12
+        assert session.saved == 12
+        assert session.solve().exploitability == pytest.approx(other.solve().exploitability, rel=1e-3)
+
+
+def mapped_mib(file):
+    """MiB of a mapped file that are in this process's memory."""
+    lines, total, inside = Path("/proc/self/smaps").read_text().splitlines(), 0, False
+    for line in lines:
+        if "-" in line.split(" ")[0]:
+            inside = line.endswith(str(file))
+        elif inside and line.startswith("Rss:"):
+            total += int(line.split()[1])
+    return total / 1024
+
+
+def test_written_pages_of_lockers_are_no_memory_of_the_solve(tmp_path, monkeypatch):
+    """A save over an earlier save reads a page of each chunk, and the system maps the pages around it."""
+    monkeypatch.setattr("lockers.lmdb_store.LARGE", 2**20)
+    spewy.solve(example("T1", "solve.max_sweeps=5"), tmp_path / "T1").close()
+    file, told = tmp_path / "T1" / "lockers.mdb", []
+    assert file.stat().st_size > 10 * 2**20
+
+    class Looking(Silent):
+        def check(self, *args):
+            told.append(mapped_mib(file))
+
+        def end(self):
+            told.append(mapped_mib(file))
+
+    with Session(
+        example("T1", "solve.max_sweeps=10", "solve.check_every=1"), tmp_path / "T1", 0.0
+    ) as session:
+        session.solve(Looking())
+    assert len(told) >= 5
+    assert max(told) < 2
+
+
+def test_the_memory_of_the_process_is_what_it_owns(tmp_path):
+    with ProcessMemory() as memory:
+        before = memory.peak_mib
+        block = np.ones(2**24)
+        time.sleep(0.5)
+        del block
+        file = np.memmap(tmp_path / "file", dtype=float, mode="w+", shape=2**24)
+        file[:] = 1
+        assert before + 120 < memory.peak_mib < before + 150
+    result = spewy.solve(example("R1")).result
+    assert 20 < result.process_mib < result.peak_rss_mib

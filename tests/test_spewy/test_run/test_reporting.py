@@ -13,8 +13,9 @@ from jobs import EXAMPLES, example
 from lockers import open_store
 from spewy.batch.batch import Batch
 from spewy.batch.run import run_batch
-from spewy.cli.progress import check_text
+from spewy.cli.progress import check_text, counting
 from spewy.records.progress import saved_sweeps
+from spewy.run.reporter import Silent
 from spewy.run.session import Session
 from spewy.run.stopping import forecast
 
@@ -140,3 +141,48 @@ def test_a_console_script_does_as_the_module():
     code = "from spewy.__main__ import main; main()"
     found = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, check=True)
     assert found.stdout.decode() == process("--version").stdout
+
+
+class Noting(Silent):
+    """Keeps the notes, and the seconds left at each check."""
+
+    def __init__(self):
+        self.notes, self.left = [], []
+
+    def note(self, text):
+        self.notes.append(text)
+
+    def check(self, done, exploitability, unit, seconds_left):
+        self.left.append(seconds_left)
+
+
+def test_long_work_before_and_after_the_sweeps_is_announced(tmp_path, monkeypatch):
+    monkeypatch.setattr("spewy.run.saving.LARGE", 2**20)
+    monkeypatch.setattr("spewy.run.session.LARGE", 2**20)
+    job, noting = example("T1", "solve.max_sweeps=12"), Noting()
+    with Session(job, tmp_path / "T1") as session:
+        session.solve(noting)
+    assert "T1: making tables and arrays" in noting.notes
+    assert noting.notes[-1] == "T1: saving 11.9 MiB after sweep 12"
+    with Session(example("T1", "solve.max_sweeps=14"), tmp_path / "T1") as session:
+        session.solve(noting)
+    assert "T1: making tables and arrays, and reading the last save" in noting.notes
+    in_memory = Noting()
+    with Session(job) as session:
+        session.solve(in_memory)
+    assert not any("saving" in note for note in in_memory.notes)
+
+
+def test_who_has_arrived_has_no_time_left():
+    noting = Noting()
+    with Session(example("R1")) as session:
+        assert session.solve(noting).converged
+    assert noting.left[-1] is None
+
+
+def test_counted_work_is_told_in_a_pipe(capsys, monkeypatch):
+    monkeypatch.setattr("spewy.cli.progress.NowAndThen.SECONDS", 0.0)
+    with counting("boards") as progress:
+        for done in (1, 2, 3):
+            progress(done, 3)
+    assert capsys.readouterr().err == "boards: 1 of 3\nboards: 2 of 3\n"
