@@ -42,7 +42,12 @@ MOST_POTS_SINGLE = 10_000
 
 
 class Job(JobBase):
-    """A complete job file of one of three kinds: `SpotJob`, `GameJob` and `SampledJob`."""
+    """A complete job file of one of three kinds: `SpotJob`, `GameJob` and `SampledJob`.
+
+    `replace` makes a job with other values of some keys. ``job.model_dump()`` returns the keys that the job gives as
+    nested dictionaries, from which `of` makes the same job again. Two jobs are equal if all their keys have equal
+    values.
+    """
 
     @classmethod
     def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> Job:

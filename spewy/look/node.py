@@ -94,7 +94,7 @@ class NodeView(Printed):
         """Return the frequency of each action for a hand, by the label of the action.
 
         >>> solution.node().action_probabilities("AsKs")  # doctest: +SKIP
-        {'Check': 0.7, 'Bet(120)': 0.3}
+        {'Check': 0.52, 'Bet(120)': 0.27, 'Bet(216)': 0.21, 'AllIn(900)': 0.0}
 
         Raises:
             InputError: the player cannot have the hand here.
