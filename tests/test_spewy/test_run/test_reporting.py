@@ -13,7 +13,7 @@ from jobs import EXAMPLES, example
 from lockers import open_store
 from spewy.batch.batch import Batch
 from spewy.batch.run import run_batch
-from spewy.cli.progress import check_text, counting
+from spewy.cli.progress import check_text
 from spewy.records.progress import saved_sweeps
 from spewy.run.reporter import Silent
 from spewy.run.session import Session
@@ -178,11 +178,3 @@ def test_who_has_arrived_has_no_time_left():
     with Session(example("R1")) as session:
         assert session.solve(noting).converged
     assert noting.left[-1] is None
-
-
-def test_counted_work_is_told_in_a_pipe(capsys, monkeypatch):
-    monkeypatch.setattr("spewy.cli.progress.NowAndThen.SECONDS", 0.0)
-    with counting("boards") as progress:
-        for done in (1, 2, 3):
-            progress(done, 3)
-    assert capsys.readouterr().err == "boards: 1 of 3\nboards: 2 of 3\n"

@@ -10,10 +10,14 @@ import pytest
 from cli_runs import COMMAND, LEDUC, POLARISED, good, process, refused, spewy, write
 from dealt_jobs import DEALT_LEDUC
 
-from lockers import LockerError, LockerFullError, StorageError
+from buckets.errors import CardError
+from lockers import DamagedLockerError, LockerError, LockerFullError, StorageError
+from solvers.errors import SolverError
 from spewy.batch.work import solve_job
-from spewy.errors import InputError
+from spewy.cli.app import expected
+from spewy.errors import InputError, MissingError, PeerError, SolveError
 from spewy.job.job import Job
+from spewy.match.seat import BotError
 from spewy.run.walked_plan import WalkedPlan
 from spewy.system.failures import failure_text
 
@@ -92,6 +96,27 @@ def test_what_is_a_lack_of_memory_under_a_limit(monkeypatch, error, is_memory):
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (1 << 40, 1 << 40))
     found = failure_text(error)
     assert (found is not None and found.startswith("memory: there is not enough")) == is_memory
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (InputError("x"), 2),
+        (CardError("x"), 2),
+        (SolverError("x"), 2),
+        (LockerError("x"), 2),
+        (DamagedLockerError("x"), 2),
+        (StorageError("x"), 1),
+        (PeerError("x"), 1),
+        (SolveError("x"), 1),
+        (MissingError("x"), 1),
+        (BotError("a bug of a bot"), None),
+        (ValueError("x"), None),
+    ],
+)
+def test_the_exit_code_of_each_error(error, code):
+    """None: unexpected, so that the command ends with 1 and a hint at the traceback."""
+    assert getattr(expected(error), "exit_code", None) == code
 
 
 @pytest.fixture(scope="module")
