@@ -76,7 +76,7 @@ def test_for_people(tmp_path):
         "equity",
         "first action",
         "time",
-        "memory",
+        "process",
     }
     assert lines["converged"].strip() == "yes"
     assert "% of the pot" in lines["exploitability"]
