@@ -22,7 +22,8 @@ from spewy.competitions.upac.runtime.odds import equity
 from spewy.competitions.upac.runtime.player import Player
 from spewy.competitions.upac.runtime.protocol import Spot, Table
 from spewy.errors import InputError, one_line, path_text
-from spewy.match.channel import Channel, LocalChannel, TimedOutError
+from spewy.match.channel import Channel, LocalChannel
+from spewy.match.connection import wait_for_any
 from spewy.match.entrant import Entrant, apart, parse_entrant, plain_name
 from spewy.match.process import Program
 from spewy.system.closing import Closing
@@ -190,16 +191,13 @@ def _build(command: str, folder: Path) -> str:
     with Program(["sh", "-c", command], "build", folder=folder, merged=True) as build:
         while time.monotonic() < deadline:
             ended = build.exit_code is not None
-            try:
-                line = build.receive(min(deadline, time.monotonic() + BUILD_POLL_SECONDS))
-            except TimedOutError:
-                if ended:
-                    break
-                continue
-            if line is None:
+            wait_for_any([build], min(deadline, time.monotonic() + BUILD_POLL_SECONDS))
+            while time.monotonic() < deadline and (line := build.poll()) is not None:
+                lines.append(line)
+            if build.ended:
                 build.wait(deadline)
+            if ended or build.ended:  # a child of the build may keep its output open
                 break
-            lines.append(line)
         code = build.exit_code
     wrong = (
         f"not finished within {BUILD_SECONDS:g} s" if code is None else f"exit code {code}" if code else ""
