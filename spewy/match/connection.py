@@ -95,10 +95,13 @@ class Connection(Channel):
         return line
 
     def read_available(self) -> int:
-        """Read bytes that have arrived, without waiting; return the number of lines that `receive` can return now."""
+        """Read bytes that have arrived, without waiting; return the number of lines that have at least begun.
+
+        The last of these lines may lack its end: a Python program without a buffer writes it by a call of its own.
+        """
         if not self.ended and self._is_ready(self._source, select.POLLIN, 0.0):
             self._read()
-        return self._held.count(b"\n") + (self.ended and len(self._held) > 0)
+        return self._held.count(b"\n") + (self._held[-1:] not in (b"", b"\n"))
 
     @property
     def file(self) -> int | None:

@@ -380,6 +380,13 @@ def test_packages_of_members_that_cannot_be_unpacked_in_pieces(tmp_path, way):
     assert told in refused("upac-match", tmp_path / "bot.zip", "call")
 
 
+def test_the_last_output_of_a_build_is_read_however_late(tmp_path, monkeypatch):
+    """The time of a look at the output has passed when it begins, as on a busy machine."""
+    monkeypatch.setattr("spewy.competitions.upac.contenders.BUILD_POLL_SECONDS", 0.0)
+    config = {"name": "a", "build": "seq 99999; exit 2", "run": "x"}
+    assert "99998 99999" in refused("upac-match", packed(tmp_path / "bot.zip", config), "call")
+
+
 def test_tables_in_a_package_are_bounded_too(tmp_path):
     """The tables are a zip file within the package's zip file."""
     tables = packed_tables({"odd": np.zeros(64 * 2**20 + 1, dtype=np.uint8)})
@@ -437,6 +444,25 @@ def test_lines_that_nobody_asked_for_are_told(tmp_path):
     found = good_json(*call, "--seconds", "30")
     assert found["faults"] == []
     assert found["spent"][0]["unasked"] > 0, found
+
+
+def test_a_line_counts_as_unasked_before_its_end_has_arrived(tmp_path):
+    """As from Python with PYTHONUNBUFFERED=1, whose print writes the end of a line in a second call.
+
+    The bot begins each of its answers but the first before it is asked, and ends it when it is asked.
+    """
+    (tmp_path / "bot.py").write_text(
+        "import sys\n"
+        "texts = iter(['C\\nC', '\\nC', '\\nC', '\\n'])\n"
+        "for line in sys.stdin:\n"
+        "    if line.startswith('STACK'):\n"
+        "        sys.stdout.write(next(texts))\n"
+        "        sys.stdout.flush()\n"
+    )
+    command = f"cmd:{sys.executable} {tmp_path / 'bot.py'}"
+    found = good_json("upac-match", command, "call", "--games", "1", "--rounds", "1", "--seconds", "30")
+    assert found["faults"] == []
+    assert found["spent"][0]["unasked"] == 3, found
 
 
 def test_a_packages_name_is_one_word(tmp_path):
