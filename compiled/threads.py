@@ -22,12 +22,14 @@ from compiled.decorators import kernel
 from compiled.llvm import intrinsic
 from compiled.vector import Address
 
-MEETING, CLAIMS, JUDGED, STOP, ABSENT = 0, 8, 16, 24, 32
-"""Indices of the counters: arrivals at barriers, claimed tasks, measurements, stop signals, threads that never arrive.
+MEETING, CLAIMS, JUDGED, STOP, ABSENT, ASKED = 0, 8, 16, 24, 32, 40
+"""Indices of the counters: arrivals at barriers, claimed tasks, measurements, stop signals, absentees, requests to stop.
 
-Each counter is on a cache line of its own.
+An absentee is a thread that will never arrive at barrier 0. `STOP` is changed before a barrier and read after it, so all
+threads stop at the same place. `ASKED` may change at any time, so one thread alone reads it. Each counter is on a cache
+line of its own.
 """
-SYNC_SIZE = 40
+SYNC_SIZE = 48
 CALLED_OFF = -1
 """Result of `meet` if one of the threads will never arrive."""
 _LOOKS, _OFFERS = 2000, 300
@@ -120,7 +122,7 @@ def meet(counters: Address, n_threads: int, number: int) -> int:
         take(counters, MEETING)
         looks = 0
         while look(counters, MEETING) < n_threads * (number + 1):
-            if look(counters, ABSENT):
+            if number == 0 and look(counters, ABSENT):
                 return CALLED_OFF
             looks += 1
             if looks > _LOOKS + _OFFERS:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import RLock
 from typing import Any, TypeVar
 
 import numpy as np
 
 from compiled.precision import HALF, SINGLE
 from compiled.records import Packed
-from compiled.threads import ABSENT, SYNC_SIZE
+from compiled.threads import ABSENT, ASKED, SYNC_SIZE
 from compiled.vector import WIDTH, aligned, bare
+from solvers.errors import SolverError
 from solvers.exact.passes import RUNNERS
 from solvers.exact.plan import Deals, Desk, GameView, Plan, Ranges, Thread
 from solvers.exact.program import Program, padded, program
@@ -128,6 +130,8 @@ class Context:
         self._counters = aligned(SYNC_SIZE, np.int64)
         self._deal_weight = np.nan  # before the first pass, the engine calls `weigh`
         self._pool: ThreadPoolExecutor | None = None
+        self._running = RLock()  # not a Lock: a signal handler may close what its own thread runs
+        self._closed = False
 
     def bind(self, regrets: Whole, sums: Whole) -> None:
         """Set the regrets and sums that passes read and change."""
@@ -145,20 +149,30 @@ class Context:
         """Run ``work(thread)`` in ``n_threads`` threads; return the result of thread 0.
 
         If a thread fails before it enters its kernel, the threads that wait for it in their kernels return without
-        having changed anything.
+        having changed anything. A second call, from another thread, waits for the first.
+
+        Raises:
+            SolverError: the context is closed, or was closed before the work was done.
         """
-        if self._counters[ABSENT]:  # a failed run has set it, and its threads may still be running
-            self.close()
-        self._counters[:] = 0
-        try:
-            others = [self._threads.submit(self._other, work, thread) for thread in range(1, n_threads)]
-            first = work(0)
-            for other in others:
-                other.result()
-        except BaseException:  # also on KeyboardInterrupt
-            self._counters[ABSENT] = 1
-            raise
+        with self._running:
+            if self._counters[ABSENT]:  # a failed run has set it, and its threads may still be running
+                self._end_threads()
+            self._counters[:] = 0
+            self._require_open()  # after the line above, which may delete the request of a `close` in another thread
+            try:
+                others = [self._threads.submit(self._other, work, thread) for thread in range(1, n_threads)]
+                first = work(0)
+                for other in others:
+                    other.result()
+            except BaseException:  # also on KeyboardInterrupt
+                self._counters[ABSENT] = 1
+                raise
+            self._require_open()
         return first
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise SolverError("exact engine: the solver is closed; make a new one")
 
     def _other(self, work: Callable[[int], T], thread: int) -> T:
         try:
@@ -252,8 +266,13 @@ class Context:
         return values
 
     def close(self) -> None:
-        """Stop the threads."""
-        self._counters[ABSENT] = 1  # threads that still wait in a kernel then return
+        """End a run of another thread after its current pass, wait for it, and end the threads."""
+        self._closed = True
+        self._counters[ASKED] = 1
+        with self._running:
+            self._end_threads()
+
+    def _end_threads(self) -> None:
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None

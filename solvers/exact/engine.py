@@ -247,7 +247,11 @@ class ExactCfr:
             storage.let_go()
 
     def close(self) -> None:
-        """Stop the threads."""
+        """End the threads; regrets and sums can still be read.
+
+        A run in another thread ends after its current pass, and raises a `SolverError` there, as all later runs and
+        measurements do.
+        """
         self._context.close()
 
     @property

@@ -21,7 +21,7 @@ from compiled import inlined, kernel
 from compiled.mapped import release_pages
 from compiled.precision import size_of
 from compiled.records import Packed, unpack, unpack_at
-from compiled.threads import CALLED_OFF, CLAIMS, JUDGED, STOP, look, meet, now, take
+from compiled.threads import ASKED, CALLED_OFF, CLAIMS, JUDGED, STOP, look, meet, now, take
 from compiled.vector import (
     TILE,
     WIDTH,
@@ -106,6 +106,8 @@ def _runner(n_rounds: int) -> Callable[[Plan, Packed, Packed], int]:
                 met = _add_tasks(thread, work[0][p].continuation, n_values, met)
                 probability: Any = np.float32(view.deals[0].own.probability)
                 backward_values(top, probability, False)
+            if thread.number == 0 and look(thread.counters, ASKED):
+                take(thread.counters, STOP)
             met = meet(thread.counters, thread.n_threads, met)
             if f.mode == BEST and p == 1:
                 met = _measure(plan, ranges, view.rounds[0], work[0], thread, met, began)

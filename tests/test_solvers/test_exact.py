@@ -326,7 +326,7 @@ def test_a_run_that_a_thread_does_not_come_to_ends_and_has_changed_nothing(monke
 def test_a_thread_that_cannot_start_ends_the_run(monkeypatch):
     game = two_round_game(1)
     engine, other = ExactCfr(game, variant("dcfr"), threads=3), ExactCfr(game, variant("dcfr"))
-    engine.close()  # so that the next run has to start threads
+    engine._context._end_threads()  # so that the next run has to start threads
     start, started = threading.Thread.start, []
 
     def one_alone(thread):

@@ -1,5 +1,7 @@
 """Exact solves against an independent judge, without symmetry, in 16 bits, and streamed from disk."""
 
+import subprocess
+import sys
 import time
 import tracemalloc
 from pathlib import Path
@@ -184,3 +186,50 @@ def test_the_memory_of_the_process_is_what_it_owns(tmp_path):
         assert before + 120 < memory.peak_mib < before + 150
     result = spewy.solve(example("R1")).result
     assert 20 < result.process_mib < result.peak_rss_mib
+
+
+CLOSED = """
+import sys, threading, time
+from solvers.discount import variant
+from solvers.errors import SolverError
+from solvers.exact import ExactCfr
+from spewy.chunks.layout import Layout
+from spewy.job.job import Job
+
+def ending(run):
+    try:
+        run()
+    except SolverError as error:
+        endings.append(str(error))
+
+game = Layout.of(Job.of({job!r}).problem).live
+for k in range(8):
+    endings, engine = [], ExactCfr(game, variant("dcfr"), threads=1 + k % 4)
+    runs = (lambda: engine.run(10**6), lambda: engine.run_to(0.0, 10**6, 10))
+    running = [threading.Thread(target=ending, args=(run,)) for run in runs]  # the second waits for the first
+    for each in running:
+        each.start()
+    time.sleep(0.05 * k)
+    started = time.monotonic()
+    engine.close()
+    assert time.monotonic() - started < 10
+    for each in running:
+        each.join(20)
+        assert not each.is_alive()
+    ending(engine.exploitability)
+    engine.close()
+    assert endings == 3 * ["exact engine: the solver is closed; make a new one"], endings
+    assert engine.finite()
+"""
+
+
+@pytest.mark.parametrize(
+    "board", ["Qs 7h 2d 3c 8h", "Qs 7h 2d 3c", "Qs 7h 2d"], ids=["river", "turn", "flop"]
+)
+def test_an_engine_is_closed_while_other_threads_run_it(board):
+    """In a process of its own, which a run after the end of its threads would crash."""
+    spot = SMALL["spot"] | {"board": board} | ({"oop": "QQ,AKs", "ip": "JJ"} if len(board) == 8 else {})
+    job = SMALL | {"spot": spot, "bets": {"flop": {"bet": "60%"}, "river": {"bet": "75%, a"}}}
+    command = [sys.executable, "-X", "faulthandler", "-c", CLOSED.format(job=job)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 0, ended.stderr
