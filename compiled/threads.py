@@ -23,9 +23,9 @@ from compiled.llvm import intrinsic
 from compiled.vector import Address
 
 MEETING, CLAIMS, JUDGED, STOP, ABSENT, ASKED = 0, 8, 16, 24, 32, 40
-"""Indices of the counters: arrivals at barriers, claimed tasks, measurements, stop signals, absentees, requests to stop.
+"""Indices of the counters: barrier arrivals, claimed tasks, measurements, stop signals, absent threads, stop requests.
 
-An absentee is a thread that will never arrive at barrier 0. `STOP` is changed before a barrier and read after it, so all
+A thread is absent if it will never arrive at barrier 0. `STOP` changes before a barrier and is read after it, so all
 threads stop at the same place. `ASKED` may change at any time, so one thread alone reads it. Each counter is on a cache
 line of its own.
 """

@@ -8,13 +8,18 @@ from __future__ import annotations
 import time
 from typing import Literal, Protocol
 
+import numpy as np
+
 from solvers.game import LeafValues
 from solvers.matrix.chunk import ChunkStrategy
 from solvers.measure import Exploitability, Measurement
-from solvers.tree import Floats
+from solvers.state import FLOOR, normalised
+from solvers.tree import Floats, Forest
 
 Part = Literal["regrets", "sums", "guesses"]
 """Name of arrays of a solve: regrets, strategy sums, or a predictive variant's predicted regrets ("guesses")."""
+KEPT_OF_SUMS = 0.1
+"""Share of the strategy sums that `restart` keeps."""
 
 
 class Solver(Protocol):
@@ -116,8 +121,30 @@ class Solver(Protocol):
         ...
 
     def close(self) -> None:
-        """Stop the solver's threads."""
+        """End the solver's threads; a run in another thread ends soon, and `close` waits for it."""
         ...
+
+
+def restart(solver: Solver, forest: Forest) -> None:
+    """Continue the solve of a game with one round and one board from its average strategies.
+
+    At each decision the positive regrets keep their sum, but get the proportions of the average strategy, so that this
+    is the next strategy. The sums keep only the share `KEPT_OF_SUMS`.
+
+    In some games, such as a polarised river, the strategies of CFR go around an equilibrium in circles that hardly
+    shrink, and the averages, near the centre, approach it slowly. From the centre the circles are small.
+    """
+    regrets, sums = (solver.read(part, 0, 0) for part in ("regrets", "sums"))
+    a = forest.arrays
+    for player, first, n_actions in zip(a.player, a.slot, a.n_actions, strict=True):
+        if player < 0:
+            continue
+        own, averages = (arrays[player][first : first + n_actions] for arrays in (regrets, sums))
+        total = np.maximum(own, 0).sum(axis=0)
+        known = (total > FLOOR) & (averages.sum(axis=0) > FLOOR)
+        np.copyto(own, total * normalised(averages), where=known)
+    solver.write("regrets", 0, 0, regrets)
+    solver.write("sums", 0, 0, (KEPT_OF_SUMS * sums[0], KEPT_OF_SUMS * sums[1]))
 
 
 def step_by_step(solver: Solver, target: float, iterations: int, every: int) -> list[Measurement]:

@@ -30,6 +30,7 @@ SOLVE_FIELDS = [
     "peak_rss_mib",
     "trace",
     "process_mib",
+    "variant",
 ]
 """Fields of `spewy solve --json`."""
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from buckets.cards import cards_name, parse_cards, strengths
 from buckets.errors import CardError
 from buckets.types import Floats, Ints
-from solvers.discount import exact_variant, variant
+from solvers.discount import VARIANTS, exact_variant, variant
 from solvers.exact.many import Games, Limits, ManyGames, Results
 from solvers.tree import Forest
 from spewy.chunks.rounds import line_forests
@@ -271,6 +271,9 @@ def _checked_job(job: Job) -> SpotJob:
         )
     if any(rows is not None for rows in job.problem.rows[job.problem.first_round :]):
         raise InputError(f"job {job.name}: expected a row for each hand; remove rows.river")
+    if job.solve.variant is not None and variant(job.solve.variant).predictive:
+        able = ", ".join(name for name, each in VARIANTS.items() if not each.predictive)
+        raise InputError(f"job {job.name}: solve.variant: expected one of {able}, found {job.solve.variant}")
     return job
 
 

@@ -190,11 +190,12 @@ def counting(name: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def check_text(exploitability: float, unit: str, seconds_left: float | None) -> str:
-    """Format a check's exploitability in the target's unit."""
+    """Format a check's exploitability in the target's unit, and the time left unless it is below a second."""
     exploitability = max(exploitability, 0.0)  # rounding errors can make it negative
     amount = f"{exploitability:.4g}%" if unit == "%" else f"{exploitability:.4g} {unit}"
-    time_left = "" if seconds_left is None else f", {left(seconds_left)}"
-    return f"exploitability {amount}{time_left}"
+    if seconds_left is None:
+        return f"exploitability {amount}, time left unknown"
+    return f"exploitability {amount}" + (f", {left(seconds_left)}" if seconds_left >= 1 else "")
 
 
 def status_text(status: Status, threads: int) -> str:
@@ -207,7 +208,7 @@ def status_text(status: Status, threads: int) -> str:
     visits = ", ".join(f"{least:,}/{median:,.0f}" for least, median in status.visits or ())
     parts.append(f"visits of a board bucket by round (fewest/median) {visits}")
     if status.judged is not None:
-        parts.append(check_text(status.judged.exploitability, status.judged.unit, None))
+        parts.append(check_text(status.judged.exploitability, status.judged.unit, 0.0))
     if status.seconds_left is not None:
         parts.append(f"{duration(status.seconds_left)} left")
     return "; ".join(parts)

@@ -127,7 +127,8 @@ def solve(
       ev [oop, ip], equity [oop, ip] (spots), value (net chips of player 0, whole games),
       value_bracket [low, high] (bounds on the value of the game),
       seconds {build (tree, boards, folder), solve, best_response (part of solve), total}, peak_rss_mib,
-      trace [[sweep, seconds, exploitability], ...], process_mib (peak memory without mapped files)
+      trace [[sweep, seconds, exploitability], ...], process_mib (peak memory without mapped files),
+      variant (of CFR; and a restart from the averages, with its reason)
     A job with amounts in big blinds adds "unit": "bb". Several jobs, or a job with spot.boards, give an array of these
     objects in the order of the input, each also with
       board, same_as (a board that equals this board up to suits, with which it is solved), folder,
@@ -215,6 +216,8 @@ def summary(result: SolveResult, first: tuple[tuple[str, float], ...]) -> Iterat
     yield "job", result.name
     yield "converged", "yes" if result.converged else "no, interrupted" if result.interrupted else "no"
     yield "sweeps", f"{result.sweeps:,}"
+    if result.variant is not None:
+        yield "variant", result.variant
     yield "exploitability", _exploitability(result)
     if result.ev is not None:
         yield "EV", f"oop {number(result.ev[0])}, ip {number(result.ev[1])} {result.unit} of the pot"

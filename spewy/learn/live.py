@@ -18,7 +18,7 @@ import numpy as np
 from lockers import Store
 from solvers.game import Lock
 from solvers.matrix.chunk import ChunkStrategy
-from solvers.solver import Part, Solver
+from solvers.solver import Part, Solver, restart
 from spewy.chunks.layout import Layout
 from spewy.errors import SolveError
 from spewy.learn.engine import Check, Counted, Goal, Progress, Saves, Spread, Stop, Timer
@@ -98,6 +98,8 @@ class LiveEngine:
         Returns:
             The checks that were made; empty unless sweeps are very short.
         """
+        if goal.restart_after is not None and goal.restart_after == self.done:
+            restart(self.solver, self.layout.betting[0].forest)
         checks = self._sprint(goal)
         if not checks:
             n_left = goal.left(self.done)
@@ -177,7 +179,8 @@ class LiveEngine:
         done, every = self.done, goal.every
         if not goal.together or every is None or goal.last is None or done % every:
             return []
-        checks = min(int(SPRINT_SECONDS / (self._pace * every)), self._checks, (goal.last - done) // every)
+        last = goal.last if goal.decide_at is None else min(goal.last, goal.decide_at)
+        checks = min(int(SPRINT_SECONDS / (self._pace * every)), self._checks, (last - done) // every)
         if checks < 1:
             return []
         begun = time.perf_counter()

@@ -45,6 +45,7 @@ class SolveResult(Printed):
         unit: unit of all amounts, as the job gives it, such as chips.
         process_mib: largest memory that the process owned during the run, in MiB, without pages of mapped files; None
             in results from before this figure was measured.
+        variant: variant of CFR, and whether and why the solve restarted from its averages.
     """
 
     name: str
@@ -63,6 +64,7 @@ class SolveResult(Printed):
     trace: Trace
     unit: str = "chips"
     process_mib: float | None = None
+    variant: str | None = None
 
     @classmethod
     def of_json(cls, data: Mapping[str, Any]) -> SolveResult:
@@ -80,6 +82,7 @@ class SolveResult(Printed):
         seconds: Mapping[str, float],
         trace: Trace,
         process_mib: float | None = None,
+        variant: str | None = None,
     ) -> SolveResult:
         """Make the result of a run, in chips.
 
@@ -92,6 +95,7 @@ class SolveResult(Printed):
             seconds: durations of the run by name.
             trace: (sweeps or deals, seconds, exploitability in chips) of each check in all runs.
             process_mib: largest memory that the process owned during the run.
+            variant: the field of that name.
         """
         chips = None if check is None else check.exploitability
         pct, mbb = (None, None) if chips is None else job.problem.in_units(chips)
@@ -116,6 +120,7 @@ class SolveResult(Printed):
             peak_rss_mib=peak_rss_mib(),
             trace=trace,
             process_mib=process_mib,
+            variant=variant,
         )
 
     def in_unit(self, unit: Unit) -> SolveResult:

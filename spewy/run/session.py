@@ -32,7 +32,7 @@ from spewy.run.reporter import Reporter, Silent, unfailing
 from spewy.run.result import SolveResult, require_zero_sum
 from spewy.run.saving import LARGE, Saving
 from spewy.run.status import StatusWriter
-from spewy.run.stopping import INTERRUPTED, Stopping
+from spewy.run.stopping import INTERRUPTED, Stopping, Trace
 from spewy.run.stores import Stores
 from spewy.run.walked_cost import WalkedCost
 from spewy.run.walked_plan import WalkedPlan
@@ -96,8 +96,9 @@ class Session(Closing):
                 opened.enter_context(FolderLock(folder, "solve"))
             self._made = None if again else kept_abstraction(job, folder)
             self.plan = _plan(job, folder, cost, self._made)
-            pace = self.plan.cost.seconds_per_sweep if isinstance(self.plan, WalkedPlan) else None
-            self.stopping = Stopping.of(job, pace)
+            walked = self.plan if isinstance(self.plan, WalkedPlan) else None
+            pace = walked and walked.cost.seconds_per_sweep
+            self.stopping = Stopping.of(job, pace, restarts=walked is not None and walked.restarts)
             if folder is not None:
                 self.plan.require(folder)
             if start_from is not None:
@@ -252,7 +253,10 @@ class Session(Closing):
         if self._coarse is not None:
             self._coarse.remove()
         trace = tuple(loop.trace)
-        result = SolveResult.of(job, engine.done, ended, check, net, times, trace, memory.peak_mib)
+        variant = self._variant_text(loop.trace)
+        result = SolveResult.of(
+            job, engine.done, ended, check, net, times, trace, memory.peak_mib, variant
+        )
         if not interrupted:
             with self.stores.use() as store:
                 write_result(store, result.to_json())
@@ -263,6 +267,15 @@ class Session(Closing):
                 report.note(f"{job.name}: {' and '.join(names)} dropped, as save.rounds says")
         log(STOP, ended)
         return result.in_unit(job.amounts)
+
+    def _variant_text(self, trace: Trace) -> str | None:
+        """Name the variant of CFR, and a restart with its reason; None if there is no variant to choose."""
+        if not isinstance(self.plan, WalkedPlan) or self.plan.setup.engine == "program":
+            return None
+        name, restart = self.plan.setup.variant, self.stopping.restart_after(trace)
+        if restart is None:
+            return name
+        return f"{name}, restarted from its averages after sweep {restart:,} because exploitability fell slowly"
 
     def _stages(self) -> CoarseStages | None:
         """Make the stages with fewer board buckets; None if the job has no such stages."""

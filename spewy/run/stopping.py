@@ -28,6 +28,11 @@ far.
 """
 FLAT = 0.05
 """Slowest convergence for which a forecast is made: exploitability must fall faster than sweeps^-0.05."""
+SLOW, DECIDE_FROM, DECIDE_EVERY = 1.2, 200, 100
+"""Settings of restarts: a solve restarts once, if exploitability falls more slowly than sweeps^-SLOW.
+
+That is decided after sweep `DECIDE_FROM`, and every `DECIDE_EVERY` sweeps from there on.
+"""
 Trace = Sequence[tuple[int, float, float]]
 """Checks of a solve: (sweeps or deals, seconds, exploitability in chips)."""
 REACHED, INTERRUPTED = "target reached", "interrupted"
@@ -49,6 +54,7 @@ class Stopping:
             None: ``every`` or ``every_seconds`` decides.
         most_seconds: largest number of seconds of work in all runs; None: no limit.
         measured: whether the solve measures its exploitability; a stage with fewer board buckets does not.
+        restarts: whether the solve restarts from its averages if its convergence is slow.
     """
 
     target: float
@@ -60,15 +66,17 @@ class Stopping:
     most_seconds: float | None
     most_apart: int | None = None
     measured: bool = True
+    restarts: bool = False
 
     @classmethod
-    def of(cls, job: Job, seconds_per_sweep: float | None = None) -> Stopping:
+    def of(cls, job: Job, seconds_per_sweep: float | None = None, *, restarts: bool = False) -> Stopping:
         """Read the target and the limits of a job.
 
         Args:
             job: the job.
             seconds_per_sweep: estimated core-seconds of a sweep of the exact engine; None: another engine, which checks
                 at regular intervals.
+            restarts: whether the solve restarts from its averages if its convergence is slow.
 
         Raises:
             InputError: the target's unit does not apply to the job, such as % of the pot to a whole game.
@@ -80,7 +88,17 @@ class Stopping:
             every, apart = job.solve.check_every, None
             if every is None and seconds_per_sweep is not None and seconds_per_sweep >= SHORT_SWEEP:
                 apart = max(CHECK_EVERY, int(LONGEST_GAP / seconds_per_sweep))
-            return cls(amount * chips, unit, chips, job.last_sweep, every or CHECK_EVERY, None, None, apart)
+            return cls(
+                amount * chips,
+                unit,
+                chips,
+                job.last_sweep,
+                every or CHECK_EVERY,
+                None,
+                None,
+                apart,
+                restarts=restarts,
+            )
         return cls(
             amount * chips,
             unit,
@@ -98,8 +116,32 @@ class Stopping:
             trace: (sweeps or deals, seconds, exploitability in chips) of each check.
             together: whether one call may include several checks.
         """
-        at = self.check_at(trace)
-        return Goal(self.target, self.last, self.every, together and at is None, at)
+        at, restart = self.check_at(trace), self.restart_after(trace)
+        done = trace[-1][0] if trace else 0
+        decide = max(DECIDE_FROM, (done // DECIDE_EVERY + 1) * DECIDE_EVERY)
+        return Goal(
+            self.target,
+            self.last,
+            self.every,
+            together and at is None,
+            at,
+            restart,
+            decide if self.restarts and restart is None else None,
+        )
+
+    def restart_after(self, trace: Trace) -> int | None:
+        """Return the sweep after which the solve restarts from its averages; None: it has not been too slow so far.
+
+        The checks alone decide, so that an interrupted solve restarts after the same sweep, and also one with another
+        target now than before.
+        """
+        for k in range(1, len(trace) if self.restarts else 0):
+            before, done = trace[k - 1][0], trace[k][0]
+            if done >= DECIDE_FROM and done // DECIDE_EVERY > before // DECIDE_EVERY:
+                first, last = _two_checks(trace[: k + 1])
+                if min(first[2], last[2]) > 0 and _slope(first, last) < SLOW:
+                    return done
+        return None
 
     def check_at(self, trace: Trace) -> int | None:
         """Choose the sweep after which the next check is due, from the checks so far; None: at regular intervals.
@@ -172,12 +214,16 @@ def forecast(trace: Trace, target: float) -> float | None:
         target: exploitability in chips to reach.
 
     Returns:
-        The seconds, which may be infinite; None if there are too few checks or the exploitability hardly falls.
+        The seconds, which may be infinite; None if there are too few checks, the exploitability hardly falls, or the
+        forecast at half as many sweeps was no longer than this one.
     """
     sweeps = expected_sweeps(trace, target)
     if sweeps is None:
         return None
     first, last = _two_checks(trace)
+    before = expected_sweeps([row for row in trace if row[0] <= first[0]], target)
+    if before is not None and before - first[0] <= sweeps - last[0] and sweeps > last[0]:
+        return None
     pace = (last[1] - first[1]) / (last[0] - first[0])
     return max(0.0, (sweeps - last[0]) * pace)
 
@@ -199,11 +245,16 @@ def expected_sweeps(trace: Trace, target: float) -> float | None:
     first, last = _two_checks(trace)
     if not (0 < last[2] < first[2]):
         return None
-    slope = np.log(first[2] / last[2]) / np.log(last[0] / first[0])
+    slope = _slope(first, last)
     if slope < FLAT:
         return None
     with np.errstate(over="ignore"):
         return float(last[0] * np.exp(np.log(last[2] / target) / slope))
+
+
+def _slope(first: tuple[int, float, float], last: tuple[int, float, float]) -> float:
+    """Return s of the power law sweeps^-s through two checks."""
+    return float(np.log(first[2] / last[2]) / np.log(last[0] / first[0]))
 
 
 def _two_checks(trace: Trace) -> tuple[tuple[int, float, float], tuple[int, float, float]]:

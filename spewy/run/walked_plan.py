@@ -46,6 +46,11 @@ class WalkedPlan(Plan):
         return 0 if self.job.solve.threads == 1 else self.job.solve.threads
 
     @property
+    def restarts(self) -> bool:
+        """Whether the solve restarts from its averages if its convergence is slow: rivers by the default variant."""
+        return self.setup.exact and self.layout.n_rounds == 1 and self.job.solve.variant is None
+
+    @property
     def most_rake(self) -> float:
         """Largest number of chips that the house takes from one hand."""
         forests = [bets.forest.arrays for bets in self.layout.betting]

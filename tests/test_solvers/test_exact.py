@@ -24,7 +24,8 @@ from solvers.game import Hands, LiveGame, Round
 from solvers.measure import exploitability
 from solvers.reference.cfr import Cfr
 from solvers.reference.walk import Walker
-from solvers.tree import Decision, Forest, Showdown
+from solvers.solver import KEPT_OF_SUMS, restart
+from solvers.tree import DECISION, Decision, Forest, Showdown
 
 TESTS = Path(__file__).resolve().parents[1]
 SCHEDULES = [VARIANTS["cfr"], VARIANTS["cfr+"], VARIANTS["dcfr"], VARIANTS["dcfr-ahead"]]
@@ -449,3 +450,28 @@ def test_both_engines_measure_the_game_with_the_range_that_entered(make, threads
     (first,), (second,) = (solver.run_to(-1.0, 1, 1) for solver in (exact, generic))
     assert first.exploitability.value == pytest.approx(second.exploitability.value, rel=1e-4, abs=3e-4)
     exact.close()
+
+
+@pytest.mark.parametrize("engine", [ExactCfr, Cfr])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_restarted_solve_plays_its_averages(engine, seed):
+    """Decision by decision and hand by hand; a hand without positive regrets, or never there, stays as it is."""
+    game = locked(last_round(seed), seed)
+    solver, forest = engine(game, variant("dcfr-steep")), game.rounds[0].forest
+    solver.run(7)
+    before, sums = solver.read("regrets", 0, 0), solver.read("sums", 0, 0)
+    restart(solver, forest)
+    after, left = solver.read("regrets", 0, 0), solver.read("sums", 0, 0)
+    a, changed = forest.arrays, 0
+    for n in np.flatnonzero(a.kind == DECISION).tolist():
+        p, slots = a.player[n], slice(a.slot[n], a.slot[n] + a.n_actions[n])
+        for h in range(game.rounds[0].hands[p].n_hands[0]):
+            scale, total = np.maximum(before[p][slots, h], 0).sum(), sums[p][slots, h].sum()
+            expected = scale * sums[p][slots, h] / total if scale > 0 and total > 0 else before[p][slots, h]
+            np.testing.assert_allclose(after[p][slots, h], expected, rtol=1e-5)
+            changed += not np.array_equal(before[p][slots, h], after[p][slots, h])
+    assert changed > 20
+    for p in (0, 1):
+        np.testing.assert_allclose(left[p], KEPT_OF_SUMS * sums[p], rtol=1e-6)
+    solver.run(1)
+    solver.close()

@@ -71,6 +71,7 @@ def test_for_people(tmp_path):
         "job",
         "converged",
         "sweeps",
+        "variant",
         "exploitability",
         "EV",
         "equity",

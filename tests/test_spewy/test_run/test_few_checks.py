@@ -1,12 +1,14 @@
-"""Larger exact solves check their exploitability only where the target is expected."""
+"""Larger exact solves check their exploitability only where the target is expected; stalled rivers restart."""
 
 from itertools import pairwise
+from math import log
 
 import pytest
 from jobs import EXAMPLES
 
 from spewy import Job, Session
-from spewy.run.stopping import CHECK_EVERY, LONGEST_GAP, Stopping
+from spewy.cli.progress import check_text
+from spewy.run.stopping import CHECK_EVERY, LONGEST_GAP, Stopping, forecast
 
 SLOW_SWEEP = 6e-4
 
@@ -70,3 +72,82 @@ def test_a_turn_ends_after_the_same_sweep_with_any_number_of_threads():
     assert [row[::2] for row in first.trace] == [row[::2] for row in second.trace]
     assert first.ev == second.ev
     assert len(first.trace) < first.sweeps // CHECK_EVERY
+
+
+POLAR = {
+    "name": "polar",
+    "game": {"file": "holdem.nolimit.2p.reverse_blinds"},
+    "spot": {"board": "Ts 3h 2h 5c 9s", "pot": 100, "stack": 100, "oop": "AA,QQ", "ip": "KK"},
+    "bets": {"river": {"bet": "a"}},
+    "solve": {"target": "0.02%"},
+}
+
+
+def polar(solve=None, bet="a", **spot):
+    return Job.of(
+        POLAR
+        | {"spot": POLAR["spot"] | spot, "bets": {"river": {"bet": bet}}}
+        | {"solve": POLAR["solve"] | (solve or {})}
+    )
+
+
+@pytest.mark.parametrize(
+    ("spot", "ev"),
+    [
+        ({}, 75),
+        ({"stack": 50}, 200 / 3),
+        ({"stack": 300}, 87.5),
+        ({"stack": 1000, "bet": "100%"}, 75),
+        ({"oop": "AA,QQ,JJ"}, 50),
+        ({"oop": "AhAd,QhQd", "ip": "KhKd"}, 75),
+        ({"oop": "KK", "ip": "AA,QQ"}, 25),
+    ],
+    ids=str,
+)
+def test_polarised_rivers_are_solved_within_the_default_limits(spot, ev):
+    with Session(polar(**spot)) as session:
+        result = session.solve()
+    assert result.converged
+    assert result.sweeps < 500
+    assert result.ev[0] == pytest.approx(ev, abs=0.02)
+
+
+def test_a_result_tells_the_variant_and_why_it_restarted():
+    with Session(polar()) as session:
+        assert session.solve().variant == (
+            "dcfr-steep, restarted from its averages after sweep 200 because exploitability fell slowly"
+        )
+    with Session(polar({"variant": "lcfr"})) as session:  # a variant that was asked for is left alone
+        assert session.solve().variant == "lcfr"
+    with Session(Job.load(EXAMPLES / "R1.toml")) as session:
+        assert session.solve().variant == "dcfr-steep"
+
+
+@pytest.mark.parametrize(
+    "first",
+    [{"max_sweeps": 100}, {"max_sweeps": 200}, {"max_sweeps": 210}, {"target": "0.1%"}],
+    ids=str,
+)
+def test_a_solve_in_two_runs_restarts_after_the_same_sweep(first, tmp_path):
+    with Session(polar(first), tmp_path / "out") as session:
+        assert session.solve().sweeps < 230
+    with Session(polar(), tmp_path / "out") as session:
+        continued = session.solve()
+    with Session(polar()) as session:
+        straight = session.solve()
+    assert [row[::2] for row in continued.trace] == [row[::2] for row in straight.trace]
+    assert (continued.variant, continued.ev) == (straight.variant, straight.ev)
+
+
+def test_a_forecast_grows_as_progress_slows_and_ends_if_progress_slows_further():
+    fast = [(t, 0.01 * t, 100 / t) for t in range(10, 101, 10)]
+    assert forecast(fast, 0.1) == pytest.approx(9.0, rel=1e-3)
+    slow = [*fast, *((t, 0.01 * t, (100 / t) ** 0.2) for t in range(110, 401, 10))]
+    assert forecast(slow, 0.1) == pytest.approx(1e5, rel=1e-3)
+    slower = [*fast, *((t, 0.01 * t, 1 / (1 + log(t / 100))) for t in range(110, 401, 10))]
+    assert forecast(slower, 0.1) is None
+
+
+def test_a_line_says_that_the_time_left_is_unknown_and_no_time_below_a_second():
+    assert check_text(1.0, "%", None) == "exploitability 1%, time left unknown"
+    assert check_text(1.0, "%", 0.01) == "exploitability 1%"
