@@ -127,7 +127,7 @@ class FlopEngine(SampledEngine):
         Raises:
             PeerError: the scheduler has gone, no worker answers, or a worker's answer is invalid.
         """
-        self._stop = stop
+        self._stop = self._cluster.ending = stop
         if not self._workers and not self._assign(stop):
             return
         first, before = self.done, self._before()
@@ -172,6 +172,7 @@ class FlopEngine(SampledEngine):
         Raises:
             PeerError: the scheduler has gone, no worker answers, or a worker's answer is invalid.
         """
+        self._cluster.ending = stop
         if not self._workers and not self._assign(stop):
             return None
         game, before = self._real_game, self._before()

@@ -247,7 +247,7 @@ class StoredEngine:
         Raises:
             PeerError: a worker's answer is invalid, the scheduler has gone, or too many workers in a row leave.
         """
-        attempts = Attempts(cluster, "any visits", MOST_FRUITLESS)
+        attempts, cluster.ending = Attempts(cluster, "any visits", MOST_FRUITLESS), stop
         while portions := list(self._remote.portions(t, number, cluster.threads)):
             done, sent = 0, dict[int, RemoteTask]()
             pool = DaskPool(cluster)

@@ -103,6 +103,10 @@ class Cluster(Closing):
         note: called with a line of text for each worker that joins, leaves or is refused.
         client: an open connection to the scheduler, which `close` leaves open; None opens a new connection.
 
+    Attributes:
+        ending: once this is set, workers that this process has started and a signal has paused are killed at once,
+            because calls of functions in workers wait for them.
+
     Raises:
         MissingError: Dask is not installed.
         InputError: no scheduler listens at the address, or all workers run another version of spewy.
@@ -119,7 +123,8 @@ class Cluster(Closing):
         self._looked, self._spoke = float("-inf"), time.monotonic()
         self._begun = False
         self._deaths = 0
-        self._local = None if address is not None else LocalCluster(size)
+        self.ending: Stop | None = None
+        self._local = None if address is not None else LocalCluster(size, self._is_ending)
         try:
             self.client: Client = client or connected(self._local_address if address is None else address)
             self._wait_for_first()
@@ -139,6 +144,9 @@ class Cluster(Closing):
         """
         known = _clusters.get(client)
         return cls(str(client.scheduler.address), 0, _LOG.warning, client) if known is None else known
+
+    def _is_ending(self) -> bool:
+        return self.ending is not None and self.ending.is_set()
 
     @property
     def _local_address(self) -> str:
@@ -238,16 +246,35 @@ class Cluster(Closing):
 
         Raises:
             NoWorkerError: all workers have left.
+            PeerError: the scheduler has gone, or one worker after another leaves before it has the data.
+        """
+        key, attempts = f"data-{uuid.uuid4().hex}", Attempts(self, "the transfer of data")
+        while True:
+            # Not scatter(broadcast=True): the scheduler would try for ever to copy to a worker that has died.
+            workers = self.there() if everywhere else {}
+            sent = [self._sent(key, data, [worker]) for worker in workers] or [self._sent(key, data, None)]
+            if futures := [future for future in sent if future is not None]:
+                return futures[0]
+            attempts.ended(fruitful=False)
+
+    def _sent(self, key: str, data: Any, workers: list[str] | None) -> Future | None:
+        """Send data to one of the workers (None: of all workers); return None if that worker has left or died.
+
+        Raises:
+            NoWorkerError: all workers have left.
             PeerError: the scheduler has gone.
         """
         try:
-            return self.client.scatter([data], hash=False, broadcast=everywhere, timeout=LOOK_SECONDS)[0]
+            return self.client.scatter({key: data}, workers=workers, hash=False, timeout=LOOK_SECONDS)[key]
         except TimeoutError:
             self.require_scheduler()
             self._looked = float("-inf")
-            raise NoWorkerError(f"{self.name}: all workers have left; start a worker") from None
-        except (OSError, CancelledError) as error:
-            raise self._gone(error) from None
+            if workers is None:
+                raise NoWorkerError(f"{self.name}: all workers have left; start a worker") from None
+        except (OSError, CancelledError, KeyError):  # the scheduler passes on its own error about the worker
+            self._looked = float("-inf")
+            self._look()  # raises an error if the scheduler has gone
+        return None
 
     def tell_all(
         self, function: Callable[..., Any], *arguments: Any, workers: Iterable[str] | None = None

@@ -35,11 +35,14 @@ def hammer(folder: Path, context: BaseContext, visits: int, boards: int) -> None
         context.Process(target=lockers_workers.hammer, args=(store, worker, keys, visits))  # type: ignore[attr-defined]
         for worker in range(8)
     ]
-    for child in [reader, *writers]:
-        child.start()
-    assert store.check() == []
-    join_all(writers)
-    stop.write_text("")
+    try:
+        for child in [reader, *writers]:
+            child.start()
+        assert store.check() == []
+        join_all(writers)
+    finally:
+        stop.write_text("")  # the reader ends when the writers end, also when they fail
+        reader.join()
     join_all([reader])
     assert int(report.read_text()) > 0
 

@@ -18,6 +18,7 @@ distributed = pytest.importorskip("distributed", reason="no dask.distributed: pi
 
 import pool_tasks  # noqa: E402
 from dask_cluster import DaskCluster, wait_until  # noqa: E402
+from distributed.comm import CommClosedError  # noqa: E402
 
 from buckets.cards import parse_cards  # noqa: E402
 from spewy.chunks.abstractions import abstraction  # noqa: E402
@@ -336,6 +337,60 @@ def test_a_worker_that_is_stopped_is_told_of_and_one_that_was_started_here_repla
         os.kill(cluster._local._workers[0].pid, signal.SIGSTOP)
         wait_until(lambda: cluster.there() and first not in cluster.there())
     assert any("has been silent for" in note for note in notes)
+
+
+@pytest.mark.slow
+def test_ctrl_c_does_not_wait_for_a_worker_that_is_paused(tmp_path, monkeypatch):
+    """The worker was started here, and would be killed after a minute without Ctrl-C."""
+    monkeypatch.setattr(local_cluster, "STOPPED_SECONDS", 60.0)
+    started, stop, begun = [], threading.Event(), []
+
+    class Recording(local_cluster.LocalCluster):
+        def __init__(self, *args):
+            started.append(self)
+            super().__init__(*args)
+
+    class Interrupting(Noting):
+        def status(self, status, threads):
+            if status.deals > 5 and threads == 2 and not begun:
+                os.kill(started[0]._workers[0].pid, signal.SIGSTOP)
+                threading.Timer(0.5, stop.set).start()
+                begun.append(time.monotonic() + 0.5)
+
+    monkeypatch.setattr(cluster_module, "LocalCluster", Recording)
+    job = Job.load(write(tmp_path, DASK), ["solve.max_sweeps=1000000", "dask.workers=2"])
+    with Session(job, tmp_path / "out") as session, suppress(PeerError):  # the lost deals may be gone
+        assert session.solve(Interrupting(), stop).interrupted
+    assert time.monotonic() - begun[0] < 2.0
+    assert good("check", tmp_path / "out").endswith(": healthy\n")
+
+
+@pytest.mark.slow
+def test_workers_that_die_one_after_another_cost_no_transfer():
+    """The scheduler, which is in this process, tries to send to a worker of whose death it does not know yet."""
+    with Cluster(None, 3, lambda note: None) as cluster:
+        for k in range(6):
+            wait_until(lambda: len(cluster.workers()) == 3)
+            cluster._local._workers[k % 3].kill()
+            given = cluster.given(np.arange(1000), everywhere=True)
+            assert given.result().sum() == 499_500
+
+
+@pytest.mark.parametrize("error", [OSError("Timed out"), CommClosedError("closed"), KeyError("worker")], ids=str)
+def test_a_worker_that_dies_during_a_transfer_is_no_lost_scheduler(joined, monkeypatch, error):
+    monkeypatch.setattr(cluster_module, "PAUSE_SECONDS", 0.0)
+    scatter, failures = joined.client.scatter, [error, error]
+
+    def failing(*args, **options):
+        if failures:
+            raise failures.pop()
+        return scatter(*args, **options)
+
+    monkeypatch.setattr(joined.client, "scatter", failing)
+    assert joined.given(7, everywhere=True).result() == 7
+    failures += [error] * 20
+    with pytest.raises(PeerError, match="no worker has finished the transfer of data in 10 attempts"):
+        joined.given(7)
 
 
 def test_a_cluster_that_is_started_here_listens_on_loopback_and_has_no_http_server():
