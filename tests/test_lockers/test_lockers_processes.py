@@ -67,6 +67,15 @@ def test_eight_processes_visit_the_same_keys_while_a_ninth_reads(tmp_path: Path,
     hammer(tmp_path, multiprocessing.get_context("fork"), visits=250, boards=6)
 
 
+def test_the_reader_ends_when_the_writers_fail(
+    tmp_path: Path, tiny_maps: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lockers_workers, "hammer", lambda *_: os._exit(3))
+    with pytest.raises(AssertionError):
+        hammer(tmp_path, multiprocessing.get_context("fork"), visits=1, boards=1)
+    assert multiprocessing.active_children() == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_eight_processes_visit_for_long(tmp_path: Path, method: str, tiny_maps: None) -> None:
