@@ -172,10 +172,9 @@ class FlopEngine(SampledEngine):
         Raises:
             PeerError: the scheduler has gone, no worker answers, or a worker's answer is invalid.
         """
-        self._cluster.ending = stop
         if not self._workers and not self._assign(stop):
             return None
-        game, before = self._real_game, self._before()
+        game, before, self._cluster.ending = self._real_game, self._before(), stop
         draw = game.drawn(flops, SEED)
         firsts, findings = game.to_judge(draw), dict[int, FlopFinding]()
         tell(0, len(firsts))

@@ -101,7 +101,7 @@ class Connection(Channel):
         """
         if not self.ended and self._is_ready(self._source, select.POLLIN, 0.0):
             self._read()
-        return self._held.count(b"\n") + (self._held[-1:] not in (b"", b"\n"))
+        return self._held.count(b"\n") + (len(self._held) > 0 and not self._held.endswith(b"\n"))
 
     @property
     def file(self) -> int | None:

@@ -97,7 +97,7 @@ class Session(Closing):
             self._made = None if again else kept_abstraction(job, folder)
             self.plan = _plan(job, folder, cost, self._made)
             walked = self.plan if isinstance(self.plan, WalkedPlan) else None
-            pace = walked and walked.cost.seconds_per_sweep
+            pace = None if walked is None else walked.cost.seconds_per_sweep
             self.stopping = Stopping.of(job, pace, restarts=walked is not None and walked.restarts)
             if folder is not None:
                 self.plan.require(folder)
@@ -275,7 +275,9 @@ class Session(Closing):
         name, restart = self.plan.setup.variant, self.stopping.restart_after(trace)
         if restart is None:
             return name
-        return f"{name}, restarted from its averages after sweep {restart:,} because exploitability fell slowly"
+        return (
+            f"{name}, restarted from its averages after sweep {restart:,} because exploitability fell slowly"
+        )
 
     def _stages(self) -> CoarseStages | None:
         """Make the stages with fewer board buckets; None if the job has no such stages."""

@@ -376,7 +376,9 @@ def test_workers_that_die_one_after_another_cost_no_transfer():
             assert given.result().sum() == 499_500
 
 
-@pytest.mark.parametrize("error", [OSError("Timed out"), CommClosedError("closed"), KeyError("worker")], ids=str)
+@pytest.mark.parametrize(
+    "error", [OSError("Timed out"), CommClosedError("closed"), KeyError("worker")], ids=str
+)
 def test_a_worker_that_dies_during_a_transfer_is_no_lost_scheduler(joined, monkeypatch, error):
     monkeypatch.setattr(cluster_module, "PAUSE_SECONDS", 0.0)
     scatter, failures = joined.client.scatter, [error, error]
