@@ -333,7 +333,7 @@ class Cluster(Closing):
     def _look(self) -> bool:
         """Update the list of workers if it is too old; return whether the cluster has a worker."""
         now = time.monotonic()
-        if now - self._looked < LOOK_SECONDS and self._there:
+        if now - self._looked < LOOK_SECONDS and self._there and not self._is_ending():
             return True
         if now - self._looked < POLL_SECONDS:
             return bool(self._there)

@@ -136,7 +136,10 @@ def test_a_tiny_weight_is_left_out_as_in_a_single_solve():
         ),
         ({"job": JOB | {"rows": {"river": 10}}}, "expected a row for each hand"),
         ({"job": JOB | {"lock": ["x: bet"]}}, "expected a job without locks"),
-        ({"job": JOB | {"solve": {"variant": "pcfr+"}}}, "solve.variant: expected one of .*dcfr-steep.*, found pcfr"),
+        (
+            {"job": JOB | {"solve": {"variant": "pcfr+"}}},
+            "solve.variant: expected one of .*dcfr-steep.*, found pcfr",
+        ),
     ],
 )
 def test_bad_input(changes, message):

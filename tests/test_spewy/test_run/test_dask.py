@@ -341,7 +341,7 @@ def test_a_worker_that_is_stopped_is_told_of_and_one_that_was_started_here_repla
 
 @pytest.mark.slow
 def test_ctrl_c_does_not_wait_for_a_worker_that_is_paused(tmp_path, monkeypatch):
-    """The worker was started here, and would be killed after a minute without Ctrl-C."""
+    """It takes less than two seconds where nothing else runs; without Ctrl-C the worker would be killed in a minute."""
     monkeypatch.setattr(local_cluster, "STOPPED_SECONDS", 60.0)
     started, stop, begun = [], threading.Event(), []
 
@@ -361,7 +361,7 @@ def test_ctrl_c_does_not_wait_for_a_worker_that_is_paused(tmp_path, monkeypatch)
     job = Job.load(write(tmp_path, DASK), ["solve.max_sweeps=1000000", "dask.workers=2"])
     with Session(job, tmp_path / "out") as session, suppress(PeerError):  # the lost deals may be gone
         assert session.solve(Interrupting(), stop).interrupted
-    assert time.monotonic() - begun[0] < 2.0
+    assert time.monotonic() - begun[0] < 5.0
     assert good("check", tmp_path / "out").endswith(": healthy\n")
 
 
