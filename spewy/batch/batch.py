@@ -7,6 +7,7 @@ both. Jobs that were finished in earlier runs are only read. `spewy.batch.run` s
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,6 +35,9 @@ from spewy.job.load import read_job
 from spewy.look.boards import write_weights
 from spewy.run.folder_state import Stored, finished, look
 from spewy.run.result import SolveResult, trace_in_unit
+
+OLD = ".{name}-{scratch}-before"
+"""Hidden name of a solve's folder while the result of a cluster's worker takes its place (`spewy.batch.remote`)."""
 
 
 @dataclass(frozen=True)
@@ -306,9 +310,18 @@ def _shared(a: BatchJob, b: BatchJob) -> InputError:
     )
 
 
+def bring_back(folder: Path) -> None:
+    """Restore a folder that a kill has left under the name `OLD` while a cluster's result replaced it."""
+    if not folder.exists():
+        scratch = "?" * 8  # random letters and digits of `TemporaryDirectory`
+        for old in sorted(folder.parent.glob(OLD.format(name=glob.escape(folder.name), scratch=scratch)))[:1]:
+            old.rename(folder)
+
+
 def _look(entry: BatchJob) -> Stored:
     """Read the state of a job's folder; raise an error if the folder has files that do not belong to a solve."""
     folder = entry.folder
+    bring_back(folder)
     has_store = holds_store(folder)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{entry.label}: expected a folder for its lockers, found a file {folder}")

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from lockers import LOCK
-from spewy.batch.batch import Outcome
+from spewy.batch.batch import OLD, Outcome
 from spewy.batch.work import parse_job, solve_job
 from spewy.errors import InputError, PeerError, path_text, shown
 from spewy.run.walked_cost import WalkedCost
@@ -64,7 +64,8 @@ def unpack(files: Files, folder: Path) -> None:
     _require_files(files)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
-        new, old = Path(scratch, "new"), Path(f"{scratch}-before")
+        new = Path(scratch, "new")
+        old = folder.parent / OLD.format(name=folder.name, scratch=Path(scratch).name[-8:])
         for name, content in files.items():
             path = new / name
             path.parent.mkdir(parents=True, exist_ok=True)

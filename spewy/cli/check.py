@@ -79,8 +79,9 @@ def _findings(folder: Path) -> Iterator[str]:
 
     if holds_store(folder) or not holds_store(folder / FOLDER):
         yield from _audited(folder, solve=True)
-    for inner in filter(holds_store, sorted(folder.glob("*/"))):
-        yield from _audited(inner, solve=False)
+    for inner in sorted(folder.glob("[!.]*/")):
+        if holds_store(inner):
+            yield from _audited(inner, solve=False)
 
 
 def _audited(folder: Path, *, solve: bool) -> list[str]:

@@ -1,8 +1,9 @@
 """Report one line over several boards: frequencies, EVs and equities of both ranges on each board and on average.
 
-The weight of board f is ``n_f W_f / Σ_f n_f W_f``. Here ``n_f`` is the number of boards that f stands for: it is in
-the file of weights (`spewy.look.boards.WEIGHTS_FILE`), or else it is the number of boards that equal f up to suits.
-``W_f`` is the weight of all pairs of hands with which both players reach the decision on f, as in `spewy.look.report`.
+The weight of board f is ``n_f W_f / Σ_f n_f W_f``, here and in a comparison of batches (`spewy.look.compare_boards`).
+Here ``n_f`` is the number of boards that f stands for: it is in the file of weights
+(`spewy.look.boards.WEIGHTS_FILE`), or else it is the number of boards that equal f up to suits. ``W_f`` is the weight
+of all pairs of hands with which both players reach the decision on f, as in `spewy.look.report`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import numpy as np
 from buckets.cards import cards_name, permute_cards, suit_permutations
 from spewy.errors import InputError, NotSolvedError, path_text
 from spewy.job.job import Job
-from spewy.look.boards import find_boards
+from spewy.look.boards import BoardFolders, find_boards
+from spewy.look.chunk import NodeTotals
 from spewy.look.dropped import Note
 from spewy.look.report import BoardSolve, CardRow, Report, average, line_totals
 from spewy.look.solution import Solution
@@ -79,15 +81,14 @@ def report_boards(
                 )
             node, totals = line_totals(solution, line)
             pot, words = solution.problem.pot + sum(node.put_in), solution.words(node)
-            stands_for = boards.weights.get(cards) or alike_boards(job)
-            weight = totals.weight * stands_for * _unit(solution)
-            solve = BoardSolve(stands_for, solution.sweeps, solution.checked_pct)
+            weight = board_weight(boards, solution, totals)
+            solve = BoardSolve(stands_for(boards, job), solution.sweeps, solution.checked_pct)
             rows[cards] = CardRow.of(job.board, weight, totals, pot, solve)
             jobs.append(job)
         if progress is not None:
             progress(done, len(boards.folders))
-    total = sum(row.weight for row in rows.values())
-    shares = tuple(row.weighing(row.weight / total if total > 0 else np.nan) for row in rows.values())
+    weights = shares_of([row.weight for row in rows.values()])
+    shares = tuple(row.weighing(weight) for row, weight in zip(rows.values(), weights, strict=True))
     actions = tuple(action.label for action in node.actions)
     mean = average(shares, pot)
     report = Report(
@@ -103,6 +104,22 @@ def report_boards(
         not_solved=tuple(unsolved),
     )
     return report.in_unit(jobs[0].amounts)
+
+
+def board_weight(boards: BoardFolders, solution: Solution, totals: NodeTotals) -> float:
+    """Return the weight of a board, ``n_f W_f``, at the decision of ``totals``."""
+    return stands_for(boards, solution.job) * totals.weight * _unit(solution)
+
+
+def shares_of(weights: Sequence[float]) -> list[float]:
+    """Divide weights by their sum; NaN if the sum is 0."""
+    total = sum(weights)
+    return [weight / total if total > 0 else np.nan for weight in weights]
+
+
+def stands_for(boards: BoardFolders, job: Job) -> float:
+    """Return the number of boards that the board of a job represents in a batch."""
+    return boards.weights.get(tuple(sorted(job.board))) or alike_boards(job)
 
 
 def alike_boards(job: Job) -> int:

@@ -12,7 +12,7 @@ from buckets.cards import cards_name, parse_cards
 from buckets.errors import CardError
 from lockers import holds_store, open_store
 from spewy.errors import InputError, path_text, short
-from spewy.look.folder import stored_job, strategy_folder
+from spewy.look.folder import solves_in, stored_job, strategy_folder
 from spewy.system.textfile import as_path, read_text
 
 WEIGHTS_FILE = "boards.csv"
@@ -53,10 +53,10 @@ def find_boards(paths: Sequence[str | Path], *, weighing: bool = True) -> BoardF
     weights: dict[tuple[int, ...], float] = {}
     missing: list[str] = []
     for path in (as_path(path, "folder") for path in paths):
-        if holds_store(path):
+        if holds_store(strategy_folder(path)):
             folders.append(path)
             continue
-        inside = sorted(child for child in path.iterdir() if holds_store(child)) if path.is_dir() else []
+        inside = solves_in(path)
         if not inside:
             raise InputError(
                 f"folder {path_text(path)}: expected the lockers of a solve, or folders with them, found none"
@@ -72,7 +72,7 @@ def find_boards(paths: Sequence[str | Path], *, weighing: bool = True) -> BoardF
         present = set(boards.values())
         absent = [cards for cards, weight in listed if weight and _key(cards) not in present]
         if absent:
-            with open_store(inside[0], read_only=True) as store:
+            with open_store(strategy_folder(inside[0]), read_only=True) as store:
                 game = stored_job(store, inside[0]).rules
             missing += [cards_name(game.board_order(cards)) for cards in absent]
     return BoardFolders(tuple(folders), weights, tuple(missing))
@@ -87,7 +87,7 @@ def batch_folders(folder: str | Path) -> BoardFolders | None:
     path = as_path(folder, "folder")
     if not path.is_dir() or holds_store(strategy_folder(path)):
         return None
-    return find_boards((path,), weighing=False) if any(map(holds_store, path.iterdir())) else None
+    return find_boards((path,), weighing=False) if solves_in(path) else None
 
 
 def board_folder(folder: str | Path, board: str | None) -> Path:

@@ -1,21 +1,29 @@
-"""Compare two batches (jobs solved on many boards), A and B, at a decision: on each common board and on average."""
+"""Compare two batches (jobs solved on many boards), A and B, at a decision: on each common board and on average.
+
+The average of each batch is that of its report (`spewy.look.board_report`) over the common boards. The average of the
+share that plays differently weighs a board by the mean of its weights in both batches.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from buckets.cards import cards_name
+from lockers import open_store
 from solvers.tree import Floats
 from spewy.errors import InputError, NotSolvedError, path_text
-from spewy.look.board_report import alike_boards
-from spewy.look.boards import find_boards
-from spewy.look.compare import SIDES, Two, compare
+from spewy.look.board_report import board_weight, shares_of, stands_for
+from spewy.look.boards import BoardFolders, find_boards
+from spewy.look.compare import SIDES, Comparison, Two, compare
 from spewy.look.dropped import Note
+from spewy.look.folder import stored_job, strategy_folder
+from spewy.look.report import weighted_mean
 from spewy.look.solution import Solution
 
 if TYPE_CHECKING:
@@ -28,7 +36,8 @@ class BoardChange:
 
     Attributes:
         board: public cards.
-        stands_for: number of boards that this board represents.
+        stands_for: number of boards that this board represents in A.
+        weight: share of the board in the average of A and in that of B (`spewy.look.board_report`).
         frequencies: ``[batch, action]``, share of the acting range that takes each action, in A and in B.
         moved: share of the acting range that plays differently in A and in B.
         ev: EV of the player who acts, in A and in B.
@@ -36,6 +45,7 @@ class BoardChange:
 
     board: tuple[int, ...]
     stands_for: float
+    weight: Two
     frequencies: Floats
     moved: float
     ev: Two
@@ -63,14 +73,18 @@ class BoardsComparison:
 
     @property
     def average(self) -> BoardChange:
-        """Mean over the boards, weighted by the number of boards that each represents."""
-        weights = np.array([row.stands_for for row in self.rows])
-        weights = weights / weights.sum()
-        moved = weights @ np.array([row.moved for row in self.rows])
-        ev = weights @ np.array([row.ev for row in self.rows])
-        frequencies = np.tensordot(weights, np.array([row.frequencies for row in self.rows]), 1)
-        total = sum(row.stands_for for row in self.rows)
-        return BoardChange((), total, frequencies, float(moved), (float(ev[0]), float(ev[1])))
+        """Mean over the boards, weighted by ``weight``."""
+        weights = [[row.weight[i] for row in self.rows] for i in (0, 1)]
+        both = [(first + second) / 2 for first, second in zip(*weights, strict=True)]
+        (moved,) = weighted_mean(both, [[row.moved] for row in self.rows])
+        a, b = (
+            weighted_mean(weights[i], [[row.ev[i], *row.frequencies[i]] for row in self.rows]) for i in (0, 1)
+        )
+        stand_for = sum(row.stands_for for row in self.rows)
+        total = sum(weights[0]), sum(weights[1])
+        return BoardChange(
+            (), stand_for, total, np.array([a[1:], b[1:]]), float(moved), (float(a[0]), float(b[0]))
+        )
 
     def frame(self) -> pd.DataFrame:
         """Return a data frame with a row for each board."""
@@ -79,6 +93,7 @@ class BoardsComparison:
         columns: dict[str, Any] = {
             "board": [cards_name(row.board) for row in self.rows],
             "stands_for": [row.stands_for for row in self.rows],
+            **{f"weight_{side}": [row.weight[i] for row in self.rows] for i, side in enumerate(SIDES)},
             "moved": [row.moved for row in self.rows],
         }
         for i, side in enumerate(SIDES):
@@ -123,34 +138,46 @@ def compare_boards(
         InputError: no board is solved in both batches, or two solves cannot be compared (`spewy.look.compare`).
         lockers.LockerError: lockers are damaged.
     """
-    sides = [_by_board(folder, note) for folder in (a, b)]
-    both = [board for board in sides[0] if board in sides[1]]
-    if not both:
+    batches = [find_boards([folder]) for folder in (a, b)]
+    sides = [{_board_of(folder): folder for folder in batch.folders} for batch in batches]
+    common = [board for board in sides[0] if board in sides[1]]
+    rows: list[BoardChange] = []
+    comparison: Comparison | None = None
+    unsolved: set[Path] = set()
+    for done, board in enumerate(common, 1):
+        with ExitStack() as stack:
+            pair = []
+            for side in sides:
+                try:
+                    pair.append(stack.enter_context(Solution.open(side[board], target, note)))
+                except NotSolvedError:
+                    note(f"folder {path_text(side[board])}: not solved yet; the comparison is without it")
+                    unsolved.add(side[board])
+            if len(pair) == 2:
+                actions = comparison and comparison.actions
+                comparison = compare(pair[0], pair[1], line)
+                if actions not in (None, comparison.actions):
+                    raise InputError(
+                        f"folder {path_text(a)}: expected the same actions on all boards, found different ones"
+                    )
+                rows.append(_row(comparison, batches, pair))
+        if progress is not None:
+            progress(done, len(common))
+    if comparison is None:
         raise InputError(
             f"folders {path_text(a)} and {path_text(b)}: no board is solved in both; compare batches with equal boards"
         )
-    weights = find_boards([a]).weights
-    rows: list[BoardChange] = []
-    for done, board in enumerate(both, 1):
-        with (
-            Solution.open(sides[0][board], target, note) as first,
-            Solution.open(sides[1][board], target, note) as second,
-        ):
-            comparison = compare(first, second, line)
-            stands_for = weights.get(board) or alike_boards(first.job)
-            p, frequencies = comparison.player, comparison.frequencies
-            ev = (comparison.totals[0].ev[p], comparison.totals[1].ev[p])
-            rows.append(BoardChange(first.job.board, stands_for, frequencies, comparison.range_moved, ev))
-            if rows[0].frequencies.shape != frequencies.shape:
-                raise InputError(
-                    f"folder {path_text(a)}: expected the same actions on all boards, found different ones"
-                )
-        if progress is not None:
-            progress(done, len(both))
+    shares = zip(*(shares_of([row.weight[i] for row in rows]) for i in (0, 1)), strict=True)
+    rows = [replace(row, weight=weight) for row, weight in zip(rows, shares, strict=True)]
     rows.sort(key=lambda row: -row.moved)
-    only = tuple(
-        tuple(sides[i][board].name for board in sides[i] if board not in sides[1 - i]) for i in (0, 1)
-    )
+    only = [
+        tuple(
+            folder.name
+            for board, folder in own.items()
+            if folder not in unsolved and (board not in other or other[board] in unsolved)
+        )
+        for own, other in (sides, sides[::-1])
+    ]
     return BoardsComparison(
         comparison.line,
         comparison.player,
@@ -161,28 +188,40 @@ def compare_boards(
     )
 
 
-def _by_board(folder: Path, note: Note) -> dict[tuple[int, ...], Path]:
-    """Find the folders of a batch that hold saved strategies, by the cards of their boards in ascending order.
+def _board_of(folder: Path) -> tuple[int, ...]:
+    """Return the cards of the board in the manifest of a solve, in ascending order.
 
-    Args:
-        folder: folder of the batch.
-        note: called with a line of text for each folder without saved strategies.
+    Raises:
+        InputError: the solve is a whole game.
     """
-    out = {}
-    for solve in find_boards([folder]).folders:
-        try:
-            with Solution.open(solve) as solution:
-                if solution.job.spot is None:
-                    raise InputError(f"folder {path_text(solve)}: expected a spot, found a whole game")
-                out[tuple(sorted(solution.job.board))] = solve
-        except NotSolvedError:
-            note(f"folder {path_text(solve)}: not solved yet; the comparison is without it")
-    return out
+    with open_store(strategy_folder(folder), read_only=True) as store:
+        job = stored_job(store, folder)
+    if job.spot is None:
+        raise InputError(f"folder {path_text(folder)}: expected a spot, found a whole game")
+    return tuple(sorted(job.board))
+
+
+def _row(comparison: Comparison, batches: Sequence[BoardFolders], pair: Sequence[Solution]) -> BoardChange:
+    """Make the row of a board; its weights are not divided by their sums yet."""
+    first, second = (
+        board_weight(batch, solution, totals)
+        for batch, solution, totals in zip(batches, pair, comparison.totals, strict=True)
+    )
+    a, b = (totals.ev[comparison.player] for totals in comparison.totals)
+    return BoardChange(
+        pair[0].job.board,
+        stands_for(batches[0], pair[0].job),
+        (first, second),
+        comparison.frequencies,
+        comparison.range_moved,
+        (a, b),
+    )
 
 
 def _row_json(row: BoardChange) -> dict[str, Any]:
     return {
         "stands_for": row.stands_for,
+        "weight": row.weight,
         "frequencies": row.frequencies,
         "moved": row.moved,
         "ev": row.ev,

@@ -152,6 +152,20 @@ def strategy_folder(folder: str | Path) -> Path:
     return path / FOLDER if holds_store(path / FOLDER) else path
 
 
+def solves_in(folder: Path) -> list[Path]:
+    """List the folders of solves in a folder, sorted by name; none if ``folder`` is no folder.
+
+    Hidden folders are left out, since a killed batch may leave an old solve in one (`spewy.batch.remote`).
+
+    Raises:
+        lockers.LockerError: a folder cannot be read.
+    """
+    children = sorted(folder.iterdir()) if folder.is_dir() else ()
+    return [
+        child for child in children if not child.name.startswith(".") and holds_store(strategy_folder(child))
+    ]
+
+
 def has_board_buckets(folder: str | Path) -> bool:
     """Whether a folder is that of a whole game with board buckets, or a copy of its strategy locker.
 
@@ -169,14 +183,14 @@ def has_board_buckets(folder: str | Path) -> bool:
 def _no_solve(path: Path) -> str:
     """Return the error message for a folder that holds no solve; it names solves that the user may have meant."""
     subject = f"folder {path_text(path)}"
-    inside = _solves_in(path)
+    inside = _readable_solves(path)
     if inside:
         return f"{subject} has the solves of a batch in it; give one of these folders, such as {path_text(inside[0])}"
     what = "holds no solve" if path.is_dir() else "does not exist"
     solves = dict.fromkeys(
         solve
         for parent in (path.parent, path.parent / RESULTS, Path(RESULTS))
-        for solve in _solves_in(parent)
+        for solve in _readable_solves(parent)
     )
     by_name = {solve.name: path_text(solve) for solve in solves}
     if path.name in by_name:
@@ -188,9 +202,9 @@ def _no_solve(path: Path) -> str:
     return f"{subject} {what}{hint}"
 
 
-def _solves_in(folder: Path) -> list[Path]:
+def _readable_solves(folder: Path) -> list[Path]:
     """List the folders of solves in a folder, sorted by name; none if the folder cannot be read."""
     try:
-        return sorted(child for child in folder.iterdir() if holds_store(strategy_folder(child)))
+        return solves_in(folder)
     except (OSError, LockerError):
         return []

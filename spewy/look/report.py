@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from buckets.cards import cards_name, permute_cards
+from solvers.tree import Floats
 from spewy.chunks.boards import following_deals
 from spewy.chunks.locate import board_cards, solved_board
 from spewy.errors import InputError, shown
@@ -382,15 +383,22 @@ def average(rows: Sequence[CardRow], pot: float) -> CardRow:
         rows: the rows, at least one.
         pot: size of the pot at the decision, for the equity realisation.
     """
-    weighted = [row for row in rows if row.weight > 0]
-    if not weighted:
-        nothing = (np.nan, np.nan)
-        frequencies = np.full(len(rows[0].frequencies), np.nan)
-        return CardRow.of((), np.nan, NodeTotals(0.0, frequencies, nothing, nothing), pot)
-    weights = np.array([row.weight for row in weighted])
-    frequencies = weights @ np.array([row.frequencies for row in weighted])
-    ev = weights @ np.array([row.ev for row in weighted])
-    equity = weights @ np.array([row.equity for row in weighted])
+    weights = [row.weight for row in rows]
+    frequencies = weighted_mean(weights, [row.frequencies for row in rows])
+    ev = weighted_mean(weights, [row.ev for row in rows])
+    equity = weighted_mean(weights, [row.equity for row in rows])
     pairs = [(float(x), float(y)) for x, y in (ev, equity)]
-    total = float(weights.sum())
-    return CardRow.of((), total, NodeTotals(total, frequencies, pairs[0], pairs[1]), pot)
+    total = sum(weight for weight in weights if weight > 0)
+    return CardRow.of((), total or np.nan, NodeTotals(total, frequencies, pairs[0], pairs[1]), pot)
+
+
+def weighted_mean(weights: Sequence[float], values: Sequence[Sequence[float]]) -> Floats:
+    """Return ``Σ_i weights[i] values[i]`` over the rows with weight, for weights that sum to 1; NaN if there are none.
+
+    A row without weight may have NaN as values.
+    """
+    known = np.array(weights) > 0
+    if not known.any():
+        return np.full(len(values[0]), np.nan)
+    mean: Floats = np.array(weights)[known] @ np.array(values, dtype=np.float64)[known]
+    return mean

@@ -42,13 +42,12 @@ def open_strategy(folder: str | Path, tolerance: float = DEFAULT_TOLERANCE) -> L
     """
     from spewy.bot.agent import LockerBot  # this import loads the solvers
     from spewy.bot.options import Options
-    from spewy.look.folder import open_policy, open_strategies, stored_job, strategy_folder
+    from spewy.look.folder import open_policy, open_strategies, solves_in, stored_job, strategy_folder
 
     folder = as_path(folder, "folder")
-    if folder.is_dir() and not holds_store(strategy_folder(folder)):
-        inside = sorted(each for each in folder.iterdir() if holds_store(strategy_folder(each)))
-        if inside:
-            return SpotHands(inside, tolerance)
+    inside = [] if holds_store(strategy_folder(folder)) else solves_in(folder)
+    if inside:
+        return SpotHands(inside, tolerance)
     with open_strategies(folder) as store:
         is_spot = stored_job(store, folder).spot is not None
     if is_spot:

@@ -26,7 +26,7 @@ from spewy.game.hand import Hand
 from spewy.game.nodes import Action, Node, entry_line
 from spewy.game.ranges import parse_range
 from spewy.job.job import Job, SpotJob
-from spewy.look.board_report import alike_boards, require_same
+from spewy.look.board_report import require_same, stands_for
 from spewy.look.boards import batch_folders, find_boards
 from spewy.look.chunk import ChunkView
 from spewy.look.folder import stored_job, strategy_folder
@@ -298,7 +298,7 @@ class Spots(Closing):
     def __init__(self, folder: str | Path, note: Note | None = None) -> None:
         self._note = note
         found = find_boards((folder,))
-        self._folders, self._weights = list(found.folders), found.weights
+        self._batch, self._folders = found, list(found.folders)
         self._opened: OrderedDict[Path, Spot] = OrderedDict()
         self._without = set[Path]()
         self._first_job: tuple[Job, Path] | None = None
@@ -325,12 +325,12 @@ class Spots(Closing):
         """
         if len(self._folders) == 1:
             return self.first
-        most = max([len(suit_permutations(self.first.game.deck)), *self._weights.values()])
+        most = max([len(suit_permutations(self.first.game.deck)), *self._batch.weights.values()])
         for _ in range(MOST_DRAWS):
             folder = self._folders[int(rng.integers(len(self._folders)))]
             chance = rng.random()
             spot = self._open(folder)
-            if spot is not None and chance * most < self._stands_for(spot) * spot.weight:
+            if spot is not None and chance * most < stands_for(self._batch, spot.solution.job) * spot.weight:
                 if spot is not self._last:
                     self._last.forget()
                     self._last = spot
@@ -393,7 +393,3 @@ class Spots(Closing):
             require_same(job, folder, *self._first_job)
         except InputError as error:
             raise InputError(f"{error}; give the folder of one solve or of one batch") from None
-
-    def _stands_for(self, spot: Spot) -> float:
-        cards = tuple(sorted(spot.board))
-        return self._weights.get(cards) or alike_boards(spot.solution.job)

@@ -16,6 +16,7 @@ from buckets.cards import parse_cards
 from buckets.errors import CardError
 from lockers import LOCK, DamagedLockerError, LockerError, holds_store, open_store
 from spewy.errors import InputError, one_line
+from spewy.look.folder import solves_in
 from spewy.look.status import Progress, progress_of
 from spewy.records.status import LOG, STATUS, running
 from spewy.run.stopping import INTERRUPTED
@@ -245,13 +246,12 @@ def _is_same(folder: Path, draft: Draft) -> bool:
     """Whether a folder holds solves of a draft's job, or only files that a solve leaves before its first save."""
     if not folder.is_dir():
         return False
-    children = list(folder.iterdir())
-    inside = [child for child in children if holds_store(child)]
+    inside = [child for child in solves_in(folder) if holds_store(child)]
     if holds_store(folder):
         return draft.boards is None and _manifest(folder) == draft.job.manifest()
     if draft.boards is not None and inside:
         return _without_board(_manifest(inside[0])) == _without_board(draft.job.manifest())
-    return all(child.name in (STATUS, LOG, LOCK) for child in children)
+    return all(child.name in (STATUS, LOG, LOCK) for child in folder.iterdir())
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

@@ -16,7 +16,7 @@ distributed = pytest.importorskip("distributed", reason="no dask.distributed: pi
 import pool_tasks  # noqa: E402
 from dask_cluster import DaskCluster, wait_until  # noqa: E402
 
-from spewy.batch.batch import Batch  # noqa: E402
+from spewy.batch.batch import Batch, bring_back  # noqa: E402
 from spewy.batch.remote import packed, unpack  # noqa: E402
 from spewy.batch.run import _Remotely, run_batch  # noqa: E402
 from spewy.cli.batch import BatchLines  # noqa: E402
@@ -191,6 +191,28 @@ def test_a_folder_that_cannot_be_replaced_is_kept(tmp_path, monkeypatch, taken):
     (kept,) = tmp_path.rglob("kept")
     assert kept.read_bytes() == b"0"
     assert (kept.parent == folder) is not taken
+
+
+def test_a_kill_between_two_renames_loses_nothing(tmp_path, monkeypatch):
+    """The next batch finds the old solve again, and nothing else takes it for a board of its own."""
+    folder, rename = tmp_path / "out" / "a-b", Path.rename
+    files = {"manifest.json": b"1", "play/lockers.mdb": b"2"}
+    unpack(files, folder)
+
+    def killed(path, target):
+        rename(path, target)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "rename", killed)
+    monkeypatch.setattr("spewy.batch.remote._put_back", lambda *folders: None)
+    with pytest.raises(KeyboardInterrupt):
+        unpack({"manifest.json": b"{}"}, folder)
+    monkeypatch.undo()
+    assert not folder.exists()
+    bring_back(tmp_path / "out" / "a")
+    bring_back(folder)
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["a-b"]
+    assert packed(folder) == files
 
 
 @pytest.mark.parametrize(

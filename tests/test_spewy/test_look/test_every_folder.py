@@ -1,11 +1,21 @@
 """Commands that look take every kind of folder: whole games with board buckets, and batches."""
 
+import json
+import shutil
+
 import pandas as pd
 import pytest
 from cli_runs import LEDUC, TURN, good, good_json, refused, write
+from cli_runs import spewy as run
 from dealt_jobs import DEALT_LEDUC
 
 import spewy
+from spewy.look.folder import solves_in
+from spewy.look.solution import Solution
+from spewy.match.spots import Spots
+from spewy.run.session import Session
+
+RIVERS = ["Qs Jh 2h 8c 3d", "Ts 7c 6d 5h Jc"]
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +120,64 @@ def test_two_batches_are_compared_board_by_board(batches, tmp_path):
     for option in (("--sort", "hand"), ("--all",)):
         said = f"{option[0]} has no effect for two batches, whose boards are compared; remove it"
         assert said in refused("compare", a, b, *option)
+
+
+@pytest.fixture(scope="module")
+def rivers(tmp_path_factory):
+    """Two batches on two rivers, on which the ranges meet with different probabilities."""
+    base = tmp_path_factory.mktemp("rivers")
+    text = TURN.replace("AhAd,KdQd,JcTc", "QQ+,AKs,AKo,76s,JTs").replace("KhKc,8s7s", "88+,AQs+,KQs,A5s")
+    job = spewy.Job.load(write(base, text))
+    for name, sweeps in (("a", 30), ("b", 3)):
+        spewy.solve_batch(job.replace(max_sweeps=sweeps), RIVERS, base / name, jobs=1)
+    (base / "b" / "boards.csv").write_text("board,weight\nQsJh8c3d2h,3\nJcTs7c6d5h,24\n")
+    return base / "a", base / "b"
+
+
+def test_a_report_and_a_comparison_have_one_average(rivers):
+    compared = good_json("compare", *rivers)
+    for i, folder in enumerate(rivers):
+        report = good_json("report", folder)
+        assert compared["average"]["frequencies"][i] == pytest.approx(report["average"]["frequencies"])
+        assert compared["average"]["ev"][i] == pytest.approx(report["average"]["ev"][0])
+        for board, row in report["boards"].items():
+            assert compared["boards"][board]["weight"][i] == pytest.approx(row["weight"])
+    first, second = compared["boards"].values()
+    assert abs(first["weight"][0] - second["weight"][0]) > 0.02  # boards alone would have equal weights
+    shares = [sum(row["weight"]) / 2 for row in (first, second)]
+    assert compared["average"]["moved"] == pytest.approx(
+        shares[0] * first["moved"] + shares[1] * second["moved"]
+    )
+
+
+def test_a_board_without_a_strategy_is_named_and_left_out_of_a_comparison(rivers, tmp_path):
+    half = tmp_path / "half"
+    half.mkdir()
+    (half / "Ts7c6d5hJc").symlink_to(rivers[1] / "Ts7c6d5hJc")
+    with Solution.open(rivers[1] / "QsJh2h8c3d") as solution:
+        job = solution.job
+    Session(job, half / "QsJh2h8c3d").close()
+    result = run("compare", rivers[0], half, "--json")
+    assert "QsJh2h8c3d: not solved yet; the comparison is without it" in result.stderr
+    found = json.loads(result.stdout)
+    assert list(found["boards"]) == ["Ts7c6d5hJc"]
+    assert found["only"] == [["QsJh2h8c3d"], []]
+
+
+def test_a_hidden_folder_beside_the_boards_is_no_board(rivers, tmp_path):
+    """A kill while a cluster's result replaces a folder leaves the old folder under a hidden name."""
+    expected = {command: good(command, rivers[0]) for command in ("report", "status", "check", "exploit")}
+    batch = tmp_path / "a"
+    shutil.copytree(rivers[0], batch)
+    shutil.copytree(batch / "QsJh2h8c3d", batch / ".QsJh2h8c3d-1x2y-before")
+    for command, text in expected.items():
+        assert len(good(command, batch).splitlines()) == len(text.splitlines()), command
+    assert [path.name for path in solves_in(batch)] == ["QsJh2h8c3d", "Ts7c6d5hJc"]
+    with Spots(batch) as spots:
+        assert len(spots) == 2
+    for board in ("QsJh2h8c3d", "Ts7c6d5hJc"):
+        shutil.rmtree(batch / board)
+    assert "holds no solve" in refused("show", batch)
 
 
 def test_what_is_neither_is_refused(leduc, batches, tmp_path):
