@@ -67,14 +67,18 @@ def board_pairs(deck: Deck, firsts: BoardMap, board_buckets: NDArray[np.int32], 
     n_board_buckets, n_boards = int(board_buckets.max()) + 1, len(later.boards)
     require_pairs(n_board_buckets, n_boards)
     n_first, n_cards = int(firsts.groups.sum()), later.boards.shape[1]
-    weights = np.zeros((n_board_buckets, n_boards), dtype=np.int64)
-    for chosen in sets_of(n_cards, n_first):
-        canonical = firsts.canonical[board_numbers(deck, later.boards[:, chosen])]
-        weights[board_buckets[canonical], np.arange(n_boards)] += later.counts
-    first, board = np.nonzero(weights)
-    numbers = np.full(weights.shape, -1, dtype=np.int32)
-    numbers[first, board] = np.arange(len(first))
-    return Pairs(numbers.ravel(), first, board, weights[first, board])
+    keys = [  # few: a table of weights would have an entry for every pair, also for pairs that cannot be dealt
+        board_buckets[firsts.canonical[board_numbers(deck, later.boards[:, chosen])]].astype(np.int64)
+        * n_boards
+        + np.arange(n_boards)
+        for chosen in sets_of(n_cards, n_first)
+    ]
+    pairs, pair_of = np.unique(np.concatenate(keys), return_inverse=True)
+    counts = np.zeros(len(pairs), dtype=np.int64)
+    np.add.at(counts, pair_of, np.tile(later.counts, len(keys)))
+    numbers = np.full(n_board_buckets * n_boards, -1, dtype=np.int32)
+    numbers[pairs] = np.arange(len(pairs))
+    return Pairs(numbers, pairs // n_boards, pairs % n_boards, counts)
 
 
 def shared_out(n: int, weights: Ints) -> Ints:

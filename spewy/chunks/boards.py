@@ -306,7 +306,7 @@ def _hands(
     return BoardHands(live, own, row.astype(np.int16), problem.ranges[p][live], n_rows)
 
 
-def hand_map(problem: Problem, hands: BoardHands, child: BoardHands, perm: Perms) -> Ints:
+def hand_map(problem: Problem, hands: BoardHands, child: BoardHands, perm: Perms) -> Shorts:
     """Map a player's hands on a board to the same hands on a solved board of the next round.
 
     The result is an array ``[hand]`` of positions among ``child``; -1 if the dealt cards block the hand.
@@ -317,7 +317,7 @@ def hand_map(problem: Problem, hands: BoardHands, child: BoardHands, perm: Perms
         child: the player's hands on a solved board of the next round.
         perm: the suit permutation from the dealt board onto the solved board.
     """
-    position = np.full(len(problem.hands), -1, dtype=np.int64)
+    position = np.full(len(problem.hands), -1, dtype=np.int16)
     position[child.numbers] = np.arange(len(child.numbers))
     moved = hand_permutation(problem.game.deck, problem.game.num_hole_cards, perm)
     return position[moved[hands.numbers]]

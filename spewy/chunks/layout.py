@@ -12,16 +12,18 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from buckets.cards import Perms
-from buckets.types import Ints
 from solvers.game import Hands, LiveGame, Strategies
-from spewy.chunks.boards import Board, BoardRound, board_rounds, hand_map
+from spewy.chunks.boards import Board, BoardRound, Shorts, board_rounds, hand_map
 from spewy.chunks.live_game import live_game
 from spewy.chunks.place import Place
 from spewy.chunks.problem import Problem
 from spewy.chunks.rounds import BettingRound, ChunkTree, betting_rounds
 
-RowMaps = tuple[Ints, Ints]
+RowMaps = tuple[Shorts, Shorts]
 """Per player ``[hand]``: the position of each hand of a board on another board; -1: the dealt cards block the hand."""
+
+MOST_IMAGES = 4096
+"""Largest number of row maps that a layout keeps in memory; in hold'em they take at most 20 MB."""
 
 
 @dataclass
@@ -151,6 +153,8 @@ class Layout:
         if maps is None:
             entry = self.board(t, b).entries[e]
             maps = self._moved(self.board(t, b), self.board(t + 1, entry.child), entry.members[member][1])
+            if len(self._images) >= MOST_IMAGES:
+                self._images.clear()
             self._images[t, b, e, member] = maps
         return maps
 

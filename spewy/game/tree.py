@@ -6,9 +6,9 @@ only, and the last one leads to the showdown. `Betting` decides which actions ar
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 from spewy.errors import InputError
 from spewy.game.betting import Betting
@@ -19,6 +19,9 @@ from spewy.game.treeconfig import TreeConfig
 from spewy.system.collection import collection_put_off
 
 __all__ = ["BettingTree", "build_tree", "terminal_rake", "terminal_stakes", "tree_after"]
+
+PARTS = 8
+"""Number of parts that a tree caches (`BettingTree.entered`)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,12 +51,21 @@ class BettingTree:
         """Build only the nodes along a line and the whole round that the line enters, and return the root.
 
         Actions that leave this part of the tree lead to nodes without children. Building the part is fast even if the
-        whole tree is large. The parts of the last few calls are cached.
+        whole tree is large. The parts of the last few calls are cached as long as the tree lives.
 
         Args:
             line: the line that enters the round: ``""``, or a line that ends in ``/``.
         """
-        return _entered(self, line)
+        return self._part(line)
+
+    @cached_property
+    def _part(self) -> Callable[[str], Node]:
+        """Builds the part of `entered`, and caches a few; the cache does not refer to the tree, so both die at once."""
+        return lru_cache(PARTS)(partial(_entered, self.config))
+
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out the cache, which cannot be pickled."""
+        return {name: value for name, value in self.__dict__.items() if name != "_part"}
 
     def below(self, node: Node) -> "BettingTree":
         """Return the part of this tree that begins at one of its nodes, as a tree of its own."""
@@ -107,10 +119,9 @@ class BettingTree:
         return roots
 
 
-@lru_cache(maxsize=8)
-def _entered(tree: BettingTree, line: str) -> Node:
+def _entered(config: TreeConfig, line: str) -> Node:
     """Build the nodes along a line and the round that the line enters, and return the root."""
-    return _OneRound(tree.config, line).root()
+    return _OneRound(config, line).root()
 
 
 def build_tree(config: TreeConfig) -> BettingTree:

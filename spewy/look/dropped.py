@@ -1,14 +1,17 @@
 """Re-solve the dropped rounds of a solve when a decision in them is requested.
 
 The subgame from a chunk of the first dropped round on is a game of its own, with the ranges, pot, stacks and betting of
-the solve. It is solved with a row for each hand until its own exploitability reaches a target, and kept in memory. The
-chunk at its root is also kept in the folder of the solve (`spewy.records.solved_again`). The subgame's value equals the
-value of the dropped strategies up to the targets of both solves. Its strategies can differ from the dropped ones,
-because a game can have many equilibria. They differ most after lines that are hardly ever reached.
+the solve. It is solved with a row for each hand until its own exploitability reaches a target. The chunk at its root is
+kept in memory and in the folder of the solve (`spewy.records.solved_again`). Its other chunks stay in memory until the
+next subgame is solved or, if they were requested, as long as all re-solved chunks together take at most `MOST_BYTES`.
+The subgame's value equals the value of the dropped strategies up to the targets of both solves. Its strategies can
+differ from the dropped ones, because a game can have many equilibria. They differ most after lines that are hardly ever
+reached.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -33,6 +36,8 @@ from spewy.records.policy import ChunkPlay
 from spewy.records.progress import last_target
 from spewy.records.solved_again import SolvedAgain, name_of
 
+MOST_BYTES = 1 << 28
+"""Whole re-solved subgames are kept in memory up to this number of bytes of all re-solved chunks."""
 Note = Callable[[str], None]
 
 
@@ -49,6 +54,7 @@ class StoreReads(ChunkReads):
 
     Attributes:
         store: reads the lockers and the re-solved chunks in memory.
+        n_solved: number of subgames that were re-solved.
 
     Raises:
         InputError: the target is invalid, or has a unit that the job cannot use.
@@ -74,13 +80,10 @@ class StoreReads(ChunkReads):
             raise InputError(f"target: {error}, found {shown(target)}") from None
         if unit != "%":
             unit_chips(job.rules, job.pot, unit)
-        self._solved: set[tuple[Cards, str]] = set()
-        self._read: set[tuple[Cards, str]] = set()
-
-    @property
-    def n_solved(self) -> int:
-        """Number of subgames that were re-solved."""
-        return len(self._solved)
+        self._whole = OrderedDict[tuple[Cards, str], Layout]()
+        self._roots: set[tuple[Cards, str]] = set()
+        self._deep: set[tuple[Cards, str]] = set()
+        self.n_solved = 0
 
     def require(self, line: str, cards: Cards, *, below: bool = False) -> None:
         """Re-solve the subgame in which a dropped chunk lies, unless it was re-solved before.
@@ -102,21 +105,38 @@ class StoreReads(ChunkReads):
         history = solved_board(self._problem, first, cards[:n_cards])[0]
         place = tuple(card for group in history for card in group), line
         alone = entered == line and not below
-        if place in self._solved or (alone and place in self._read):
+        if not alone:
+            self._deep.add(place)
+        if place in self._whole:
+            self._whole.move_to_end(place)
+            return
+        if alone and place in self._roots:
             return
         subgame, ranges = self.subgame(line, first, history)
         with ExitStack() as stack:
             kept = self._folder and stack.enter_context(SolvedAgain.of(self._folder, self._lockers))
             name = name_of(line, place[0], self._target, ranges)
             if kept and alone and kept.read(name, subgame, self.store):
-                self._read.add(place)
+                self._roots.add(place)
                 return
             from spewy.look.resolve import Resolve  # imported here, since it loads kernels
 
             Resolve(self._job, self._target, self._note, subgame).run(ranges, self.store)
-            self._solved.add(place)
+            self._whole[place] = subgame
+            self.n_solved += 1
             if kept:
                 kept.keep(name, subgame, self.store)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Keep only the root chunks of subgames whose other chunks nobody has asked for, or take too much memory."""
+        *earlier, _ = self._whole
+        for place in earlier:
+            if place in self._deep and self.store.nbytes <= MOST_BYTES:
+                continue
+            self._deep.discard(place)
+            if self.store.keep_root(self._whole.pop(place)):
+                self._roots.add(place)
 
     def subgame(self, line: str, number: int, history: History) -> tuple[Layout, tuple[Floats, Floats]]:
         """Return the subgame that begins with the chunk that a line enters on a board.

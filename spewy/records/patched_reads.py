@@ -75,6 +75,24 @@ class PatchedReads:
         """Keep what `chunk` returned in memory."""
         self._values[key], self._leaves[key] = sums, leaves
 
+    def keep_root(self, layout: Layout) -> bool:
+        """Forget all chunks of a re-solved subgame but the one at its root; return whether this one is complete."""
+        root = layout.key(0, 0, 0)
+        for t, b in layout.every_board():
+            for r in range(len(layout.betting[t].chunks)):
+                key = layout.key(t, b, r)
+                if key != root:
+                    self._values.pop(key, None)
+                    self._leaves.pop(key, None)
+        sums, leaves = self.chunk(root)
+        return sums is not None and (leaves is not None or not len(layout.tree(0, 0).exits))
+
+    @property
+    def nbytes(self) -> int:
+        """Number of bytes of the re-solved chunks in memory."""
+        leaves = (values.nbytes for pair in self._leaves.values() for values in pair)
+        return sum(leaves) + sum(sums.nbytes for sums in self._values.values())
+
     def get(self, locker: str, key: bytes) -> Array | None:
         """Return the array under a key, from memory if the key is that of a re-solved chunk; None if there is none."""
         return self.get_many(locker, [key])[0]

@@ -122,6 +122,8 @@ def sampled_cost(
     tables = boards + _buffer_bytes(rounds, batches, rows, spec, job.solve) + found
     final = 0 if made else count_boards(spec.deck, spec.n_board)
     making = int(MAKING * final * comb(len(spec.deck), spec.hole))
+    if not made:  # the tables of pairs are joined at the end
+        making += 2 * sum(_pair_table_bytes(spec, t, board_buckets) for t in range(len(board_buckets)))
     seconds = _seconds_per_deal(spec, batches) * (RIVALS if job.solve.cfr_br > 0 else 1.0)
     memory = max(making, state * (SENT if job.solve.workers == "dask" else 1) + tables + COPIES)
     memory += 2 * state // PORTIONS  # a save writes one part of the state while it copies the next
@@ -228,24 +230,34 @@ def _seconds_per_deal(spec: AbstractionSpec, batches: Sequence[LineBatches]) -> 
 def _abstraction_bytes(spec: AbstractionSpec, board_buckets: Sequence[int]) -> int:
     """Estimate the bytes of the arrays that map boards to board buckets and hands to rows."""
     hands, total, last = comb(len(spec.deck), spec.hole), 0, len(board_buckets) - 1
-    for t, (k_boards, k) in enumerate(zip(spec.board_buckets, spec.rows, strict=True)):
-        groups = spec.groups(t)
-        ways = prod(comb(len(spec.deck), size) for size in groups)
-        if k_boards == "all":
-            boards = board_buckets[t]
-        elif len(groups) > 1:
-            # in hold'em 652,353 of 14 million rivers after a turn differ by more than suits
-            boards = ways // 20
-        else:
-            boards = count_boards(spec.deck, sum(groups))
+    for t, k in enumerate(spec.rows):
+        boards, ways = _n_boards(spec, t, board_buckets), _ways(spec, t)
+        total += _pair_table_bytes(spec, t, board_buckets)
         if spec.remembers(t):  # a board makes a pair with each bucket to which one of its flops may belong
-            flops = board_buckets[spec.first]
-            total += 4 * flops * boards  # the number of each pair
-            boards *= min(flops, comb(spec.n_cards(t), spec.board_sizes[spec.first]))
+            boards *= min(board_buckets[spec.first], comb(spec.n_cards(t), spec.board_sizes[spec.first]))
         total += 5 * ways + 4 * boards  # a canonical number and a permutation; a bucket
         if k != "hands":
             total += 256 * board_buckets[t] if t == last and spec.n_cards(t) else boards * hands
     return total
+
+
+def _ways(spec: AbstractionSpec, t: int) -> int:
+    """Return the number of ways to deal the boards of a round."""
+    return prod(comb(len(spec.deck), size) for size in spec.groups(t))
+
+
+def _n_boards(spec: AbstractionSpec, t: int, board_buckets: Sequence[int]) -> int:
+    """Estimate the number of canonical boards of a round."""
+    if spec.board_buckets[t] == "all":
+        return board_buckets[t]
+    groups = spec.groups(t)
+    # in hold'em 652,353 of 14 million rivers after a turn differ by more than suits
+    return _ways(spec, t) // 20 if len(groups) > 1 else count_boards(spec.deck, sum(groups))
+
+
+def _pair_table_bytes(spec: AbstractionSpec, t: int, board_buckets: Sequence[int]) -> int:
+    """Return the bytes of the table of pairs of a board bucket of flops and a board; 0 if the round has none."""
+    return 4 * board_buckets[spec.first] * _n_boards(spec, t, board_buckets) if spec.remembers(t) else 0
 
 
 def _buffer_bytes(

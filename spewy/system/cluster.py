@@ -15,7 +15,6 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, TimeoutError, wait
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
-from weakref import WeakKeyDictionary
 
 from solvers.stopping import StoppedError
 from spewy.errors import MOST_OF_ERROR, InputError, PeerError, error_line, one_line
@@ -42,7 +41,8 @@ PAUSE_SECONDS = 1.0
 Note = Callable[[str], None]
 """A function that shows a line of text to the user."""
 _LOG = logging.getLogger(__name__)
-_clusters: WeakKeyDictionary[Client, Cluster] = WeakKeyDictionary()
+_CLUSTER = "spewy_cluster"
+"""Attribute of a Dask client that holds its `Cluster`; a table of clusters would keep both alive for ever."""
 
 
 class Stop(Protocol):
@@ -129,7 +129,7 @@ class Cluster(Closing):
             self.client: Client = client or connected(self._local_address if address is None else address)
             self._wait_for_first()
             self._begun = True
-            _clusters[self.client] = self
+            setattr(self.client, _CLUSTER, self)
         except BaseException:
             self.close()
             raise
@@ -142,7 +142,7 @@ class Cluster(Closing):
             InputError: all workers run another version of spewy.
             PeerError: the scheduler has gone.
         """
-        known = _clusters.get(client)
+        known: Cluster | None = getattr(client, _CLUSTER, None)
         return cls(str(client.scheduler.address), 0, _LOG.warning, client) if known is None else known
 
     def _is_ending(self) -> bool:
@@ -294,6 +294,8 @@ class Cluster(Closing):
     def close(self) -> None:
         """Disconnect from the cluster; end a cluster that this process has started."""
         client, self.__dict__["client"] = getattr(self, "client", None), None
+        if client is not None:
+            vars(client).pop(_CLUSTER, None)
         if client is not None and not self._keeps_client:
             with suppress(Exception):  # the connection may be broken
                 client.close(timeout=CONNECT_SECONDS)

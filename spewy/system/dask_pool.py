@@ -216,12 +216,16 @@ class _Parent:
         get_worker().log_event(self._token, (self._number, pickle.dumps(news)))
 
 
-_stopped: set[str] = set()
+MOST_STOPPED = 1000
+"""Number of stopped pools that a worker remembers; the tasks of earlier pools have ended long ago."""
+_stopped: dict[str, None] = {}
 
 
 def _stop(token: str) -> None:
     """Ask the tasks of a pool in this worker to return early; ``token`` identifies the pool."""
-    _stopped.add(token)
+    _stopped[token] = None
+    if len(_stopped) > MOST_STOPPED:
+        del _stopped[next(iter(_stopped))]
 
 
 def _call(token: str, number: int, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -1,3 +1,4 @@
+import tracemalloc
 from collections import Counter
 from dataclasses import replace
 from itertools import combinations
@@ -154,6 +155,20 @@ def test_pairs_are_counted_as_they_are_dealt():
     assert (table >= 0).sum() == len(found.board)
     with pytest.raises(BucketError, match="boards that remember the flop: expected at most"):
         require_pairs(10_000, 10_000)
+
+
+def test_pairs_take_four_bytes_each():
+    """An index of all pairs, most of which cannot be dealt, is the only large array."""
+    firsts, later = board_map(Deck(), (3,)), board_map(Deck(), (4,))
+    board_buckets = np.arange(len(firsts.boards), dtype=np.int32) % 400
+    tracemalloc.start()
+    try:
+        found = board_pairs(Deck(), firsts, board_buckets, later)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(found.numbers) == 400 * len(later.boards)
+    assert found.numbers.nbytes < peak < 1.4 * found.numbers.nbytes
 
 
 def test_deals_are_what_boards_say(made):

@@ -1,9 +1,11 @@
 """Batches on a Dask cluster whose workers share no folder: what processes here solve, whoever comes and goes."""
 
 import errno
+import gc
 import json
 import signal
 import threading
+import weakref
 from contextlib import closing
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from spewy.batch.run import _Remotely, run_batch  # noqa: E402
 from spewy.cli.batch import BatchLines  # noqa: E402
 from spewy.cli.dask import on_cluster  # noqa: E402
 from spewy.errors import InputError, PeerError  # noqa: E402
+from spewy.system import dask_pool  # noqa: E402
 from spewy.system.cluster import Cluster  # noqa: E402
 from spewy.system.dask_pool import DaskPool  # noqa: E402
 
@@ -248,6 +251,27 @@ def test_a_worker_that_answers_nonsense_for_a_job_is_named(cluster, tmp_path, mo
     errors = [row["error"] for row in json.loads(result.stdout)]
     assert "expected an outcome and files, found None" in errors[0]
     assert errors[1:] == [None, None]
+
+
+def test_a_cluster_lives_as_long_as_its_client(cluster):
+    client = distributed.Client(cluster.address)
+    found = Cluster.of_client(client)
+    assert Cluster.of_client(client) is found
+    found.close()
+    assert Cluster.of_client(client).there()
+    alive = weakref.ref(Cluster.of_client(client))
+    client.close()
+    del client, found
+    gc.collect()
+    assert alive() is None
+
+
+def test_a_worker_forgets_pools_that_stopped_long_ago(monkeypatch):
+    monkeypatch.setattr(dask_pool, "_stopped", {})
+    for number in range(3 * dask_pool.MOST_STOPPED):
+        dask_pool._stop(f"pool {number}")
+        assert dask_pool._Parent(f"pool {number}", 0).is_set()
+    assert len(dask_pool._stopped) == dask_pool.MOST_STOPPED
 
 
 def test_ctrl_c_ends_a_batch_whose_workers_have_left(tmp_path):

@@ -175,3 +175,14 @@ def test_a_round_of_a_tree_that_is_too_large_to_be_built():
         tree.alone("cc/r7c")
     with pytest.raises(InputError, match="expected at most 1,000,000 decisions and ends"):
         tree.root  # noqa: B018
+
+
+def test_row_maps_are_small_and_few(layout, monkeypatch):
+    monkeypatch.setattr("spewy.chunks.layout.MOST_IMAGES", 2)
+    for b, board in enumerate(layout.boards[0].boards if layout.n_rounds > 1 else ()):
+        for e, entry in enumerate(board.entries):
+            for member in range(len(entry.members)):
+                image = layout.image(0, b, e, member)
+                assert layout.image(0, b, e, member) is image
+                assert image[0].dtype == image[1].dtype == np.int16
+                assert len(layout._images) <= 2

@@ -1,6 +1,9 @@
 """Betting trees: equal to an independent solver's on four spots, legal by the ACPC's rules in whole games."""
 
+import gc
 import json
+import pickle
+import weakref
 from dataclasses import replace
 from pathlib import Path
 
@@ -310,3 +313,18 @@ def test_lines_are_those_of_the_rules():
     for node in tree.nodes():
         if node.kind != "chance":
             assert parse_line(tree.config.game, node.line).line == node.line
+
+
+def test_a_tree_and_its_cached_parts_die_together():
+    tree = spot_tree("R1")
+    line = next(node.line for node in tree.nodes() if node.kind == "decision" and node.line)
+    assert tree.alone(line) is tree.alone(line)
+    assert pickle.loads(pickle.dumps(tree)).alone(line).actions == tree.alone(line).actions
+    gc.collect()
+    gc.disable()
+    try:
+        alive = weakref.ref(tree)
+        del tree
+        assert alive() is None
+    finally:
+        gc.enable()

@@ -14,6 +14,7 @@ from solvers.exact import ExactCfr
 from solvers.reference.cfr import Cfr
 from spewy.errors import InputError
 from spewy.job.job import Job
+from spewy.look import dropped as dropped_rounds
 from spewy.look import resolve
 from spewy.look.report import report
 from spewy.look.solution import Solution
@@ -265,6 +266,31 @@ def test_what_a_report_solved_is_kept(tmp_path):
     assert "solving it from the played-down ranges to 1%" in other.stderr
     shutil.rmtree(small / "solved_again")
     assert told(small, "--line", "cc") == (first, solved)
+
+
+def test_only_root_chunks_of_subgames_are_kept_in_memory(tmp_path, monkeypatch):
+    """A report over turns reads the chunk of each turn, not the rivers that follow."""
+    small = dropped(solve(tmp_path, FLOP), tmp_path / "small", "turn")
+    with Solution.open(small) as solution:
+        before = report(solution, "cc")
+        reads = solution.reads
+        assert len(reads._whole) == 1
+        assert reads.store.nbytes < 1 << 20
+        turns, solved = len(reads._roots) + 1, reads.n_solved
+        assert turns == solved > 20
+        after = report(solution, "cc")
+        assert (after, reads.n_solved) == (before, solved)
+        rivers = [("cc/cc/", f"Qs 7h 2d {turn} 5h") for turn in ("3c", "4c", "9s", "Td")]
+        shown = [solution.node(*place).frame() for place in rivers]
+        assert reads.n_solved == solved + 4
+        for place, frame in zip(rivers, shown, strict=True):
+            assert solution.node(*place).frame().equals(frame)
+        assert reads.n_solved == solved + 4  # these are kept whole
+        monkeypatch.setattr(dropped_rounds, "MOST_BYTES", 0)
+        solution.node("cc/cc/", "Qs 7h 2d Ad 5h")
+        assert len(reads._whole) == 1
+        assert solution.node(*rivers[0]).frame().equals(shown[0])
+        assert reads.n_solved == solved + 6
 
 
 def test_a_folder_that_cannot_be_written_keeps_nothing(turn, tmp_path, monkeypatch):
