@@ -26,7 +26,7 @@ from lockers.errors import (
     ReadOnlyLockerError,
     StorageError,
 )
-from lockers.folder import DATA, LOCK, holds_store, remove_store, require_manifest
+from lockers.folder import DATA, LOCK, discard_store, holds_store, remove_store, require_manifest
 from lockers.lmdb_store import LmdbStore, open_store
 from lockers.manifest import FORMAT
 from lockers.memory import MemoryStore
@@ -49,6 +49,7 @@ __all__ = [
     "StorageError",
     "Store",
     "Transaction",
+    "discard_store",
     "holds_store",
     "open_store",
     "remove_store",

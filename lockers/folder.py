@@ -145,6 +145,23 @@ def remove_store(folder: Path | str) -> None:
         raise translate(error, folder / FILE) from error
 
 
+def discard_store(folder: Path | str) -> None:
+    """Remove the files of a store, which may be damaged, without reading them; other files stay.
+
+    Processes that have the store open keep the old files.
+
+    Raises:
+        LockerError: The folder or a file cannot be removed.
+    """
+    folder = Path(folder).absolute()
+    try:
+        with folder_lock(folder):
+            (folder / FILE).unlink(missing_ok=True)
+            _remove_data(folder)
+    except OSError as error:
+        raise translate(error, folder / FILE) from error
+
+
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[None]:
     """Let one process at a time create, compact or remove a store; the lock ends at the latest with its process."""

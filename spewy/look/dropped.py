@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from buckets.cards import History
-from lockers import Store
+from lockers import LockerError, Store
 from solvers.tree import Floats
 from spewy.chunks.layout import Layout
 from spewy.chunks.locate import solved_board
@@ -34,11 +34,12 @@ from spewy.records.leaves import Pair
 from spewy.records.patched_reads import PatchedReads
 from spewy.records.policy import ChunkPlay
 from spewy.records.progress import last_target
-from spewy.records.solved_again import SolvedAgain, name_of
+from spewy.records.solved_again import SolvedAgain, mark_of, name_of
 
 MOST_BYTES = 1 << 28
 """Whole re-solved subgames are kept in memory up to this number of bytes of all re-solved chunks."""
 Note = Callable[[str], None]
+T = TypeVar("T")
 
 
 class StoreReads(ChunkReads):
@@ -84,6 +85,7 @@ class StoreReads(ChunkReads):
         self._roots: set[tuple[Cards, str]] = set()
         self._deep: set[tuple[Cards, str]] = set()
         self.n_solved = 0
+        self._unusable = False
 
     def require(self, line: str, cards: Cards, *, below: bool = False) -> None:
         """Re-solve the subgame in which a dropped chunk lies, unless it was re-solved before.
@@ -113,20 +115,30 @@ class StoreReads(ChunkReads):
         if alone and place in self._roots:
             return
         subgame, ranges = self.subgame(line, first, history)
-        with ExitStack() as stack:
-            kept = self._folder and stack.enter_context(SolvedAgain.of(self._folder, self._lockers))
-            name = name_of(line, place[0], self._target, ranges)
-            if kept and alone and kept.read(name, subgame, self.store):
-                self._roots.add(place)
-                return
-            from spewy.look.resolve import Resolve  # imported here, since it loads kernels
+        name = name_of(line, place[0], self._target, ranges)
+        if alone and self._cached(lambda cache: cache.read(name, subgame, self.store)):
+            self._roots.add(place)
+            return
+        from spewy.look.resolve import Resolve  # imported here, since it loads kernels
 
-            Resolve(self._job, self._target, self._note, subgame).run(ranges, self.store)
-            self._whole[place] = subgame
-            self.n_solved += 1
-            if kept:
-                kept.keep(name, subgame, self.store)
+        Resolve(self._job, self._target, self._note, subgame).run(ranges, self.store)
+        self._whole[place] = subgame
+        self.n_solved += 1
+        self._cached(lambda cache: cache.keep(name, subgame, self.store))
         self._forget()
+
+    def _cached(self, work: Callable[[SolvedAgain], T]) -> T | None:
+        """Run work on the kept chunks in the folder of the solve; None if there is no folder, or it cannot be used."""
+        if self._folder is None or self._unusable:
+            return None
+        mark = mark_of(self._lockers)
+        try:
+            with SolvedAgain.of(self._folder, self._lockers.manifest, mark) as cache:
+                return work(cache)
+        except LockerError as error:
+            self._unusable = True
+            self._note(f"chunks that are solved again are not kept on disk: {error}")
+            return None
 
     def _forget(self) -> None:
         """Keep only the root chunks of subgames whose other chunks nobody has asked for, or take too much memory."""

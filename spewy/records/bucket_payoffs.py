@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from lockers import DamagedLockerError
 from solvers.tree import Floats
 from spewy.errors import InputError
 from spewy.records.finite import require_finite
@@ -38,7 +37,7 @@ class BucketPayoffs(MarkedStore):
 
         Raises:
             InputError: another process writes to the folder, or the folder cannot be written.
-            lockers.LockerError: the folder holds another job's lockers, or damaged ones.
+            lockers.LockerError: the folder holds other files, or cannot be written.
         """
         return cls.within(folder / FOLDER, PAYOFF, manifest, command)
 
@@ -68,15 +67,12 @@ class BucketPayoffs(MarkedStore):
         """Read the matrices of a board bucket of round t, and check their shape.
 
         Raises:
-            InputError: no matrices are stored for the board bucket.
-            lockers.DamagedLockerError: the matrices have another shape or type.
+            InputError: no sound matrices are stored for the board bucket.
         """
-        (array,) = self.get_many([f"{t}.{bucket}"])
-        if array is None:
-            raise InputError(f"round {t}, board bucket {bucket}: expected stored payoff matrices, found none")
-        if array.shape != shape or array.dtype != np.float32:
-            raise DamagedLockerError(
-                f"{self.text(f'{t}.{bucket}')}: expected float32 of shape {shape}, "
-                f"found {array.dtype} of shape {array.shape}"
+        array = self.sound_array(f"{t}.{bucket}")
+        if array is None or array.shape != shape or array.dtype != np.float32:
+            raise InputError(
+                f"round {t}, board bucket {bucket}: expected stored payoff matrices, found none or damaged ones; "
+                f"delete the folder {FOLDER} in the folder of the solve, and run `spewy payoffs` again"
             )
         return array

@@ -14,7 +14,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from lockers import MemoryStore, Store, Transaction, open_store
+from lockers import (
+    DamagedLockerError,
+    ManifestMismatchError,
+    MemoryStore,
+    Store,
+    Transaction,
+    discard_store,
+    open_store,
+)
 from lockers.codec import Array
 from spewy.records.keys import MARK_KEY, META
 from spewy.system.closing import Closing
@@ -39,7 +47,7 @@ class MarkedStore(Closing):
     def within(
         cls, folder: Path, locker: str, manifest: Mapping[str, Any], command: str | None = None
     ) -> Self:
-        """Open the cache in a folder for writing; create it if it is missing.
+        """Open the cache in a folder for writing; create it if it is missing, damaged, or of another job.
 
         Args:
             folder: folder that holds nothing but the cache.
@@ -50,22 +58,30 @@ class MarkedStore(Closing):
 
         Raises:
             InputError: another process has locked the folder, or the folder cannot be written.
-            lockers.LockerError: the folder holds another job's lockers, or damaged ones.
+            lockers.LockerError: the folder holds other files, or cannot be written.
         """
         if command is None and not os.access(folder if folder.exists() else folder.parent, os.W_OK):
             return cls(MemoryStore(manifest), locker)
         lock = None if command is None else FolderLock(folder, command)
         try:
-            store = open_store(folder, manifest)
             try:
-                store.require_sound()
-                return cls(store, locker, lock)
-            except BaseException:
-                store.close()
-                raise
+                return cls._opened(folder, locker, manifest, lock)
+            except (DamagedLockerError, ManifestMismatchError):
+                discard_store(folder)  # its arrays can be computed again
+                return cls._opened(folder, locker, manifest, lock)
         except BaseException:
             if lock is not None:
                 lock.close()
+            raise
+
+    @classmethod
+    def _opened(cls, folder: Path, locker: str, manifest: Mapping[str, Any], lock: FolderLock | None) -> Self:
+        store = open_store(folder, manifest)
+        try:
+            store.require_sound()
+            return cls(store, locker, lock)
+        except BaseException:
+            store.close()
             raise
 
     @classmethod
@@ -101,22 +117,27 @@ class MarkedStore(Closing):
         """Return the arrays with the given names; None for a missing array."""
         return self._store.get_many(self._locker, [self._key(name) for name in names])
 
+    def sound_array(self, name: str) -> Array | None:
+        """Return the array with a name; None if it is missing or damaged."""
+        try:
+            return self.get_many([name])[0]
+        except DamagedLockerError:
+            return None
+
     def put(self, name: str, array: Array) -> None:
         """Store an array under a name, in place of an earlier one."""
         key = self._key(name)
         self._store.transact(lambda txn: txn.put(self._locker, key, array))
 
-    def text(self, name: str) -> str:
-        """Return the locker and the key of an array, for error messages."""
-        return f"locker {self._locker!r}, key {self._key(name).decode()}"
-
     def close(self) -> None:
         """Write all arrays to the disk, and close the store."""
-        if not self._store.read_only:
-            self._store.flush()
-        self._store.close()
-        if self._lock is not None:
-            self._lock.close()
+        try:
+            if not self._store.read_only:
+                self._store.flush()
+        finally:
+            self._store.close()
+            if self._lock is not None:
+                self._lock.close()
 
     def _key(self, name: str) -> bytes:
         return f"{self.mark}|{name}".encode()

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from lockers import DamagedLockerError
 from solvers.tree import Floats
 from spewy.records.keys import JUDGED
 from spewy.records.marked_store import MarkedStore
@@ -52,12 +51,12 @@ class ResponseCache(MarkedStore):
             manifest: manifest of the solve's strategy locker.
 
         Raises:
-            lockers.LockerError: the cache belongs to another job, or is damaged.
+            lockers.LockerError: the folder of the cache holds other files, or cannot be written.
         """
         return cls.within(folder / FOLDER, JUDGED, manifest)
 
     def findings(self, mark: str, shape: tuple[int, ...]) -> dict[int, FlopFinding]:
-        """Return the cached best responses to some strategies; delete those to other strategies.
+        """Return the sound cached best responses to some strategies; delete those to other strategies.
 
         Args:
             mark: hash that identifies the strategies.
@@ -65,20 +64,13 @@ class ResponseCache(MarkedStore):
 
         Returns:
             Best responses, by the number of the first board.
-
-        Raises:
-            lockers.DamagedLockerError: a cached array has another size.
         """
         self.begin(mark)
-        names = self.names()
         size, out = int(np.prod(shape)), {}
-        for name, array in zip(names, self.get_many(names), strict=True):
-            if array is None:
+        for name in self.names():
+            array = self.sound_array(name)
+            if array is None or array.shape != (size + 2,) or array.dtype != np.float64:
                 continue
-            if array.shape != (size + 2,) or array.dtype != np.float64:
-                raise DamagedLockerError(
-                    f"{self.text(name)}: expected {size + 2:,} numbers, found {array.size:,} of {array.dtype}"
-                )
             own, seconds = array[size:].tolist()
             out[int(name)] = FlopFinding(array[:size].reshape(shape), own, seconds)
         return out

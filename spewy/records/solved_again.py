@@ -8,8 +8,9 @@ of the whole subgame.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -34,23 +35,28 @@ class SolvedAgain(MarkedStore):
     """
 
     @classmethod
-    def of(cls, folder: Path, solve: Store) -> SolvedAgain:
+    def of(cls, folder: Path, manifest: Mapping[str, Any], mark: str) -> SolvedAgain:
         """Open the kept chunks of a solve, and delete those of other strategies; if the folder is read-only, keep none.
 
         Args:
             folder: folder of the solve.
-            solve: the solve's store.
+            manifest: manifest of the solve.
+            mark: what `mark_of` returns for the solve's store.
 
         Raises:
-            lockers.LockerError: the kept chunks belong to another job, or are damaged.
+            lockers.LockerError: the folder of the kept chunks holds other files, or cannot be written.
         """
-        opened = cls.within(folder / FOLDER, STRATEGY, solve.manifest)
-        opened.begin(f"{saved_sweeps(solve)}.{first_dropped(solve)}")
+        opened = cls.within(folder / FOLDER, STRATEGY, manifest)
+        try:
+            opened.begin(mark)
+        except BaseException:
+            opened.close()
+            raise
         return opened
 
     def read(self, name: str, layout: Layout, patched: PatchedReads) -> bool:
-        """Add a kept chunk, the root of a layout, to ``patched``; False if it is not kept."""
-        sums, leaves = self.get_many([f"{name}.sums", f"{name}.leaves"])
+        """Add a kept chunk, the root of a layout, to ``patched``; False if it is not kept, or damaged."""
+        sums, leaves = self.sound_array(f"{name}.sums"), self.sound_array(f"{name}.leaves")
         if sums is None or leaves is None:
             return False
         exits = len(layout.tree(0, 0).exits)
@@ -65,6 +71,11 @@ class SolvedAgain(MarkedStore):
         if sums is not None and leaves is not None:
             self.put(f"{name}.sums", sums)
             self.put(f"{name}.leaves", np.concatenate([values.ravel() for values in leaves]))
+
+
+def mark_of(solve: Store) -> str:
+    """Return a text that identifies the strategies from which dropped rounds are solved again."""
+    return f"{saved_sweeps(solve)}.{first_dropped(solve)}"
 
 
 def name_of(line: str, cards: Sequence[int], target: str, ranges: tuple[Floats, Floats]) -> str:

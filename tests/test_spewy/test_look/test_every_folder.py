@@ -51,6 +51,19 @@ def test_a_whole_game_with_board_buckets_is_looked_at(leduc, part):
     assert good_json("status", folder)["saved_deals"] == 100
 
 
+@pytest.mark.parametrize("damage", ["manifest", "data"])
+def test_damaged_cached_best_responses_are_computed_again(leduc, damage):
+    expected = good_json("exploit", leduc, "--workers", 1)
+    if damage == "manifest":
+        (leduc / "judged" / "manifest.json").write_text("{")
+    else:
+        data = leduc / "judged" / "lockers.mdb"
+        data.write_bytes(data.read_bytes()[:8192] + bytes(data.stat().st_size - 8192))
+    found = good_json("exploit", leduc, "--workers", 1)
+    assert found | {"core_seconds": expected["core_seconds"]} == expected
+    assert good("check", leduc).endswith(": healthy\n")
+
+
 def test_board_buckets_are_exported_row_by_row(leduc, tmp_path):
     good("export", leduc, tmp_path / "all.csv")
     table = pd.read_csv(tmp_path / "all.csv", keep_default_na=False)

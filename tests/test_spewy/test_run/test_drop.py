@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from cli_runs import LEDUC, TURN, good, good_json, refused, spewy, write
 
-from lockers import open_store
+from lockers import LockerFullError, open_store
 from solvers.exact import ExactCfr
 from solvers.reference.cfr import Cfr
 from spewy.errors import InputError
@@ -19,6 +19,7 @@ from spewy.look import resolve
 from spewy.look.report import report
 from spewy.look.solution import Solution
 from spewy.records.keys import LEAVES, REGRET, STRATEGY
+from spewy.records.marked_store import MarkedStore
 from spewy.run.reporter import Silent
 from spewy.run.session import Session
 
@@ -291,6 +292,64 @@ def test_only_root_chunks_of_subgames_are_kept_in_memory(tmp_path, monkeypatch):
         assert len(reads._whole) == 1
         assert solution.node(*rivers[0]).frame().equals(shown[0])
         assert reads.n_solved == solved + 6
+
+
+def spoiled(cache, kind):
+    """Damage a cache in one way."""
+    data = cache / "lockers.mdb"
+    content = bytearray(data.read_bytes())
+    if kind == "no manifest":
+        (cache / "manifest.json").unlink()
+    elif kind == "not a manifest":
+        (cache / "manifest.json").write_text("{")
+    elif kind == "another job's":
+        shutil.copy(cache.parent.parent / "other" / "manifest.json", cache)
+    elif kind == "cut off":
+        data.write_bytes(content[: len(content) // 2])
+    elif kind == "empty":
+        data.write_bytes(b"")
+    elif kind == "zeroes":
+        data.write_bytes(bytes(len(content)))
+    else:
+        for end in range(3 * 4096, len(content) + 1, 4096):  # LMDB fills pages of entries from their ends
+            content[end - 8 : end] = bytes(byte ^ 1 for byte in content[end - 8 : end])
+        data.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["no manifest", "not a manifest", "another job's", "cut off", "empty", "zeroes", "values"],
+)
+def test_a_damaged_cache_is_made_anew(turn, tmp_path, kind):
+    folder = tmp_path / "f"
+    shutil.copytree(turn[1], folder)
+    good("solve", write(tmp_path, LEDUC), "--out", tmp_path / "other", "--set", "solve.max_sweeps=1")
+    command = ("show", folder, "--line", "cc/", "--board", RIVER)
+    expected = good(*command)
+    assert "was dropped" not in spewy(*command).stderr
+    spoiled(folder / "solved_again", kind)
+    result = spewy(*command)
+    assert (result.exit_code, result.stdout) == (0, expected)
+    assert "was dropped" in result.stderr
+    assert "--again" not in result.stderr
+    assert "was dropped" not in spewy(*command).stderr
+    assert good("check", folder).endswith(": healthy\n")
+
+
+def test_a_full_disk_stops_no_look(turn, tmp_path, monkeypatch):
+    folder = tmp_path / "f"
+    shutil.copytree(turn[1], folder)
+    command = ("show", folder, "--line", "cc/", "--board", RIVER)
+
+    def full(*args):
+        raise LockerFullError("solved_again: expected room to write, found 0 bytes free")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(MarkedStore, "put", full)
+        result = spewy(*command)
+    assert result.exit_code == 0
+    assert "chunks that are solved again are not kept on disk: solved_again: expected room" in result.stderr
+    assert result.stdout == good(*command)
 
 
 def test_a_folder_that_cannot_be_written_keeps_nothing(turn, tmp_path, monkeypatch):
