@@ -39,7 +39,7 @@ from lockers.lock_file import (
 )
 from lockers.manifest import sync_folder
 from lockers.rwlock import RWLock
-from lockers.whole import require_whole
+from lockers.whole import require_whole, restore_meta_page
 
 T = TypeVar("T")
 LmdbTransaction: TypeAlias = "lmdb.Transaction[memoryview]"
@@ -353,6 +353,10 @@ class Environment:
                 if attempt < _ATTEMPTS - 1:
                     continue  # another process has more than doubled the file while this one opened it
                 raise translate(error, self.path) from error
+            except lmdb.InvalidError as error:
+                if not attempt and self._restored():
+                    continue
+                raise unreadable(error, self.path) from error
             except (lmdb.Error, OSError) as error:
                 raise (translate if writable else unreadable)(error, self.path) from error
             try:
@@ -367,6 +371,13 @@ class Environment:
             self._inode = self.path.stat().st_ino
             return env
         raise AssertionError("unreachable")
+
+    def _restored(self) -> bool:
+        """Restore a damaged meta page; return whether the file can be opened now."""
+        try:
+            return restore_meta_page(self.path)
+        except (LockerError, OSError):
+            return False  # the caller reports the damage
 
     def _lengthen(self, env: lmdb.Environment) -> None:
         """Lengthen the file to the length that LMDB states, in a transaction that excludes other writers."""

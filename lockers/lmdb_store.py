@@ -40,7 +40,7 @@ from lockers.folder import DATA, create_folder, folder_lock, holds_store, manife
 from lockers.keys import VISITS, full_key, internal_key, locker_start, split_key
 from lockers.lmdb_errors import translate
 from lockers.look_up import look_up
-from lockers.manifest import normalise, read_manifest, require_same
+from lockers.manifest import normalise, require_same
 from lockers.store import T, Transaction
 from lockers.table import attach, detach
 from lockers.transaction import NOT_NESTED, BaseTransaction, read_visits
@@ -236,8 +236,8 @@ class LmdbStore:
         """
         self._require_open()
         try:
-            read_manifest(self.folder)
-        except (LockerError, OSError) as error:
+            manifest_of(self.folder)
+        except LockerError as error:
             return [str(error)]
         return data_file_findings(self.folder / DATA, limit=limit)
 

@@ -1,7 +1,15 @@
-"""Refuses a data file that was cut off: reading a page that the file lacks would end the process with SIGBUS."""
+"""Refuses a data file that was cut off, and restores a data file with one damaged meta page.
+
+Reading a page that a file lacks would end the process with SIGBUS. The first two pages of a data file are LMDB's meta
+pages: each commit overwrites the older of both. LMDB refuses a file if either page is not a meta page.
+"""
 
 from __future__ import annotations
 
+import logging
+import mmap
+import os
+import struct
 import time
 from pathlib import Path
 
@@ -10,7 +18,11 @@ import lmdb
 from lockers.audit import data_file_findings, structure_findings
 from lockers.data_file import missing_bytes
 from lockers.errors import DamagedLockerError
+from lockers.lock_file import lock_alone, lock_file, make_lock_file, require_writable
 
+_LOG = logging.getLogger(__name__)
+_META_FLAG, _MAGIC, _VERSION = 0x08, 0xBEEFC0DE, 1  # as in LMDB's mdb.c
+_COMMIT = 144  # offset of the number of the commit in a meta page
 _PATIENCE = 0.05  # seconds to wait until another process has lengthened the file after its commit
 
 
@@ -38,3 +50,60 @@ def require_whole(env: lmdb.Environment, path: Path) -> None:
                 f"bytes are in use ({findings[0].removeprefix(f'{path}: ')})"
             )
         return
+
+
+def restore_meta_page(path: Path) -> bool:
+    """Copy LMDB's whole meta page over a damaged one; return whether the file can be opened now.
+
+    If the damaged page was that of the last commit, the file is then as it was before this commit, of which LMDB keeps
+    all pages. Nothing is changed if both meta pages are whole or damaged, or other pages are damaged.
+
+    Raises:
+        LockerError: Another process has the file open.
+        OSError: This process may not write the file.
+    """
+    size = mmap.PAGESIZE
+    with path.open("rb") as file:
+        pages = [file.read(size), file.read(size)]
+    whole = [_is_meta_page(page) for page in pages]
+    if sum(whole) != 1 or len(pages[1]) < size:
+        return False
+    damaged, source = whole.index(False), pages[whole.index(True)]
+    require_writable(path)
+    make_lock_file(path)
+    descriptor = os.open(lock_file(path), os.O_RDWR | os.O_CLOEXEC)
+    try:
+        lock_alone(descriptor, path)
+        (commit,) = struct.unpack_from("=Q", source, _COMMIT)
+        restored = bytearray(source)
+        struct.pack_into("=Q", restored, 0, damaged)
+        struct.pack_into("=Q", restored, _COMMIT, max(0, commit - 1))  # the next commit overwrites this page
+        _overwrite(path, damaged * size, restored)
+        findings = structure_findings(path, lambda: 0)
+        if findings:
+            _overwrite(path, damaged * size, pages[damaged])
+    finally:
+        os.close(descriptor)
+    if not findings:
+        _LOG.warning(
+            "%s: restored a damaged meta page from the other one; the last save before the damage may be lost",
+            path,
+        )
+    return not findings
+
+
+def _is_meta_page(page: bytes) -> bool:
+    if len(page) < mmap.PAGESIZE:
+        return False
+    (flags,) = struct.unpack_from("=H", page, 10)
+    magic, version = struct.unpack_from("=II", page, 16)
+    (size,) = struct.unpack_from("=I", page, 40)
+    return bool(flags & _META_FLAG) and (magic, version, size) == (_MAGIC, _VERSION, mmap.PAGESIZE)
+
+
+def _overwrite(path: Path, offset: int, content: bytes | bytearray) -> None:
+    with path.open("r+b") as file:
+        file.seek(offset)
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())

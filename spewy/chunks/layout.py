@@ -13,10 +13,10 @@ import numpy as np
 
 from buckets.cards import Perms
 from solvers.game import Hands, LiveGame, Strategies
-from spewy.chunks.boards import Board, BoardRound, Shorts, board_rounds, hand_map
+from spewy.chunks.boards import Board, BoardRound, board_rounds, hand_map
 from spewy.chunks.live_game import live_game
 from spewy.chunks.place import Place
-from spewy.chunks.problem import Problem
+from spewy.chunks.problem import Problem, Shorts
 from spewy.chunks.rounds import BettingRound, ChunkTree, betting_rounds
 
 RowMaps = tuple[Shorts, Shorts]

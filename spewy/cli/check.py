@@ -45,7 +45,7 @@ def check(ctx: click.Context, folder: Path) -> None:
     for finding in findings:
         click.echo(visible_lines(finding))
     for solve in solves:
-        if not holds_store(solve):
+        if not (holds_store(solve) or _lacks_manifest(solve)):
             say(f"{solve}: has only a strategy locker; a further solve would start from scratch")
     if findings:
         ctx.exit(UNHEALTHY)
@@ -69,7 +69,8 @@ def _solves(folder: Path) -> Sequence[Path]:
         return (folder,)
     if batch.missing:
         say(f"{folder}: not solved yet: {', '.join(batch.missing)}")
-    return batch.folders
+    broken = (child for child in folder.glob("[!.]*/") if _lacks_manifest(child))
+    return sorted({*batch.folders, *broken})
 
 
 def _findings(folder: Path) -> Iterator[str]:
@@ -77,11 +78,18 @@ def _findings(folder: Path) -> Iterator[str]:
     from lockers import holds_store
     from spewy.records.strategy_locker import FOLDER
 
-    if holds_store(folder) or not holds_store(folder / FOLDER):
+    if holds_store(folder) or _lacks_manifest(folder) or not holds_store(folder / FOLDER):
         yield from _audited(folder, solve=True)
     for inner in sorted(folder.glob("[!.]*/")):
-        if holds_store(inner):
+        if holds_store(inner) or _lacks_manifest(inner):
             yield from _audited(inner, solve=False)
+
+
+def _lacks_manifest(folder: Path) -> bool:
+    """Whether a folder has the data file of a store, but no manifest."""
+    from lockers import DATA, holds_store
+
+    return (folder / DATA).exists() and not holds_store(folder)
 
 
 def _audited(folder: Path, *, solve: bool) -> list[str]:

@@ -37,7 +37,9 @@ class Progress:
 
 
 def status_of(folder: str | Path) -> Status:
-    """Read the status of a solve from its status file, or from its lockers if there is no status file.
+    """Read the status of a solve from its status file and its lockers, or from its lockers alone.
+
+    A killed solve may have saved and measured after it wrote the status file.
 
     Raises:
         lockers.LockerError: the folder holds no lockers, or damaged ones.
@@ -50,6 +52,8 @@ def status_of(folder: str | Path) -> Status:
         status = read_status(path)
         if status is None and not job.sampled:
             return _of_lockers(job, store)
+        if status is not None:
+            status = _caught_up(status, job, store)
     if status is None:
         status = _of_play(job, strategy_folder(path))
     checking = status.checking if running(path) else None
@@ -85,6 +89,22 @@ def disk_bytes(folder: Path) -> int:
         with suppress(FileNotFoundError):  # raised for a file that was deleted meanwhile
             total += 512 * path.lstat().st_blocks
     return total
+
+
+def _caught_up(status: Status, job: Job, store: Store) -> Status:
+    """Correct what a status file says by what the lockers hold.
+
+    A stage with fewer board buckets saves in a folder of its own, and a strategy locker alone counts no sweeps; there
+    the file may rightly name more.
+    """
+    held = saved_sweeps(store)
+    saved = max(held, status.saved_deals) if job.sampled else held
+    status = replace(status, saved_deals=saved, deals=max(saved, status.deals))
+    trace = [] if job.sampled else [check for check in read_trace(store) if check[0] <= held]
+    if trace and (status.judged is None or trace[-1][0] > status.judged.deals):
+        seconds = max(trace[-1][1], status.seconds or 0.0)
+        status = replace(status, judged=judged_by(job.problem, trace), seconds=seconds)
+    return status
 
 
 def _of_play(job: Job, folder: Path) -> Status:

@@ -331,6 +331,43 @@ def test_many_bits_flipped_anywhere(folder: Path, template: Path) -> None:
     assert min(outcomes.values()) > 0, outcomes
 
 
+@pytest.mark.parametrize("read_only", [True, False])
+@pytest.mark.parametrize("page", [0, 1])
+def test_a_zeroed_meta_page_is_restored_from_the_other(
+    folder: Path, page: int, read_only: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    with open_store(folder) as store:
+        store.transact(lambda transaction: transaction.put("payoff", b"last", np.arange(3)))
+        last = store._attached().commit() % 2
+    content = bytearray((folder / NAME).read_bytes())
+    content[4096 * page : 4096 * (page + 1)] = bytes(4096)
+    (folder / NAME).write_bytes(content)
+    with open_store(folder, read_only=read_only) as store:
+        assert [store.get("payoff", key) is not None for key in KEYS] == [True] * len(KEYS)
+        assert (store.get("payoff", b"last") is None) is (page == last)
+        assert store.check() == []
+    assert "restored a damaged meta page from the other one" in caplog.text
+    with open_store(folder) as store:
+        store.transact(lambda transaction: transaction.put("payoff", b"next", np.arange(3)))
+        assert store.check() == []
+
+
+def test_a_meta_page_is_not_restored_where_more_is_damaged_or_nothing_may_be_written(folder: Path) -> None:
+    path = folder / NAME
+    whole = path.read_bytes()
+    for content in (bytes(8192) + whole[8192:], bytes(4096) + whole[4096:8192] + bytes(len(whole) - 8192)):
+        path.write_bytes(content)
+        with pytest.raises(DamagedLockerError):
+            open_store(folder)
+        assert path.read_bytes() == content
+    path.write_bytes(bytes(4096) + whole[4096:])
+    path.chmod(0o444)
+    with pytest.raises(DamagedLockerError, match="expected sound LMDB pages"):
+        open_store(folder, read_only=True)
+    path.chmod(0o644)
+    assert path.read_bytes() == bytes(4096) + whole[4096:]
+
+
 @pytest.mark.parametrize("step", [17, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("page", [0, 1])
 def test_every_bit_of_the_meta_pages(folder: Path, template: Path, page: int, step: int) -> None:

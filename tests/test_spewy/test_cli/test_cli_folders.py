@@ -88,6 +88,24 @@ def test_a_strategy_locker_alone_is_checked(whole):
     assert spewy("check", whole).exit_code == 1
 
 
+@pytest.mark.parametrize("store", [".", "play", "judged"])
+def test_a_missing_manifest_is_found(whole, store):
+    good("exploit", whole, "--workers", 1)
+    (whole / store / "manifest.json").unlink()
+    done = spewy("check", whole)
+    assert done.exit_code == 1
+    assert f"{whole / store}: expected manifest.json beside lockers.mdb, found none\n" in done.stdout
+    assert "has only a strategy locker" not in done.stderr
+
+
+def test_a_missing_manifest_of_a_board_is_found(batch, tmp_path):
+    folder = shutil.copytree(batch, tmp_path / "batch")
+    (folder / "Qs7h2d3c" / "manifest.json").unlink()
+    done = spewy("check", folder)
+    assert done.exit_code == 1
+    assert done.stdout == f"{folder}/Qs7h2d3c: expected manifest.json beside lockers.mdb, found none\n"
+
+
 def test_a_missing_strategy_locker_is_found_and_written_again(solved, whole):
     shutil.rmtree(whole / "play")
     done = spewy("check", whole)

@@ -232,6 +232,23 @@ def test_a_status_with_something_else_in_it(folder, change):
     assert "expected a status of version 1, found" in refused("status", folder)
 
 
+def test_a_status_is_what_the_lockers_hold(tmp_path):
+    """A killed solve has saved and measured since it wrote its status file; a lost disk cache has lost a save."""
+    out = tmp_path / "out"
+    good("solve", write(tmp_path, TURN), "--out", out)
+    held = good_json("status", out)
+    file = read_status(out)
+    for saved in (3, held["saved_deals"] + 20):
+        early = replace(file.judged, deals=1, exploitability=50.0)
+        write_status(out, replace(file, deals=saved + 1, saved_deals=saved, seconds=1e-6, judged=early))
+        found = good_json("status", out)
+        assert found["saved_deals"] == held["saved_deals"]
+        assert found["deals"] == max(saved + 1, held["deals"])
+        assert found["seconds"] > 1e-3
+        assert found["judged"]["deals"] == held["judged"]["deals"]
+        assert found["judged"]["exploitability"] == pytest.approx(held["judged"]["exploitability"])
+
+
 def test_a_play_locker_alone_tells_what_it_holds(tmp_path):
     job = Job.of({"name": "small", "game": {"file": "leduc"}, "boards": {"flop": 2}, "rows": {"flop": 3}})
     sums = ClassSums(job.betting_tree, (1, 2), (6, 3))
