@@ -349,15 +349,11 @@ class Environment:
                     max_readers=MAX_READERS,
                     **ENGINE,
                 )
-            except lmdb.MapResizedError as error:
-                if attempt < _ATTEMPTS - 1:
-                    continue  # another process has more than doubled the file while this one opened it
-                raise translate(error, self.path) from error
-            except lmdb.InvalidError as error:
-                if not attempt and self._restored():
-                    continue
-                raise unreadable(error, self.path) from error
             except (lmdb.Error, OSError) as error:
+                # another process may have more than doubled the file while this one opened it
+                grown = isinstance(error, lmdb.MapResizedError) and attempt < _ATTEMPTS - 1
+                if grown or (isinstance(error, lmdb.InvalidError) and restore_meta_page(self.path)):
+                    continue
                 raise (translate if writable else unreadable)(error, self.path) from error
             try:
                 if not self._short:
@@ -371,13 +367,6 @@ class Environment:
             self._inode = self.path.stat().st_ino
             return env
         raise AssertionError("unreachable")
-
-    def _restored(self) -> bool:
-        """Restore a damaged meta page; return whether the file can be opened now."""
-        try:
-            return restore_meta_page(self.path)
-        except (LockerError, OSError):
-            return False  # the caller reports the damage
 
     def _lengthen(self, env: lmdb.Environment) -> None:
         """Lengthen the file to the length that LMDB states, in a transaction that excludes other writers."""

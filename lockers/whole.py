@@ -17,7 +17,7 @@ import lmdb
 
 from lockers.audit import data_file_findings, structure_findings
 from lockers.data_file import missing_bytes
-from lockers.errors import DamagedLockerError
+from lockers.errors import DamagedLockerError, LockerError
 from lockers.lock_file import lock_alone, lock_file, make_lock_file, require_writable
 
 _LOG = logging.getLogger(__name__)
@@ -56,40 +56,37 @@ def restore_meta_page(path: Path) -> bool:
     """Copy LMDB's whole meta page over a damaged one; return whether the file can be opened now.
 
     If the damaged page was that of the last commit, the file is then as it was before this commit, of which LMDB keeps
-    all pages. Nothing is changed if both meta pages are whole or damaged, or other pages are damaged.
-
-    Raises:
-        LockerError: Another process has the file open.
-        OSError: This process may not write the file.
+    all pages. Nothing changes if both meta pages are whole or damaged, if other pages are damaged, if this process may
+    not write the file, or if another process has it open.
     """
-    size = mmap.PAGESIZE
     with path.open("rb") as file:
-        pages = [file.read(size), file.read(size)]
+        pages = [file.read(mmap.PAGESIZE), file.read(mmap.PAGESIZE)]
     whole = [_is_meta_page(page) for page in pages]
-    if sum(whole) != 1 or len(pages[1]) < size:
+    if sum(whole) != 1 or len(pages[1]) < mmap.PAGESIZE:
         return False
-    damaged, source = whole.index(False), pages[whole.index(True)]
-    require_writable(path)
-    make_lock_file(path)
-    descriptor = os.open(lock_file(path), os.O_RDWR | os.O_CLOEXEC)
+    number, source = whole.index(False), pages[whole.index(True)]
+    (commit,) = struct.unpack_from("=Q", source, _COMMIT)
+    restored = bytearray(source)
+    struct.pack_into("=Q", restored, 0, number)
+    struct.pack_into("=Q", restored, _COMMIT, max(0, commit - 1))  # so the next commit overwrites this page
+    try:
+        require_writable(path)
+        make_lock_file(path)
+        descriptor = os.open(lock_file(path), os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False  # the caller reports the damage
     try:
         lock_alone(descriptor, path)
-        (commit,) = struct.unpack_from("=Q", source, _COMMIT)
-        restored = bytearray(source)
-        struct.pack_into("=Q", restored, 0, damaged)
-        struct.pack_into("=Q", restored, _COMMIT, max(0, commit - 1))  # the next commit overwrites this page
-        _overwrite(path, damaged * size, restored)
-        findings = structure_findings(path, lambda: 0)
-        if findings:
-            _overwrite(path, damaged * size, pages[damaged])
+        _overwrite(path, number, restored)
+        if structure_findings(path, lambda: commit):
+            _overwrite(path, number, pages[number])
+            return False
+    except (LockerError, OSError):
+        return False
     finally:
         os.close(descriptor)
-    if not findings:
-        _LOG.warning(
-            "%s: restored a damaged meta page from the other one; the last save before the damage may be lost",
-            path,
-        )
-    return not findings
+    _LOG.warning("%s: restored a damaged meta page; the last save before the damage may be lost", path)
+    return True
 
 
 def _is_meta_page(page: bytes) -> bool:
@@ -101,9 +98,9 @@ def _is_meta_page(page: bytes) -> bool:
     return bool(flags & _META_FLAG) and (magic, version, size) == (_MAGIC, _VERSION, mmap.PAGESIZE)
 
 
-def _overwrite(path: Path, offset: int, content: bytes | bytearray) -> None:
+def _overwrite(path: Path, number: int, content: bytes | bytearray) -> None:
     with path.open("r+b") as file:
-        file.seek(offset)
+        file.seek(number * mmap.PAGESIZE)
         file.write(content)
         file.flush()
         os.fsync(file.fileno())

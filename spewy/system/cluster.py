@@ -41,8 +41,7 @@ PAUSE_SECONDS = 1.0
 Note = Callable[[str], None]
 """A function that shows a line of text to the user."""
 _LOG = logging.getLogger(__name__)
-_CLUSTER = "spewy_cluster"
-"""Attribute of a Dask client that holds its `Cluster`; a table of clusters would keep both alive for ever."""
+_CLUSTER = "spewy_cluster"  # attribute of a client that holds its cluster; a table would keep both alive
 
 
 class Stop(Protocol):
@@ -121,8 +120,7 @@ class Cluster(Closing):
         self._seen: dict[str, tuple[float, float]] = {}
         self._silent: set[float] = set()
         self._looked, self._spoke = float("-inf"), time.monotonic()
-        self._begun = False
-        self._deaths = 0
+        self._begun, self._deaths = False, 0
         self.ending: Stop | None = None
         self._local = None if address is not None else LocalCluster(size, self._is_ending)
         try:
