@@ -17,7 +17,8 @@ from dealt_jobs import DEALT_FLOP, DEALT_LEDUC, exploitability_of, numbers_in, v
 from jobs import EXAMPLES
 from process_groups import assert_ended, seconds_of_workers, slowness
 
-from buckets.abstraction import Abstraction
+from buckets.abstraction import Abstraction, AbstractionSpec
+from buckets.cards import Deck
 from lockers import LmdbStore, StorageError, holds_store, open_store
 from spewy.errors import SolveError
 from spewy.job.job import Job
@@ -32,6 +33,7 @@ from spewy.records.response_cache import FlopFinding, ResponseCache
 from spewy.records.status import LOG, STATUS, read_status
 from spewy.records.strategy_locker import StrategyLocker
 from spewy.run.reporter import Silent
+from spewy.run.sampled_cost import _pair_table_bytes
 from spewy.run.sampled_plan import SampledPlan
 from spewy.run.session import Session
 from spewy.system.folder_lock import FolderLock
@@ -1024,6 +1026,23 @@ def test_an_estimate_counts_what_a_check_finds():
         "estimate", EXAMPLES / "flop-holdem.toml"
     )  # which is judged on all in any case
     assert ends_with_the_flop["table_bytes"] > all_flops
+
+
+def test_an_estimate_counts_the_tables_of_pairs():
+    """A table has four bytes for each board bucket of flops and each board of the turn or river."""
+    spec = AbstractionSpec(Deck(5, 3), 2, (0, 2, 1), ("all", 4, 12), (50, 6, 5), remember=True)
+    pairs = Abstraction.build(spec).arrays["pairs"]
+    assert sum(_pair_table_bytes(spec, t, (1, 4, 12)) for t in range(3)) == pairs.nbytes > 0
+    few_rows = ("rows.flop=2", "rows.turn=2", "rows.river=2", "boards.turn=200", "boards.river=200")
+    settings = ("--set=boards.remember=true", *(f"--set={setting}" for setting in few_rows))
+    few, many = (
+        good_json("estimate", EXAMPLES / "limit-holdem.toml", *settings, f"--set=boards.flop={flops}")
+        for flops in (20, 200)
+    )
+    tables = 4 * 180 * (16_432 + 134_459)
+    assert many["table_bytes"] - few["table_bytes"] == pytest.approx(tables, rel=1e-3)
+    # Here most memory is needed while board buckets are computed, at the end with two copies of the tables.
+    assert many["memory_bytes"] - few["memory_bytes"] == pytest.approx(2 * tables, rel=1e-3)
 
 
 def test_an_estimate_counts_the_buffers_and_the_time_of_answers(tmp_path):
