@@ -11,10 +11,11 @@ from cli_runs import good, good_json, refused, spewy, write
 from stored_leduc import JOBS, stored
 from without_rights import without_rights
 
-from lockers import DamagedLockerError, open_store
+from lockers import open_store
 from solvers.game import LiveGame
 from solvers.reference.walk import Walker
 from spewy.chunks.live_game import with_ranges
+from spewy.errors import InputError
 from spewy.job.job import Job
 from spewy.learn.bucket_matrices import board_chunks, bucket_payoffs, trembling
 from spewy.learn.playdown import PlayDown
@@ -167,7 +168,7 @@ def test_damage_is_told(folder):
         store.transact(lambda txn: txn.put("payoff", key, np.zeros(3)))
     with (
         BucketPayoffs.of_solve(folder) as kept,
-        pytest.raises(DamagedLockerError, match=r"\|1\.0: expected float32 of shape"),
+        pytest.raises(InputError, match=r"round 1, board bucket 0: .* delete the folder payoffs in"),
     ):
         kept.matrices(1, 0, (5, 3, 3))
 
