@@ -67,6 +67,11 @@ def find_boards(paths: Sequence[str | Path], *, weighing: bool = True) -> BoardF
         if weighing and given:
             _require_listed([child.name for child, key in boards.items() if key not in given], path)
             inside = [child for child, key in boards.items() if given.get(key) != 0]
+            if not inside:
+                raise InputError(
+                    f"file {path_text(path / WEIGHTS_FILE)}: expected a weight above 0 for a board of the folder, "
+                    "found one only for boards that have no folder yet; solve them first"
+                )
         folders += inside
         weights |= {key: weight for key, weight in given.items() if weight}
         present = set(boards.values())

@@ -177,6 +177,13 @@ def test_a_board_without_a_strategy_is_named_and_left_out_of_a_comparison(rivers
     assert found["only"] == [["QsJh2h8c3d"], []]
 
 
+def test_a_batch_whose_weighed_boards_are_all_missing_is_refused(batches, tmp_path):
+    shutil.copytree(batches[0], tmp_path / "a")
+    (tmp_path / "a/boards.csv").write_text("board,weight\nQs7h2d3c,0\nQs7h2d4c,0\nQs7h2d5c,3\n")
+    for command in (("report", tmp_path / "a"), ("compare", tmp_path / "a", tmp_path / "a")):
+        assert "only for boards that have no folder yet" in refused(*command)
+
+
 def test_a_hidden_folder_beside_the_boards_is_no_board(rivers, tmp_path):
     """A kill while a cluster's result replaces a folder leaves the old folder under a hidden name."""
     expected = {command: good(command, rivers[0]) for command in ("report", "status", "check", "exploit")}
