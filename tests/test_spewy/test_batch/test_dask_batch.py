@@ -257,13 +257,19 @@ def test_a_cluster_lives_as_long_as_its_client(cluster):
     client = distributed.Client(cluster.address)
     found = Cluster.of_client(client)
     assert Cluster.of_client(client) is found
-    found.close()
-    assert Cluster.of_client(client).there()
-    alive = weakref.ref(Cluster.of_client(client))
+    alive = weakref.ref(found)
     client.close()
     del client, found
     gc.collect()
     assert alive() is None
+
+
+def test_a_closed_cluster_is_not_found_again(cluster):
+    with distributed.Client(cluster.address) as client:
+        found = Cluster.of_client(client)
+        found.close()
+        assert Cluster.of_client(client) is not found
+        assert len(Cluster.of_client(client).workers()) == 2
 
 
 def test_a_worker_forgets_pools_that_stopped_long_ago(monkeypatch):
