@@ -254,9 +254,7 @@ class Session(Closing):
             self._coarse.remove()
         trace = tuple(loop.trace)
         variant = self._variant_text(loop.trace)
-        result = SolveResult.of(
-            job, engine.done, ended, check, net, times, trace, memory.peak_mib, variant
-        )
+        result = SolveResult.of(job, engine.done, ended, check, net, times, trace, memory.peak_mib, variant)
         if not interrupted:
             with self.stores.use() as store:
                 write_result(store, result.to_json())
