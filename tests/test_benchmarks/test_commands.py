@@ -50,6 +50,7 @@ studies.locked_starts --spot R1 --lock x:b20 --most 20
 studies.matches --data OUT/matches.json play LIMIT --hands 20 --opponents equity --workers 1 --logs OUT/logs
 studies.matches table
 studies.mixed_leaves --sweeps 3
+studies.mutants --count 1 --only spewy/game/sizes.py --out OUT/mutants.jsonl
 studies.no_limit_gadgets --quick --iterations 3
 studies.off_tree_roots NOLIMIT --turns 1 --iterations 5
 studies.round_starts NOLIMIT --turns 2 --iterations 5 --sizes 3

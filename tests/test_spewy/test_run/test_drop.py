@@ -429,7 +429,7 @@ def test_locks_hold_in_a_dropped_round(tmp_path):
 def test_a_line_that_nobody_takes(tmp_path):
     lock = '\n[[lock]]\nline = ""\nstrategy = { Check = 1 }\n'
     small = dropped(solve(tmp_path, TURN + lock), tmp_path / "small")
-    result = spewy("show", small, "--line", "r50c/", "--board", RIVER, "--all", "--json")
+    result = spewy("show", small, "--line", "r50c/", "--board", RIVER, "--json")
     assert result.exit_code == 0
     assert "no hands reach it" in result.stderr
     assert all(row["reach"] == 0 for row in json.loads(result.stdout)["hands"].values())

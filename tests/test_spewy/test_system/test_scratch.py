@@ -58,6 +58,6 @@ def test_logs_of_a_killed_match_go(tmp_path):
     left = tmp_path / "spewy-match-left"
     left.mkdir()
     (left / "seed-1.log").write_text("x")
-    with logs_folder(None, "match", {}) as folder:
+    with logs_folder(None, "match") as folder:
         assert list(tmp_path.iterdir()) == [folder]
     assert not list(tmp_path.iterdir())
