@@ -26,7 +26,15 @@ from lockers.errors import (
     ReadOnlyLockerError,
     StorageError,
 )
-from lockers.folder import DATA, LOCK, discard_store, holds_store, remove_store, require_manifest
+from lockers.folder import (
+    DATA,
+    LOCK,
+    discard_store,
+    holds_store,
+    lacks_manifest,
+    remove_store,
+    require_manifest,
+)
 from lockers.lmdb_store import LmdbStore, open_store
 from lockers.manifest import FORMAT
 from lockers.memory import MemoryStore
@@ -51,6 +59,7 @@ __all__ = [
     "Transaction",
     "discard_store",
     "holds_store",
+    "lacks_manifest",
     "open_store",
     "remove_store",
     "require_manifest",

@@ -44,11 +44,16 @@ def holds_store(folder: Path | str) -> bool:
     return True
 
 
+def lacks_manifest(folder: Path) -> bool:
+    """Tell whether a folder holds the data file of a store, but no manifest."""
+    return (folder / DATA).exists() and not holds_store(folder)
+
+
 def no_manifest(folder: Path) -> LockerError:
     """Make the error for a folder without a manifest."""
     if folder.is_file():
         return LockerError(f"{folder}: expected a folder with a store, found a file")
-    if (folder / DATA).exists():
+    if lacks_manifest(folder):
         return DamagedLockerError(f"{folder}: expected {FILE} beside {DATA}, found none")
     return LockerError(f"{folder}: expected a store, found no {FILE}")
 

@@ -38,14 +38,14 @@ def check(ctx: click.Context, folder: Path) -> None:
       spewy check results/T1
       spewy check results/srp
     """  # noqa: D301
-    from lockers import holds_store
+    from lockers import holds_store, lacks_manifest
 
     solves = _solves(folder)
     findings = [finding for solve in solves for finding in _findings(solve)]
     for finding in findings:
         click.echo(visible_lines(finding))
     for solve in solves:
-        if not (holds_store(solve) or _lacks_manifest(solve)):
+        if not (holds_store(solve) or lacks_manifest(solve)):
             say(f"{solve}: has only a strategy locker; a further solve would start from scratch")
     if findings:
         ctx.exit(UNHEALTHY)
@@ -55,10 +55,10 @@ def check(ctx: click.Context, folder: Path) -> None:
 
 def _solves(folder: Path) -> Sequence[Path]:
     """Return the folders of the solves of a batch; for any other folder the folder itself."""
-    from lockers import holds_store
+    from lockers import holds_store, lacks_manifest
     from spewy.records.strategy_locker import FOLDER
 
-    if holds_store(folder) or holds_store(folder / FOLDER):
+    if holds_store(folder) or holds_store(folder / FOLDER) or lacks_manifest(folder):
         return (folder,)
     from spewy.look.boards import batch_folders  # this import loads kernels
     from spewy.look.folder import require_solve
@@ -69,27 +69,20 @@ def _solves(folder: Path) -> Sequence[Path]:
         return (folder,)
     if batch.missing:
         say(f"{folder}: not solved yet: {', '.join(batch.missing)}")
-    broken = (child for child in folder.glob("[!.]*/") if _lacks_manifest(child))
+    broken = (child for child in folder.glob("[!.]*/") if lacks_manifest(child))
     return sorted({*batch.folders, *broken})
 
 
 def _findings(folder: Path) -> Iterator[str]:
     """Yield what is damaged or missing in the folder of a solve."""
-    from lockers import holds_store
+    from lockers import holds_store, lacks_manifest
     from spewy.records.strategy_locker import FOLDER
 
-    if holds_store(folder) or _lacks_manifest(folder) or not holds_store(folder / FOLDER):
+    if holds_store(folder) or lacks_manifest(folder) or not holds_store(folder / FOLDER):
         yield from _audited(folder, solve=True)
     for inner in sorted(folder.glob("[!.]*/")):
-        if holds_store(inner) or _lacks_manifest(inner):
+        if holds_store(inner) or lacks_manifest(inner):
             yield from _audited(inner, solve=False)
-
-
-def _lacks_manifest(folder: Path) -> bool:
-    """Whether a folder has the data file of a store, but no manifest."""
-    from lockers import DATA, holds_store
-
-    return (folder / DATA).exists() and not holds_store(folder)
 
 
 def _audited(folder: Path, *, solve: bool) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from buckets.cards import cards_name, parse_cards
 from buckets.errors import CardError
-from lockers import holds_store, open_store
+from lockers import holds_store, lacks_manifest, open_store
 from spewy.errors import InputError, path_text, short
 from spewy.look.folder import solves_in, stored_job, strategy_folder
 from spewy.system.textfile import as_path, read_text
@@ -90,7 +90,7 @@ def batch_folders(folder: str | Path) -> BoardFolders | None:
         InputError: the file of weights cannot be read.
     """
     path = as_path(folder, "folder")
-    if not path.is_dir() or holds_store(strategy_folder(path)):
+    if not path.is_dir() or holds_store(strategy_folder(path)) or lacks_manifest(path):
         return None
     return find_boards((path,), weighing=False) if solves_in(path) else None
 

@@ -499,3 +499,12 @@ def test_an_interruption_during_the_last_check_leaves_a_result(tmp_path):
     assert (first.converged, first.interrupted) == (True, False)
     with Session(job, tmp_path / "out") as session:
         assert session.solve().exploitability == first.exploitability
+
+
+def test_a_missing_manifest_is_found_beside_rounds_that_were_solved_again(tmp_path):
+    small = dropped(solve(tmp_path, TURN), tmp_path / "small")
+    assert spewy("show", small, "--line", "cc/", "--board", RIVER).exit_code == 0
+    assert (small / "solved_again").is_dir()
+    (small / "manifest.json").unlink()
+    assert spewy("check", small).exit_code == 1
+    assert "expected manifest.json beside lockers.mdb" in spewy("show", small).stderr
