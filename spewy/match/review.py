@@ -177,7 +177,8 @@ class Review(Printed):
     skipped: tuple[Skipped, ...] = ()
 
     def _table(self) -> Table:
-        columns = ("hand", "player", "board", "line", "action", "cost (chips)")
+        unit = next((each.fit.unit for each in self.decisions if each.fit is not None), "chips")
+        columns = ("hand", "player", "board", "line", "action", f"cost ({unit})")
         rows = tuple(
             (
                 str(each.number),

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
@@ -45,6 +46,10 @@ from spewy.system.closing import Closing
 DEFAULT_TOLERANCE = 0.05
 MOST_OPEN = 16
 """Largest number of solves of a batch that are open at the same time."""
+
+
+Rules: TypeAlias = tuple[object, ...]
+"""What the game of a hand must have in common with that of a spot: all but names, stacks, blinds and limits of bets."""
 
 
 class NotInSpotError(InputError):
@@ -109,16 +114,10 @@ class HandInSpot:
 
     def missing(self, player: int) -> str | None:
         """Return why a player's known cards cannot be reviewed in the spot; None if they can, or are unknown."""
-        cards = self.hand.hole[player]
-        if cards is None or self.is_in_range(player):
+        cards, problem = self.hand.hole[player], self.spot.problem
+        if cards is None or problem.ranges[player][problem.game.hand_number(self.cards(cards))] > 0:
             return None
         return f"{cards_name(cards)} is not in the range of {SEAT_NAMES[player]}"
-
-    def is_in_range(self, player: int) -> bool:
-        """Whether a player's cards are in the player's range at the root of the spot."""
-        cards = self.hole[player]
-        problem = self.spot.problem
-        return cards is not None and bool(problem.ranges[player][problem.game.hand_number(cards)])
 
     def moves(self) -> Iterator[Move]:
         """Translate the hand's decisions from the start of the spot on.
@@ -185,14 +184,15 @@ class SpotHands(Closing):
         self, folders: Sequence[Path], tolerance: float = DEFAULT_TOLERANCE, note: Note | None = None
     ) -> None:
         self._tolerance, self._note = tolerance, note
-        self._found: dict[tuple[int, History], list[tuple[Path, Job]]] = {}
+        self._found: dict[tuple[Rules, int, History], list[tuple[Path, Job]]] = {}
         self._opened: dict[Path, Spot] = {}
         for folder in folders:
             with open_store(strategy_folder(folder), read_only=True) as store:
                 job = stored_job(store, folder)
             if job.spot is None:
                 raise InputError(f"folder {path_text(folder)} holds a whole game among spots; give one solve")
-            key = job.tree_config.start_round, canonical(job.history, job.rules.deck)[0]
+            history = canonical(job.history, job.rules.deck)[0]
+            key = _rules(job.rules), job.tree_config.start_round, history
             self._found.setdefault(key, []).append((folder, job))
         self.game: Game = next(iter(self._found.values()))[0][1].rules
         """Rules of the first spot's game."""
@@ -206,16 +206,16 @@ class SpotHands(Closing):
             NotInSpotError: the hand reaches no spot.
             InputError: the spot is not solved yet.
         """
-        states = list(decisions(hand))
-        reason = "no spot"
-        for t in sorted({t for t, _ in self._found}):
+        states, rules = list(decisions(hand)), _rules(hand.game)
+        reason, off = f"no spot is of the game {hand.game.name}", ""
+        for t in sorted({t for other, t, _ in self._found if other == rules}):
             first = sum(len(actions) for actions in hand.betting.rounds[:t])
             if first >= len(states) or states[first][0].betting.round != t:
                 reason = f"the hand has no decision on the {hand.game.round_names[t]}"
                 break  # later rounds have none, either
             public = states[first][0]
             history = hand.game.cut(public.board)
-            spots = self._found.get((t, canonical(history, hand.game.deck)[0]), [])
+            spots = self._found.get((rules, t, canonical(history, hand.game.deck)[0]), [])
             by_ratio = sorted(
                 ((_ratio(public, job), folder) for folder, job in spots), key=lambda each: abs(each[0])
             )
@@ -226,12 +226,11 @@ class SpotHands(Closing):
             if abs(ratio) <= self._tolerance:
                 return self._in_spot(hand, folder, first, history, ratio, public)
             what = "bet to pot" if hand.game.limit else "stack to pot"
-            reason = (
+            off = off or (
                 f"the ratio of {what} on the {hand.game.round_names[t]} is {float(100 * ratio):+.1f}% off the "
                 f"spot's (tolerance {100 * self._tolerance:g}%)"
             )
-            break
-        raise NotInSpotError(reason)
+        raise NotInSpotError(off or reason)
 
     def close(self) -> None:
         """Close all solves."""
@@ -270,6 +269,11 @@ class SpotHands(Closing):
         while len(self._opened) > MOST_OPEN:
             self._opened.pop(next(iter(self._opened))).solution.close()
         return spot
+
+
+def _rules(game: Game) -> Rules:
+    cards = game.num_suits, game.num_ranks, game.num_hole_cards, game.num_board_cards
+    return (game.limit, game.first_player, *cards)
 
 
 def _effective(public: Hand) -> int:

@@ -1,5 +1,6 @@
 """What decisions cost, held against a strategy that is told."""
 
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -195,6 +196,27 @@ def test_hands_outside_of_a_spot_say_why(spot, hand, reason):
     assert (review.hands, review.decisions) == ((), ())
 
 
+@pytest.mark.parametrize("game", ["kuhn", "leduc", "holdem.limit.2p.reverse_blinds"])
+def test_hands_of_another_game_than_the_spot_s_lie_outside(spot, game):
+    hand = Hand.start(load_game(game))
+    while not hand.is_over:
+        dealt = [card for card in hand.game.deck.cards if card not in hand.board][: hand.to_deal]
+        hand = hand.deal(dealt) if hand.to_deal else hand.apply("c")
+    assert reviewed(spot[1], hand).skipped == (Skipped(0, f"no spot is of the game {hand.game.name}", True),)
+
+
+def test_a_hand_that_fits_the_spot_of_a_later_round_only_is_compared_with_that_one(spot, tmp_path):
+    shutil.copytree(spot[0] / "river", tmp_path / "spots" / "river")
+    turn = SPOT.replace(" 3d", "").replace("pot = 200", "pot = 400").replace("river", "turn")
+    good("solve", write(tmp_path, turn.replace('"1%"', '"20%"')), "--out", tmp_path / "spots" / "turn")
+    with open_strategy(tmp_path / "spots") as strategy:
+        review = reviewed(strategy, river_hand(("r20", "c")), river_hand(("r20", "c"), board="Qs Jh 2h 8c 4d"))
+    assert [each.decided.line for each in review.decisions] == ["", "r100"]
+    assert [each.reason for each in review.skipped] == [
+        "the ratio of stack to pot on the turn is +100.0% off the spot's (tolerance 5%)"
+    ]
+
+
 def test_a_player_outside_of_the_range_does_not_hide_the_other(spot):
     review = reviewed(spot[1], river_hand(("r20", "c"), hole=("4s 4c", "Ks Kc")))
     assert [(each.name, each.decided.line) for each in review.decisions] == [("b", "r100")]
@@ -278,6 +300,7 @@ def test_a_spot_in_big_blinds_is_reviewed_in_big_blinds(spot, tmp_path):
             "bb",
         )
     assert in_bb.decisions[0].decided.actions == ("c", "r1", "r9")
+    assert ("cost (bb)" in repr(in_bb), "cost (chips)" in repr(in_chips)) == (True, True)
     assert summary(in_bb)["a"].cost == pytest.approx(summary(in_chips)["a"].cost, abs=1e-3)
 
 
