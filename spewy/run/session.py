@@ -267,11 +267,11 @@ class Session(Closing):
         return result.in_unit(job.amounts)
 
     def _variant_text(self, trace: Trace) -> str | None:
-        """Name the variant of CFR, and a restart with its reason; None if there is no variant to choose."""
+        """Name the variant of CFR, and a restart that has taken place, with its reason; None for other engines."""
         if not isinstance(self.plan, WalkedPlan) or self.plan.setup.engine == "program":
             return None
         name, restart = self.plan.setup.variant, self.stopping.restart_after(trace)
-        if restart is None:
+        if restart is None or restart == trace[-1][0]:  # the run ended where the next one will restart
             return name
         return (
             f"{name}, restarted from its averages after sweep {restart:,} because exploitability fell slowly"

@@ -117,6 +117,8 @@ def test_a_result_tells_the_variant_and_why_it_restarted():
         assert session.solve().variant == (
             "dcfr-steep, restarted from its averages after sweep 200 because exploitability fell slowly"
         )
+    with Session(polar({"max_sweeps": 200})) as session:  # ends where it would restart
+        assert session.solve().variant == "dcfr-steep"
     with Session(polar({"variant": "lcfr"})) as session:  # a variant that was asked for is left alone
         assert session.solve().variant == "lcfr"
     with Session(Job.load(EXAMPLES / "R1.toml")) as session:
