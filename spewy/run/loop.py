@@ -208,10 +208,10 @@ class Loop:
         self.trace.append((check.done, self._before + check.at - self._started, check.exploitability))
         if engine.saves != "checked":
             self._write_trace()
-        left = forecast(self.trace, self._stopping.target)
+        left = 0.0 if self._stopping.is_reached(check) else forecast(self.trace, self._stopping.target)
         amount, unit = self._stopping.in_unit(check.exploitability), self._stopping.unit
         self._status.checked(check, left)
-        self._report.check(check.done, amount, unit, None if self._stopping.is_reached(check) else left)
+        self._report.check(check.done, amount, unit, left)
         error = "" if check.stderr is None else f" +- {self._stopping.in_unit(check.stderr):.4g}"
         where = (
             "" if check.flops is None else f" on {check.flops} flops, {check.core_seconds:.1f} s of a core"

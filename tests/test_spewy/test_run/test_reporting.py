@@ -177,4 +177,5 @@ def test_who_has_arrived_has_no_time_left():
     noting = Noting()
     with Session(example("R1")) as session:
         assert session.solve(noting).converged
-    assert noting.left[-1] is None
+    assert noting.left[-1] == 0.0
+    assert check_text(0.5, "%", noting.left[-1]) == "exploitability 0.5%"
