@@ -118,7 +118,7 @@ def review(
     from spewy.match.review import open_strategy, read_hands, review_hands, summary
     from spewy.match.spot_hands import DEFAULT_TOLERANCE, SpotHands
 
-    strategy = open_strategy(folder, DEFAULT_TOLERANCE if tolerance is None else tolerance / 100)
+    strategy = open_strategy(folder, DEFAULT_TOLERANCE if tolerance is None else tolerance / 100, say)
     try:
         rules = strategy.game if game is None else load_game(game)
         in_spots = isinstance(strategy, SpotHands)

@@ -21,6 +21,7 @@ from spewy.match.log import hand_lines
 from spewy.match.phh import SUFFIXES, read_phh
 from spewy.match.score import MBB
 from spewy.match.spot_hands import DEFAULT_TOLERANCE, HandInSpot, SpotHands
+from spewy.match.spots import Note
 from spewy.system.html import Printed, Table
 from spewy.system.textfile import as_path, read_text
 
@@ -28,13 +29,16 @@ if TYPE_CHECKING:
     from spewy.bot.agent import LockerBot
 
 
-def open_strategy(folder: str | Path, tolerance: float = DEFAULT_TOLERANCE) -> LockerBot | SpotHands:
+def open_strategy(
+    folder: str | Path, tolerance: float = DEFAULT_TOLERANCE, note: Note | None = None
+) -> LockerBot | SpotHands:
     """Open a folder's stored strategy for reviews: a whole game, a spot, or several spots.
 
     Args:
         folder: folder of a solve, or a folder with the folders of spots, such as a batch.
         tolerance: largest difference between the ratios of stack to pot of a hand and a spot, as a share of the spot's;
             no effect for a whole game.
+        note: called with a line of text before and after dropped rounds of a spot are solved again.
 
     Raises:
         InputError: the folder holds no solve.
@@ -47,11 +51,11 @@ def open_strategy(folder: str | Path, tolerance: float = DEFAULT_TOLERANCE) -> L
     folder = as_path(folder, "folder")
     inside = [] if holds_store(strategy_folder(folder)) else solves_in(folder)
     if inside:
-        return SpotHands(inside, tolerance)
+        return SpotHands(inside, tolerance, note)
     with open_strategies(folder) as store:
         is_spot = stored_job(store, folder).spot is not None
     if is_spot:
-        return SpotHands([folder], tolerance)
+        return SpotHands([folder], tolerance, note)
     return LockerBot(open_policy(folder), Options(resolve="never"))
 
 

@@ -132,8 +132,8 @@ class Stopping:
     def restart_after(self, trace: Trace) -> int | None:
         """Return the sweep after which the solve restarts from its averages; None: it has not been too slow so far.
 
-        The checks alone decide, so that an interrupted solve restarts after the same sweep, and also one with another
-        target now than before.
+        The checks alone decide. So a solve that is interrupted at a check, or continued with another target, restarts
+        after the same sweep.
         """
         for k in range(1, len(trace) if self.restarts else 0):
             before, done = trace[k - 1][0], trace[k][0]

@@ -319,6 +319,16 @@ def test_of_equal_suits_those_are_chosen_that_the_ranges_have(tmp_path):
         assert reviewed(strategy, own).skipped == (Skipped(0, "QcJc is not in the range of oop", False),)
 
 
+def test_a_dropped_river_is_solved_again_and_the_command_says_so(tmp_path):
+    text = SPOT.replace(" 3d", "").replace("[bets.river]", '[bets.turn]\nbet = "a"\n[bets.river]')
+    good("solve", write(tmp_path, text.replace('"1%"', '"5%"')), "--out", tmp_path / "turn")
+    good("drop", tmp_path / "turn", "--round", "river")
+    (tmp_path / "hands.phhs").write_text(phh_text([LoggedHand(1, river_hand(("r20", "c")), ("a", "b"))]))
+    told = spewy("review", tmp_path / "hands.phhs", "--lockers", tmp_path / "turn")
+    assert "decisions  2 with cards that are known" in told.stdout
+    assert "was dropped: solving it" in told.stderr
+
+
 LIMIT = """
 name = "limit"
 [game]
