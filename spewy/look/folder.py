@@ -51,7 +51,7 @@ def open_policy(folder: str | Path) -> Policy:
 
 
 def solve_identity(folder: str | Path) -> dict[str, Any]:
-    """Return what tells the saved strategies of a solve from all others, as JSON values by name.
+    """Return the values that identify the saved strategies of a solve, as JSON values by name.
 
     The values are a hash of the manifest (the game, the betting tree, the rows), the number of sweeps or deals, and
     what differs if the same job is solved anew: seconds and exploitability of the first check, or the time of the last

@@ -102,7 +102,7 @@ class Entrant:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """All that tells the bot from others in the head of a log, as JSON values by name.
+        """Values that identify the bot in the head of a log, as JSON values by name.
 
         A bot from a folder has its saved strategy (`spewy.look.folder.solve_identity`) and all of its options. Any
         other bot has its word only: a program, or a client at a port, can change without a sign.

@@ -1,7 +1,7 @@
 """Logs of matches in the format of the ACPC's dealer; a run appends each hand, and continues from its log.
 
-A log's head says which match it has, and which bots play it: for each seat a line ``# bot NAME {...}`` with all that
-tells the bot from others (`spewy.match.entrant.Entrant.identity`). Hands of other bots are never added.
+A log's head says which match it has, and which bots play it: for each seat a line ``# bot NAME {...}`` with the values
+that identify the bot (`spewy.match.entrant.Entrant.identity`). Hands of other bots are never added.
 
 Lines that begin with ``#`` are comments. The comments about a hand come before its ``STATE`` line, so a hand is
 complete as soon as the log has its ``STATE`` line:

@@ -77,7 +77,7 @@ class Match:
 
     @cached_property
     def bots(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """All that tells each bot from others (`Entrant.identity`), read when it is first needed."""
+        """The identity of each bot (`Entrant.identity`), read when it is first needed."""
         return self.entrants[0].identity, self.entrants[1].identity
 
     @property

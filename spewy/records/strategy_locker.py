@@ -326,13 +326,12 @@ def write_bucket(
 def finish_save(store: Store, deals: int) -> None:
     """Record the number of deals that the saved strategies average, and wait until everything is on the disk.
 
-    If no deals were added, the strategies and the time of their save stay as they were: by this time the logs of
-    matches know the strategies.
+    The time of the save changes only if deals were added, because logs of matches identify the strategies by it.
     """
     saved = read_saved(store)
     if saved.deals != deals:
         saved = replace(saved, deals=deals, saved_at=time.time())
-    store.transact(lambda txn: put_saved(txn, saved))
+        store.transact(lambda txn: put_saved(txn, saved))
     store.flush()
 
 

@@ -99,7 +99,7 @@ class Agents:
             )
 
     def identity(self, name: str, dialect: Dialect) -> dict[str, Any]:
-        """Return what tells the agents of a game from others in the head of a log, as JSON values by name.
+        """Return the values that identify the agents of a game in the head of a log, as JSON values by name.
 
         A game whose solve is stored before its first match is solved now if none is stored.
 

@@ -1,7 +1,7 @@
 """Folder of a session: the log of finished hands, and the state from which an interrupted session continues.
 
-``slumbot.log`` begins with the game and with all that tells both players from others (`spewy.match.log.bot_line`). It
-has the hands as `spewy.match.log.read_log` reads them, and comments:
+``slumbot.log`` begins with the game and the identities of both players (`spewy.match.log.bot_line`). It has the
+hands as `spewy.match.log.read_log` reads them, and comments:
 
 - ``# result HAND:WINNINGS:BASELINE``: chips that the client has won, as the server says, and the server's baseline (or
   ``-``); this line follows the hand's ``STATE`` line and completes the hand;
