@@ -210,7 +210,9 @@ def test_a_hand_that_fits_the_spot_of_a_later_round_only_is_compared_with_that_o
     turn = SPOT.replace(" 3d", "").replace("pot = 200", "pot = 400").replace("river", "turn")
     good("solve", write(tmp_path, turn.replace('"1%"', '"20%"')), "--out", tmp_path / "spots" / "turn")
     with open_strategy(tmp_path / "spots") as strategy:
-        review = reviewed(strategy, river_hand(("r20", "c")), river_hand(("r20", "c"), board="Qs Jh 2h 8c 4d"))
+        review = reviewed(
+            strategy, river_hand(("r20", "c")), river_hand(("r20", "c"), board="Qs Jh 2h 8c 4d")
+        )
     assert [each.decided.line for each in review.decisions] == ["", "r100"]
     assert [each.reason for each in review.skipped] == [
         "the ratio of stack to pot on the turn is +100.0% off the spot's (tolerance 5%)"
