@@ -20,6 +20,7 @@ from starlette.routing import Route
 
 from lockers import DamagedLockerError
 from spewy.errors import InputError, MissingError, NotSolvedError, SpewyError, one_line, shown
+from spewy.match.seat import BotError
 from spewy.system.failures import failure_text
 from spewy.system.textfile import MOST_NESTED, nested_deeper
 from spewy.web.threads import in_thread
@@ -112,9 +113,9 @@ def answer_of(function: Callable[[Parameters], Any], parameters: Parameters) -> 
         return _error(501, str(error))
     except DamagedLockerError as error:
         return _error(400, f"{DAMAGED}: {error}")
-    except SpewyError as error:
-        return _error(400, str(error))
     except Exception as error:
+        if isinstance(error, SpewyError) and not isinstance(error, BotError):  # which is a bug of a bot
+            return _error(400, str(error))
         known = failure_text(error)
         if known is not None:
             return _error(503, known)

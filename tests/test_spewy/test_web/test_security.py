@@ -15,8 +15,9 @@ from starlette.applications import Starlette
 from web_client import Client
 
 from spewy.errors import InputError
+from spewy.match.seat import BotError
 from spewy.web import security
-from spewy.web.answers import get, post
+from spewy.web.answers import FAILED, Parameters, answer_of, get, post
 from spewy.web.app import STATIC, make_app
 from spewy.web.folders import Folders
 from spewy.web.security import HEADERS, MOST_BYTES, POLICY, Guard
@@ -239,6 +240,14 @@ def test_headers_of_a_failure(changing: Client, caplog: pytest.LogCaptureFixture
     assert answer.json() == {"error": "the answer failed unexpectedly; the log on the terminal says why"}
     assert answer.headers["content-security-policy"] == POLICY
     assert "a secret of the server" in caplog.text
+
+
+def test_a_bug_of_a_bot_is_no_bad_input(caplog: pytest.LogCaptureFixture) -> None:
+    def act(parameters: Parameters) -> None:
+        raise BotError("bot, act: expected an answer, found KeyError: 7")
+
+    assert answer_of(act, {}) == (500, {"error": FAILED})
+    assert "KeyError: 7" in caplog.text
 
 
 def test_the_policy_forbids_inline_scripts_and_other_servers() -> None:
