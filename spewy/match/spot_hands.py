@@ -47,9 +47,8 @@ DEFAULT_TOLERANCE = 0.05
 MOST_OPEN = 16
 """Largest number of solves of a batch that are open at the same time."""
 
-
 Rules: TypeAlias = tuple[object, ...]
-"""What the game of a hand must have in common with that of a spot: all but names, stacks, blinds and limits of bets."""
+"""Rules that a spot's game and a hand's game must share: all but the name, stacks, blinds and sizes of bets."""
 
 
 class NotInSpotError(InputError):

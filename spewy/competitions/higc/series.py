@@ -60,7 +60,7 @@ def parse_bot(
     entrant = parse_entrant(word, rules=RULES, kinds=KINDS, base=base)
     if entrant.kind == "cmd":
         command_words(entrant.value)
-    if entrant.value != "spewy":
+    if (entrant.kind, entrant.value) != ("rule", "spewy"):
         return entrant
     return Spewy(entrant.kind, entrant.value, None, entrant.called, tuple(lockers), solved, seconds)
 

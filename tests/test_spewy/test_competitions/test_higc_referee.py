@@ -215,6 +215,11 @@ def test_matches_of_another_bot_are_no_score_of_this_one(tmp_path):
         played_by()
 
 
+def test_a_program_named_spewy_is_a_program(tmp_path):
+    assert parse_bot("cmd:spewy", tmp_path).identity == {"bot": "cmd:spewy"}
+    assert type(parse_bot("cmd:spewy", tmp_path)) is not type(parse_bot("spewy", tmp_path))
+
+
 def test_a_log_that_does_not_say_who_played_is_refused(tmp_path):
     play_series(series(tmp_path), tmp_path / "out", lambda a, b: None, 1)
     log = tmp_path / "out" / "matches.jsonl"
