@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from buckets.cards import cards_name
-from lockers import holds_store
+from lockers import LockerError, holds_store
 from spewy.bot.bot import Reveals
 from spewy.errors import InputError, path_text, shown
 from spewy.game.amounts import UnitName
@@ -253,7 +253,7 @@ def review_hands(
                 out.extend(_in_spot(in_spot, logged, players))
             else:
                 out.extend(_in_game(strategy, logged, players))
-        except InputError as error:
+        except (InputError, LockerError) as error:
             reasons.append(str(error))
         is_whole = len(out) == before
         if reasons:

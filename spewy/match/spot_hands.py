@@ -30,7 +30,7 @@ from buckets.cards import (
     permute_history,
     suit_permutations,
 )
-from lockers import open_store
+from lockers import LockerError, open_store
 from spewy.bot.bet_translation import raise_total
 from spewy.errors import InputError, path_text
 from spewy.game.gamefile import Game
@@ -173,10 +173,12 @@ class SpotHands(Closing):
     Args:
         folders: folders of solved spots; at most `MOST_OPEN` are open at the same time.
         tolerance: largest difference between the ratios of stack to pot of a hand and a spot, as a share of the spot's.
-        note: called with a line of text before and after dropped rounds are solved again.
+        note: called with a line of text before and after dropped rounds are solved again, and for a damaged folder,
+            which is left out if there are others.
 
     Raises:
         InputError: a folder holds no spot, or the only folder holds one that is not solved yet.
+        lockers.LockerError: all folders are damaged.
     """
 
     def __init__(
@@ -185,14 +187,23 @@ class SpotHands(Closing):
         self._tolerance, self._note = tolerance, note
         self._found: dict[tuple[Rules, int, History], list[tuple[Path, Job]]] = {}
         self._opened: dict[Path, Spot] = {}
+        damage: LockerError | None = None
         for folder in folders:
-            with open_store(strategy_folder(folder), read_only=True) as store:
-                job = stored_job(store, folder)
+            try:
+                with open_store(strategy_folder(folder), read_only=True) as store:
+                    job = stored_job(store, folder)
+            except LockerError as error:
+                damage = error
+                if note is not None and len(folders) > 1:
+                    note(f"left out: {error}")
+                continue
             if job.spot is None:
                 raise InputError(f"folder {path_text(folder)} holds a whole game among spots; give one solve")
             history = canonical(job.history, job.rules.deck)[0]
             key = _rules(job.rules), job.tree_config.start_round, history
             self._found.setdefault(key, []).append((folder, job))
+        if damage is not None and not self._found:
+            raise damage
         self.game: Game = next(iter(self._found.values()))[0][1].rules
         """Rules of the first spot's game."""
         if len(folders) == 1:

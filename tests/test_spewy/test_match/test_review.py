@@ -365,6 +365,19 @@ def test_hands_of_limit_games_in_a_spot(tmp_path):
     assert "bet to pot" in found["skipped"][0]["reason"]
 
 
+def test_a_damaged_spot_of_several_is_left_out(spot, tmp_path):
+    shutil.copytree(spot[0] / "river", tmp_path / "batch" / "good")
+    shutil.copytree(spot[0] / "river", tmp_path / "batch" / "bad")
+    (tmp_path / "hand.phh").write_text(phh_text([LoggedHand(0, river_hand(("r20", "c")), ("a", "b"))]))
+    review = "review", tmp_path / "hand.phh", "--lockers", tmp_path / "batch"
+    (tmp_path / "batch" / "bad" / "manifest.json").write_text("{")
+    done = spewy(*review)
+    assert done.exit_code == 0
+    assert "left out: " in done.stderr
+    (tmp_path / "batch" / "good" / "manifest.json").write_text("{")
+    assert "manifest.json" in refused(*review)
+
+
 def test_the_command_reviews_hands_with_a_spot(spot, tmp_path):
     folder, _ = spot
     lines = ("r20", "c"), ("r30", "f")
