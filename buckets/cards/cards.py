@@ -18,6 +18,7 @@ NUM_CARDS = 52
 
 _SIGNS = str.maketrans("♠♤♥♡♦♢♣♧", "sshhddcc", "\ufe0e\ufe0f\ufeff")
 _BLANKS = re.compile(r"\s*")
+_BRACKETS = str.maketrans("[]", "  ")
 _BETWEEN = re.compile(r"\s*[,;|/–—-]?\s*")
 
 
@@ -45,7 +46,7 @@ def parse_cards(text: str, *, strict: bool = False) -> tuple[int, ...]:
     """Read cards in the order given, as people write them.
 
     Capital and small letters mean the same, suits may be signs, and between two cards there may be white space and one
-    of the signs ``, ; | / -``.
+    of the signs ``, ; | / -``. Brackets count as white space, since hand histories write ``[Qs Jh 2h] [8c]``.
 
     >>> parse_cards("Qs Jh 2h") == parse_cards("QsJh2h") == parse_cards("qs, j♥ | 2H") == (43, 38, 2)
     True
@@ -57,7 +58,7 @@ def parse_cards(text: str, *, strict: bool = False) -> tuple[int, ...]:
     Raises:
         CardError: the text is not cards, or names a card twice.
     """
-    plain, between = (text, _BLANKS) if strict else (plain_suits(text), _BETWEEN)
+    plain, between = (text, _BLANKS) if strict else (plain_suits(text).translate(_BRACKETS), _BETWEEN)
     cards: list[int] = []
     position = len(plain) - len(plain.lstrip())
     while position < len(plain):

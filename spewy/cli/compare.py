@@ -45,7 +45,7 @@ MOST_HANDS, MOST_LINES = 20, 8
 )
 @click.option(
     "--sort",
-    type=click.Choice(["ev", "moved", "reach", "hand"]),
+    type=click.Choice(["ev", "moved", "reach", "hand"], case_sensitive=False),
     default="ev",
     help="Order of the hands: by difference in EV, by how often A and B play a hand differently (moved), by reach, "
     "or by name (hand).",
@@ -100,8 +100,8 @@ def compare(
        "lines": {"c": {"player": 1, "moved": 0.02, "likely": [0.7, 0.6]}}, "only": [[lines of A], [lines of B]]}
     in which "likely" is how often play goes from the decision to the line; and for two batches
       {"line": "", "player": 0, "actions": [...], "only": [[boards of A], [boards of B]], "average": {as a board},
-       "boards": {"AsKd2c": {"stands_for": 24, "frequencies": [[0.7, 0.3], [0.6, 0.4]], "moved": 0.1,
-                             "ev": [20.1, 20.4], "ev_difference": 0.3}}}
+       "boards": {"AsKd2c": {"stands_for": 24, "weight": [0.04, 0.05], "frequencies": [[0.7, 0.3], [0.6, 0.4]],
+                             "moved": 0.1, "ev": [20.1, 20.4], "ev_difference": 0.3}}}
     """  # noqa: D301
     if as_json:
         refuse_unused("with --json, which prints all hands", "every", *(() if table_file else ("sort",)))

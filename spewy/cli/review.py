@@ -151,7 +151,7 @@ def _fit_rows(fits: Sequence[Fit]) -> Iterator[tuple[str, str]]:
     """Describe how the reviewed decisions fit the spot."""
     sizes = [each.distance for each in fits if each.size is not None]
     n_others = sum(distance != 0 for distance in sizes)
-    text = f"{n_others:,} of {count(len(sizes), 'bet')} and raises differ from the tree's sizes"
+    text = f"{n_others:,} of {len(sizes):,} bets and raises differ from the tree's sizes"
     if n_others:
         text += f", by at most {_percent(max(map(abs, sizes)))} of the pot"
     ratio = _percent(max(abs(each.ratio) for each in fits))
@@ -188,10 +188,12 @@ def _cost(each: Reviewed) -> float:
 
 def _json(each: Reviewed) -> dict[str, Any]:
     decided = each.decided
+    fields = asdict(decided)
+    del fields["opponent_range"]
     return {
         "number": each.number,
         "name": each.name,
-        **asdict(decided),
+        **fields,
         "board": _cards_text(decided.board),
         "hole": None if each.hole is None else _cards_text(each.hole),
         "frequency": decided.frequency,

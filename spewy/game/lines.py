@@ -111,20 +111,22 @@ def line_words(root: Node, line: str) -> str:
 
 
 def wrong_word(text: str, faces_bet: bool) -> str:
-    """Say why an action is refused whose word is *bet* where there is a bet to raise, or *raise* where there is none.
+    """Say why an action is refused: *bet* where there is a bet to raise, *raise* where there is none, or *call 20*.
 
-    >>> wrong_word("b 120", faces_bet=True), wrong_word("r120", faces_bet=True)
-    ('there is a bet to raise', '')
+    >>> [wrong_word(text, faces_bet=True) for text in ("b 120", "r120", "call 20")]
+    ['there is a bet to raise', '', 'it takes no amount']
 
     Args:
         text: the action.
         faces_bet: whether somebody has bet in this round; a blind is a bet.
 
     Returns:
-        The reason; an empty text if the word is right, or another word.
+        The reason; an empty text if there is another one.
     """
     match = _PIECE.match(text.strip())
     kinds = _kinds(match) if match and match["word"] else ()
+    if match and kinds and {"fold", "check", "call"}.issuperset(kinds):
+        return "it takes no amount" if match["inside"] or match["amount"] else ""
     wrong = ("bet",) if faces_bet else ("raise",)
     return f"there is {'a' if faces_bet else 'no'} bet to raise" if kinds == wrong else ""
 
@@ -181,6 +183,12 @@ class _Piece:
         self._decimals = len((amount or "").partition(".")[2])
         if suffix in ("chips", "bb") and suffix != config.unit.name:
             raise InputError(f"{subject}: expected amounts in {config.unit.name}, found {shown(self.text)}")
+
+        rest = match.string[match.end() :]
+        if self._amount is None and {"bet", "raise"} & set(self._kinds) and _ALL_IN.match(rest):
+            raise InputError(
+                f"{subject}: expected all-in alone, or a comma between two actions, found {shown(self.text + rest)}"
+            )
 
     def action(self, node: Node) -> int:
         """Return the number of the action of a decision that the text means.
@@ -279,6 +287,7 @@ _PIECE = re.compile(
       (?![0-9.%(])""",
     re.IGNORECASE | re.VERBOSE,
 )
+_ALL_IN = re.compile(r"\s+(?:is\s+)?all[\s-]?in\b", re.IGNORECASE)
 _UNKNOWN = re.compile(r"[^\s,/]+")
 
 

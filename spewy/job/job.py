@@ -106,8 +106,13 @@ class Job(JobBase):
         Raises:
             InputError: a key is unknown or has a wrong value.
         """
+        changes = {} if changes is None else changes
+        if not (isinstance(changes, Mapping) and all(isinstance(key, str) for key in changes)):
+            raise InputError(
+                f'changes: expected values by key, such as {{"spot.board": "Ks 7h 2d"}}, found {shown(changes)}'
+            )
         data = self.model_dump()
-        for key, value in {**(changes or {}), **keys}.items():
+        for key, value in {**changes, **keys}.items():
             path = key if "." in key or key in type(self).model_fields else f"solve.{key}"
             set_key(data, path.split("."), value, f"key {shown(key)}")
         return Job.of(data)

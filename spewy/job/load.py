@@ -208,7 +208,7 @@ def _explained(key: str, item: Any, model: type[BaseModel]) -> str:
 
 def _nearest_key(key: str, model: type[BaseModel]) -> str:
     """Return the known key nearest to an unknown key; it may lie in another section."""
-    known = sorted(set(_keys(model)))
+    known = sorted(set(_keys(model)), key=lambda path: (path.startswith("lock."), path))
     name = key.rpartition(".")[2]
     for path in known:
         if path.rpartition(".")[2] == name:

@@ -107,7 +107,7 @@ def _strategy(text: str, subject: str) -> dict[str, float]:
             strategy[action] = _frequency(number.strip(), f"{subject}, {action}")
         elif rest is not None:
             raise InputError(
-                f"{subject}: expected frequencies of all actions but one, found none of {action}"
+                f"{subject}: expected frequencies of all actions but one, such as {rest}=0.3, found none of {action}"
             )
         else:
             rest = action

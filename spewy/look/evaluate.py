@@ -30,6 +30,7 @@ from spewy.records.chunk_policy import ChunkPolicy
 from spewy.records.chunks import Chunks
 from spewy.records.progress import require_whole
 from spewy.run.memory import available_memory
+from spewy.system.html import Printed, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,8 +72,8 @@ class HandEvs:
         return frame.iloc[self.order].reset_index(drop=True)
 
 
-@dataclass(frozen=True)
-class Evaluation:
+@dataclass(frozen=True, repr=False)
+class Evaluation(Printed):
     """EVs of two strategies that play against each other.
 
     Attributes:
@@ -96,6 +97,11 @@ class Evaluation:
     def difference(self) -> tuple[float, float]:
         """EV of each player minus the player's EV if both play the stored strategies of the solve."""
         return self.ev[0] - self.stored[0], self.ev[1] - self.stored[1]
+
+    def _table(self) -> Table:
+        columns = ("", "strategy", f"stored EV ({self.unit})", f"EV ({self.unit})", "EV - stored")
+        rows = zip(SEAT_NAMES, self.plays, self.stored, self.ev, self.difference, strict=True)
+        return Table("evaluation", columns, tuple(rows))
 
     def to_json(self, player: int | None = None) -> dict[str, Any]:
         """Return the evaluation as a JSON object.

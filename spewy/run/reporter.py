@@ -68,7 +68,7 @@ class Reporter(Protocol):
             done: number of sweeps or deals so far.
             exploitability: the exploitability in ``unit``.
             unit: unit of the job's target.
-            seconds_left: forecast of the seconds until the target is reached; None: no forecast.
+            seconds_left: forecast of the seconds until the target is reached, 0 if it is; None: no forecast.
         """
 
     def boards(self, done: int, total: int) -> None:

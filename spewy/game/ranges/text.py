@@ -57,6 +57,8 @@ def parse_range(text: str, dead: Iterable[int] = ()) -> Range:
         InputError: the text is not a range, or no hand with a weight remains; or it is a list of 1326 numbers whose
             order is unknown.
     """
+    if not isinstance(text, str):
+        raise InputError(f"range: expected a text such as 'QQ+,AKs', found {shown(text)}")
     bare = without_comments(plain_suits(text).translate(_DASHES))
     if not bare.strip(" \t\r\n\f\v,;"):
         raise InputError("range: expected at least one group of hands, found nothing")

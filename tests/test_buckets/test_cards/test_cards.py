@@ -27,6 +27,7 @@ def test_numbers_and_names_follow_the_convention():
             "Qs Jh | 2h",
             "Qs-Jh-2h",
             "Qs/Jh;2h",
+            "[Qs Jh] [2h]",
         ),
         *("qs jh 2h", "QS JH 2H", "Q♠ J♥ 2♥", "Q♠️J♥️2♥️", "\ufeffQs Jh 2h"),
     ],

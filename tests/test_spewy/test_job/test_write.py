@@ -85,7 +85,9 @@ def test_replace_takes_every_key():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"board": "Qs Jh 2h 7c"}, "unknown key solve.board"),
+        ({"board": "Qs Jh 2h 7c"}, "unknown key solve.board (nearest: spot.board)"),
+        ("spot.pot=3", "changes: expected values by key"),
+        ({3: 4}, "changes: expected values by key"),
         ({"spot.bord": "Qs Jh 2h 7c"}, "unknown key spot.bord"),
         ({"spot.board": "Qs Jh"}, "spot.board: expected 3, 4 or 5 cards"),
         ({"name.first": "x"}, "key 'name.first': expected name to be a section, found a value"),

@@ -80,7 +80,7 @@ def test_small_games_are_compared_too(folders, tmp_path):
     assert (tmp_path / "kuhn.png").exists()
 
 
-@pytest.mark.parametrize("sort", ["ev", "moved", "reach", "hand"])
+@pytest.mark.parametrize("sort", ["EV", "moved", "reach", "hand"])
 def test_tables_are_in_the_order_asked_for(folders, tmp_path, sort):
     file = tmp_path / "hands.csv"
     text = good("compare", folders / "plain", folders / "locked", "--sort", sort, "--csv", file)
@@ -90,7 +90,7 @@ def test_tables_are_in_the_order_asked_for(folders, tmp_path, sort):
         "moved": -table.moved,
         "reach": -table.reach_a - table.reach_b,
         "hand": table.hand,
-    }[sort]
+    }[sort.lower()]
     assert column.tolist() == sorted(column)
     assert list(table.columns[:7]) == ["hand", "reach_a", "reach_b", "ev_a", "ev_b", "ev_difference", "moved"]
     lines = text.splitlines()

@@ -144,6 +144,7 @@ def returned(tmp_path_factory):
             "solution": solution,
             "result": replace(solution.result, trace=((1, 2.0, 3.0),) * 500),
             "exploitability": solution.exploitability(),
+            "evaluations": solution.evaluate(["x: check"]),
             "node": node,
             "steps": solution.node().children,
             "deals": solution.node("x").children[0].children,

@@ -360,6 +360,7 @@ def test_hands_of_limit_games_in_a_spot(tmp_path):
     lines = [(each["line"], each["action"]) for each in found["decisions"]]
     assert lines == [("", "r"), ("r", "r"), ("rr", "r"), ("rrr", "f")]
     assert {each["big_blind"] for each in found["decisions"]} == {10.0}
+    assert not any("opponent_range" in each for each in found["decisions"])
     assert {each["fit"]["distance"] for each in found["decisions"]} == {0.0}
     assert [each["number"] for each in found["skipped"]] == [2]
     assert "bet to pot" in found["skipped"][0]["reason"]

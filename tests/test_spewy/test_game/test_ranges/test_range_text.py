@@ -288,6 +288,11 @@ def test_ranges_are_read_only_values():
         hand_range.weights[0] = 0
 
 
+def test_what_is_no_text_is_refused():
+    with pytest.raises(InputError, match="range: expected a text such as 'QQ\\+,AKs', found 5"):
+        parse_range(5)
+
+
 def test_wrong_weights_are_refused():
     with pytest.raises(InputError, match=r"expected 1326 weights, found an array of shape \(3,\)"):
         Range(np.ones(3))
