@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from spewy.records.policy import Policy
     from spewy.run.result import SolveResult
 
+SLOW_LAYOUT = 16 * 2**20
+"""Lower bound of a job's memory in bytes from which laying out its boards and betting takes seconds."""
+
 
 @click.command()
 @click.argument("job_files", metavar="JOB.toml...", type=click.Path(path_type=Path), nargs=-1, required=True)
@@ -162,7 +165,7 @@ def solve(
         refuse_unused("for one linear program, which is saved at its end", "save_every")
     where = folder or default_folder(job.name)
     say(f"{job.name}: lockers in {path_text(where)}")
-    if not job.sampled and lower_bounds(job).memory_bytes >= LONG:
+    if not job.sampled and lower_bounds(job).memory_bytes >= SLOW_LAYOUT:
         say(f"{job.name}: laying out boards and betting")
     with _naming_out():
         session = Session(job, where, save_every, start_from=start_from, again=again)
@@ -178,10 +181,6 @@ def solve(
     if result.interrupted:
         say(f"interrupted after sweep {result.sweeps}; everything is saved, the same command continues")
         ctx.exit(INTERRUPTED)
-
-
-LONG = 16 * 2**20
-"""Lower bound of the memory in bytes from which laying out a job's boards and betting takes seconds."""
 
 
 @contextmanager

@@ -4,7 +4,7 @@
 ``cr120c/``                 an ACPC betting string: ``r`` with the total put in since the root
 ``Check, Bet(120), Call``   labels of actions, with the chips that the player has put in on this round
 ``x b120 c``                first letters of labels; ``x`` or ``k`` for a check, ``a`` for all-in
-``bet 120``, ``raise to 250``   labels in words
+``raise to 250``            labels in words, also ``bets 120``
 ``b60%``                    a share of the pot after a call, as in bet sizes; a raise adds it to the bet faced
 ``bet``, ``raise``          the only bet or raise of the decision
 ==========================  =================================================================================
@@ -266,12 +266,12 @@ def _kinds(match: re.Match[str]) -> tuple[ActionKind, ...]:
 
 
 ACTION_WORDS: dict[str, tuple[ActionKind, ...]] = {
-    **dict.fromkeys(("f", "fold"), ("fold",)),
-    **dict.fromkeys(("x", "k", "check"), ("check",)),
-    "call": ("call",),
+    **dict.fromkeys(("f", "fold", "folds"), ("fold",)),
+    **dict.fromkeys(("x", "k", "check", "checks"), ("check",)),
+    **dict.fromkeys(("call", "calls"), ("call",)),
     "c": ("check", "call"),
-    **dict.fromkeys(("b", "bet"), ("bet",)),
-    "raise": ("raise",),
+    **dict.fromkeys(("b", "bet", "bets"), ("bet",)),
+    **dict.fromkeys(("raise", "raises"), ("raise",)),
     "r": ("bet", "raise"),
     **dict.fromkeys(("a", "allin"), ("allin",)),
 }
@@ -281,7 +281,7 @@ _GAP = re.compile(r"[\s,]+")
 _NUMBER = r"[0-9]{1,12}(?:\.[0-9]{0,9})?|\.[0-9]{1,9}"
 _PIECE = re.compile(
     rf"""(?P<slash>/)
-    | (?P<word>check|call|fold|bet|raise|all[\s-]?in|[abcfkrx])
+    | (?P<word>(?:check|call|fold|bet|raise)s?|all[\s-]?in|[abcfkrx])
       (?: \s*\(\s*(?P<inside>{_NUMBER})\s*(?P<mark>%|chips|bb)?\s*\)
         | \s*(?:to\s*)?(?P<amount>{_NUMBER})\s*(?P<suffix>%|chips|bb(?![a-z0-9]))? )?
       (?![0-9.%(])""",

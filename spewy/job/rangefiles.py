@@ -14,7 +14,7 @@ from typing import Any
 from spewy.errors import InputError, path_text, shown
 from spewy.game.names import SEAT_NAMES
 from spewy.game.ranges import parse_range
-from spewy.game.ranges.lists import named_list, without_comments
+from spewy.game.ranges.lists import named_list, number_list, without_comments
 from spewy.job.presets import shipped_ranges
 from spewy.system.textfile import read_text
 
@@ -104,9 +104,14 @@ def _range_text(path: Path, subject: str, order: str | None) -> str:
         InputError: the file cannot be read or does not hold a range.
     """
     text = read_text(path, subject)
-    if order is not None:
-        text = f"order = {order} {text}"
     try:
+        if order is not None:
+            listed = number_list(without_comments(text))
+            if listed is not None and listed.order is not None:
+                raise InputError(
+                    f"range: the file names the order of its numbers; remove order = {shown(order)}"
+                )
+            text = f"order = {order} {text}"
         parse_range(text)
     except InputError as error:
         raise InputError(f"{subject}: {error}") from None

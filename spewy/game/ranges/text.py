@@ -256,7 +256,7 @@ def _groups(text: str) -> Iterator[tuple[int, str, _Weight]]:
             position = end
         else:
             other = _OTHER.match(text, position)
-            found = other[0].strip() if other else ""
+            found = (other[0].strip() if other else "") or text[position]
             raise InputError(
                 f"{_subject(text, position)}: expected {not_a_group(found)}; found {shown(found)}"
             )

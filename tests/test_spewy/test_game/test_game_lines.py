@@ -47,6 +47,7 @@ TREES = {"chips": CHIPS, "bb": BLINDS, "leduc": LIMIT}
         ("x b60% r300 c", "cr120r300c"),
         ("x b60% raise c", "cr120r300c"),
         ("b66 raise to 165 call / x", "r66r165c/c"),
+        ("checks, bets 66, raises to 165, calls", "cr66r165c"),
         ("b66 c x x", "r66c/cc"),
         ("a", "r900"),
         ("all in", "r900"),

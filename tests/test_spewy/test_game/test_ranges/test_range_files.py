@@ -70,6 +70,14 @@ def test_a_list_without_an_order_is_refused_where_it_comes_in(tmp_path):
     assert "order = gto" in refused("estimate", job, "--set", 'spot.oop={file="oop.txt", order="gto"}')
 
 
+@pytest.mark.parametrize("head", ["set_range OOP", "# from there\norder = pio"])
+def test_a_list_names_its_order_once(tmp_path, head):
+    job = with_file(tmp_path, '{ file = "oop.txt", order = "pio" }', f"{head} {NUMBERS}")
+    assert "file oop.txt: range: the file names the order of its numbers; remove order = 'pio'" in refused(
+        "estimate", job
+    )
+
+
 @pytest.mark.parametrize("comment", [False, True])
 def test_folders_from_before_lists_had_an_order_go_on(tmp_path, comment):
     """Their manifest has the numbers alone, in Spewy's order."""

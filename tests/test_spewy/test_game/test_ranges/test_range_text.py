@@ -132,7 +132,7 @@ def test_dead_combos_are_dropped_and_reported():
         ("", "range: expected at least one group of hands, found nothing"),
         (" , ", "range: expected at least one group of hands, found nothing"),
         ("AA,,KK", "position 3: expected a group such as"),
-        (",AA", "position 0: expected a group such as"),
+        (",AA", "or random; found ','"),
         ("AAKK", "found 'AAKK'"),
         ("Ah Kh", "found 'Ah Kh'"),
         (
