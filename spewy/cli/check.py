@@ -64,12 +64,13 @@ def _solves(folder: Path) -> Sequence[Path]:
     from spewy.look.folder import require_solve
 
     batch = batch_folders(folder)
+    broken = [child for child in folder.glob("[!.]*/") if lacks_manifest(child)]
     if batch is None:
-        require_solve(folder)
-        return (folder,)
+        if not broken:
+            require_solve(folder)
+        return sorted(broken) or (folder,)
     if batch.missing:
         say(f"{folder}: not solved yet: {', '.join(batch.missing)}")
-    broken = (child for child in folder.glob("[!.]*/") if lacks_manifest(child))
     return sorted({*batch.folders, *broken})
 
 

@@ -103,7 +103,13 @@ def test_a_missing_manifest_of_a_board_is_found(batch, tmp_path):
     (folder / "Qs7h2d3c" / "manifest.json").unlink()
     done = spewy("check", folder)
     assert done.exit_code == 1
-    assert done.stdout == f"{folder}/Qs7h2d3c: expected manifest.json beside lockers.mdb, found none\n"
+    finding = f"{folder}/Qs7h2d3c: expected manifest.json beside lockers.mdb, found none\n"
+    assert done.stdout == finding
+    for child in folder.iterdir():
+        if child.name != "Qs7h2d3c":
+            shutil.rmtree(child)
+    done = spewy("check", folder)
+    assert (done.exit_code, done.stdout) == (1, finding)
 
 
 def test_a_missing_strategy_locker_is_found_and_written_again(solved, whole):
