@@ -28,7 +28,7 @@ from buckets.cards import (
 from lockers import DATA, holds_store
 from spewy.batch.job_boards import SECTIONS_WITHOUT_CARDS, JobBoards, validated
 from spewy.batch.job_files import folder_name
-from spewy.errors import InputError
+from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS, Unit
 from spewy.job.job import Job
 from spewy.job.load import read_job
@@ -177,6 +177,8 @@ class Batch:
             lockers.LockerError: a folder contains another job, or is damaged.
         """
         data = job.model_dump()
+        if isinstance(boards, str):
+            raise InputError(f"boards: expected a list of boards, found {shown(boards)}")
         if job.spot is None:
             raise InputError(
                 f"job {job.name}: expected a spot to solve on several boards, found a whole game"

@@ -41,6 +41,8 @@ def read_job(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
             f"{subject} does not exist; `spewy examples {path_text(path.parent)}` copies it there"
         )
     data = read_toml(path, subject)
+    if isinstance(overrides, str):
+        raise InputError(f'overrides: expected a list such as ["solve.target=1%"], found {shown(overrides)}')
     for text in overrides:
         override(data, text)
     game = data.get("game")

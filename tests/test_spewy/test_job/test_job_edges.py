@@ -6,9 +6,10 @@ import subprocess
 import pytest
 from cli_runs import COMMAND, TURN, good, refused, spewy, write
 from dealt_jobs import DEALT_LEDUC
-from jobs import example, solved
+from jobs import EXAMPLES, example, solved
 
 from lockers.manifest import write_manifest
+from spewy.batch.solve_batch import solve_batch
 from spewy.errors import InputError
 from spewy.game.gamefile import format_game, load_game
 from spewy.job.job import Job
@@ -346,6 +347,14 @@ def test_what_is_no_job(data, message):
     with pytest.raises(InputError) as error:
         Job.of(data)
     assert message in str(error.value)
+
+
+def test_one_text_is_no_list_of_texts(tmp_path):
+    job = Job.load(EXAMPLES / "R1.toml", ["solve.target=1%"])
+    with pytest.raises(InputError, match="overrides: expected a list such as"):
+        Job.load(EXAMPLES / "R1.toml", "solve.target=1%")
+    with pytest.raises(InputError, match="boards: expected a list of boards, found 'Qs Jh 2h 8c 3d'"):
+        solve_batch(job, "Qs Jh 2h 8c 3d", tmp_path / "out")
 
 
 @pytest.fixture(scope="module")
