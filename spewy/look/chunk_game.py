@@ -205,4 +205,6 @@ def _entered(job: Job, line: str) -> Node:
         if line in roots:
             return roots[line]
     job.betting_tree.find(line)  # says where a line goes wrong
-    raise InputError(f"line {line!r}: no betting round starts after it; give a line that ends a round")
+    raise InputError(
+        f"line {line!r}: no betting round starts after it; give a line that ends a round, with / at its end"
+    )
