@@ -248,7 +248,7 @@ def _failing_test(folder: Path, file: str) -> str | None:
 
 
 def _test_files(folder: Path, file: str) -> Iterator[list[str]]:
-    """List the tests of a source file in groups: files named after it, the rest of its room, the further places."""
+    """List the tests of a source file in groups: its doctests and files named after it, its room, further places."""
     places = [
         (folder / "tests/test_spewy" / place).resolve()
         for room, places in ROOMS.items()
@@ -257,7 +257,10 @@ def _test_files(folder: Path, file: str) -> Iterator[list[str]]:
     ]
     near = sorted(places[0].rglob("test_*.py")) if places[0].is_dir() else places[:1]
     words = {word.rstrip("s") for word in Path(file).stem.split("_")}
-    named = [path for path in near if words & {word.rstrip("s") for word in path.stem.split("_")[1:]}]
+    named = [
+        folder / file,
+        *(path for path in near if words & {word.rstrip("s") for word in path.stem.split("_")[1:]}),
+    ]
     for group in (named, [path for path in near if path not in named], places[1:]):
         if group:
             yield [str(path) for path in group]
