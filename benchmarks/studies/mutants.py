@@ -49,6 +49,10 @@ SECONDS = 900
 """Longest run of the tests for one mutant; a mutant that makes the tests hang is noticed, too."""
 
 
+NO_TESTS = 5
+"""Exit code of pytest if a group has no tests."""
+
+
 class Mutant(NamedTuple):
     """One change of a source file: `new` takes the place of the bytes from `start` to `end`."""
 
@@ -241,7 +245,7 @@ def _failing_test(folder: Path, file: str) -> str | None:
             )
         except subprocess.TimeoutExpired:
             return "time limit"
-        if run.returncode:
+        if run.returncode not in (0, NO_TESTS):
             failed = [line for line in run.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
             return failed[0].split(" - ")[0] if failed else f"exit code {run.returncode}"
     return None

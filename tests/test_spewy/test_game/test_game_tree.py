@@ -15,7 +15,7 @@ from spewy.errors import InputError
 from spewy.game.betting import parse_line
 from spewy.game.gamefile import load_game
 from spewy.game.sizes import Size
-from spewy.game.tree import build_tree, terminal_rake, terminal_stakes
+from spewy.game.tree import build_tree, terminal_rake, terminal_stakes, tree_after
 from spewy.game.treeconfig import PlayerSizes, Rake, game_config, player_sizes, spot_config
 from spewy.game.treetext import tree_json, tree_text
 
@@ -239,6 +239,16 @@ def test_a_showdown_pays_what_both_have_put_in():
     assert [terminal_stakes(node, tree.config) for node in showdowns] == [7, 7]
     assert [terminal_rake(node, tree.config) for node in showdowns] == [pytest.approx(1.4)] * 2
     assert [terminal_rake(tree.find(line), tree.config) for line in ("cf", "r20f")] == [pytest.approx(1)] * 2
+
+
+def test_an_additional_amount_is_a_bet_or_a_raise_as_it_is_made():
+    tree = tree_after(
+        spot_config(NO_LIMIT, 3, 100, 500, {3: both("50%", "100%")}), (), ["r80", "r50r120", "cr500"]
+    )
+    assert [action.label for action in tree.root.actions] == ["Check", "Bet(50)", "Bet(80)"]
+    labels = ["Fold", "Call", "Raise(120)", "Raise(250)"]
+    assert [action.label for action in tree.find("r50").actions] == labels
+    assert [action.label for action in tree.find("c").actions] == ["Check", "Bet(50)", "AllIn(500)"]
 
 
 def test_text():
