@@ -37,7 +37,12 @@ from benchmarks.paths import ROOT
 
 ROOMS = {
     "spewy/game": ("test_game", "test_chunks"),
-    "spewy/chunks": ("test_chunks", "test_learn/test_visits.py", "test_run/test_small_games.py"),
+    "spewy/chunks": (
+        "test_chunks",
+        "test_learn/test_visits.py",
+        "test_run/test_small_games.py",
+        "test_run/test_too_large.py",
+    ),
     "spewy/match/aivat.py": ("test_match",),
     "spewy/match/score.py": ("test_match",),
     "spewy/bot/bet_translation.py": ("test_bot/test_bet_translation.py", "test_bot/test_bot_translation.py"),
