@@ -250,7 +250,7 @@ def test_the_first_save_comes_soon(leduc, tmp_path, monkeypatch):
     with Session(Job.load(leduc[0]), tmp_path / "out") as session:
         session.solve(Hearing())
     assert 0 < saved[-1] < 3000
-    assert len(set(saved)) == 2  # none before the save, then those of the save
+    assert len(set(saved) - {0}) == 1  # a second save would wait for five minutes
 
 
 def test_background_saves_leave_nothing_out(solved, leduc, tmp_path):
