@@ -59,7 +59,7 @@ NO_TESTS = 5
 
 
 class Mutant(NamedTuple):
-    """One change of a source file: `new` takes the place of the bytes from `start` to `end`."""
+    """One change of a source file, in which the text `new` replaces the bytes from `start` to `end`."""
 
     file: str
     line: int
