@@ -1,5 +1,6 @@
 """A hand as it is played, against plain bookkeeping."""
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -34,6 +35,24 @@ def paid(game, hand):
     first, second = (strength_key((*held, *hand.board)) for held in hand.hole)
     chips = min(spent)
     return (chips, -chips) if first > second else (-chips, chips) if first < second else (0, 0)
+
+
+def test_a_showdown_with_uneven_stacks_pays_the_smaller():
+    game = replace(
+        load_game("kuhn"), limit=False, stacks=(7, 20), blinds=(5, 10), first_player=(1,), raise_sizes=()
+    )
+    game = replace(game, max_raises=(1,))
+    low, high = (game.deck.cards[k : k + 1] for k in (0, 1))
+    for line, hole, net in (
+        ("cc", (high, low), 7),
+        ("r20c", (high, low), 7),
+        ("r20c", (low, high), -7),
+        ("r20f", (high, low), -5),
+    ):
+        hand = Hand.start(game, hole)
+        for action in ("r20", line[3:]) if line[0] == "r" else line:
+            hand = hand.apply(action)
+        assert hand.net() == (net, -net)
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -263,6 +263,7 @@ def test_percentages_are_told():
     assert parse_range(numbers).notes == ("weights above 1 are read as percentages",)
     assert parse_range(numbers).combos == 663
     assert parse_range("AA:50%,KK:0.5").notes == ()
+    assert set(parse_range("AA:50%,KK:20").weights) == {0, 0.2, 0.5}
 
 
 def test_lines_are_counted_only_for_errors(monkeypatch):
