@@ -186,3 +186,9 @@ def test_row_maps_are_small_and_few(layout, monkeypatch):
                 assert layout.image(0, b, e, member) is image
                 assert image[0].dtype == image[1].dtype == np.int16
                 assert len(layout._images) <= 2
+
+
+def test_chips_in_units_of_a_whole_game_and_of_a_spot():
+    assert toy("leduc").problem.game.big_blind == 1
+    assert toy("leduc").problem.in_units(2.5) == (None, 2500)
+    assert example("T1").problem.in_units(3) == (1.5, None)

@@ -173,3 +173,16 @@ def test_a_tree_is_built_with_one_look_where_lines_meet(monkeypatch):
     first, *later = betting_rounds(built)
     assert first.chunks[0].forest is first.forest  # not built twice
     assert later[0].chunks[0].forest is not later[0].forest
+
+
+def test_a_round_has_at_most_sixty_four_actions():
+    """With one size, the smallest raise, the betting is a chain that stacks of 200 big blinds would let go on."""
+    game = replace(NO_LIMIT, num_rounds=1, first_player=(1,), max_raises=(255,), num_board_cards=(0,))
+    sizes = player_sizes("", "1.1x")
+    agree(game_config(game, {0: (sizes, sizes)}))
+
+
+def test_a_game_whose_stacks_are_blinds_needs_no_sizes():
+    config = game_config(replace(DOYLE, stacks=(2, 2)))
+    assert not count_tree(config).bets
+    agree(config)

@@ -188,6 +188,12 @@ def test_duplicate_hands_are_scored_in_pairs():
     assert found.aivat is None
 
 
+def test_a_score_without_luck_needs_estimates_of_all_hands():
+    results = Result(1, False, 0, 30, 10.0), Result(1, True, 0, -20, None)
+    found = Score(("a", "b"), LIMIT.big_blind, results)
+    assert (found.aivat, found.aivat_duplicate) == (None, None)
+
+
 def test_a_bot_against_itself_wins_nothing_in_duplicate(tmp_path):
     match = Match(LIMIT, entrants("raiser", "call"), 20, (1, 2), aivat=False)
     found = play(match, tmp_path)
