@@ -41,9 +41,10 @@ def test_the_order_is_that_of_exact_equities():
     assert tuple(names[k] for k in np.argsort(-won / met)) == ORDER
 
 
-@pytest.mark.parametrize("percent", [0.1, 0.4, 0.5, 12.5, 50, 99.99, 100])
+@pytest.mark.parametrize("percent", [0.1, 0.4, 600 / 1326, 0.5, 12.5, 50, 99.99, 100])
 def test_a_percentage_is_so_many_hands(percent):
     found = list(top_hands(percent))
     assert sum(share for _, share in found) == pytest.approx(13.26 * percent)
     assert len({hand for hand, _ in found}) == len(found)
+    assert all(share > 0 for _, share in found)
     assert len({share for _, share in found} - {1.0}) <= 1
