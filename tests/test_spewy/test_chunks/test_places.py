@@ -8,7 +8,7 @@ from jobs import ALIKE, SUITED, example, parsed_job, toy
 from buckets.cards import cards_name, parse_cards, permute_history
 from spewy.chunks.boards import board_hands, hand_map
 from spewy.chunks.layout import Layout
-from spewy.chunks.locate import board_cards, solved_board
+from spewy.chunks.locate import board_cards, possible_deals, solved_board
 from spewy.chunks.place import Place
 from spewy.chunks.rounds import decision_slots
 from spewy.errors import InputError
@@ -16,6 +16,7 @@ from spewy.game.gamefile import load_game
 from spewy.game.nodes import entry_line
 from spewy.game.tree import BettingTree
 from spewy.game.treeconfig import game_config, player_sizes
+from spewy.job.job import Job
 
 JOBS = {
     "all suits differ": lambda: parsed_job(SUITED),
@@ -186,6 +187,15 @@ def test_row_maps_are_small_and_few(layout, monkeypatch):
                 assert layout.image(0, b, e, member) is image
                 assert image[0].dtype == image[1].dtype == np.int16
                 assert len(layout._images) <= 2
+
+
+def test_flops_that_can_follow_are_listed_with_their_highest_cards_first():
+    problem = Job.of({"name": "p", "game": {"file": "holdem.limit.2p.reverse_blinds"}}).problem
+    deals = possible_deals(problem, 0, ())
+    assert len(deals) == 1755
+    assert sum(count for _, count in deals) == 22100
+    assert [cards for cards, _ in deals] == sorted((cards for cards, _ in deals), reverse=True)
+    assert all(51 >= first > second > third >= 0 for (first, second, third), _ in deals)
 
 
 def test_chips_in_units_of_a_whole_game_and_of_a_spot():

@@ -202,6 +202,9 @@ def test_a_share_that_rounds_to_one_bet_is_that_bet():
     assert [a.label for a in tree.root.actions] == ["Check", "Bet(3)"]
     assert read_line(tree, "b33%") == "r3"
     assert read_line(tree, "b30%") == "r3"
+    with pytest.raises(InputError, match="nearest to "):
+        read_line(tree, "b35%")  # 3.5 chips are 4
+    assert read_line(spot("35%", pot=10), "b35%") == "r4"
 
 
 @pytest.mark.parametrize(

@@ -192,6 +192,8 @@ def test_a_score_without_luck_needs_estimates_of_all_hands():
     results = Result(1, False, 0, 30, 10.0), Result(1, True, 0, -20, None)
     found = Score(("a", "b"), LIMIT.big_blind, results)
     assert (found.aivat, found.aivat_duplicate) == (None, None)
+    assert "2 hands, 0 and 0 faults" in repr(found)
+    assert "2 hands so far, 0 and 0 faults" in repr(replace(found, complete=False))
 
 
 def test_a_bot_against_itself_wins_nothing_in_duplicate(tmp_path):
