@@ -59,7 +59,7 @@ NO_TESTS = 5
 
 
 class Mutant(NamedTuple):
-    """One change of a source file, in which the text `new` replaces the bytes from `start` to `end`."""
+    """A change of a source file: the text `new` replaces the bytes from `start` to `end`."""
 
     file: str
     line: int

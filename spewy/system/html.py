@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -61,9 +62,9 @@ class Table:
 class Printed:
     """A record that `print` shows as a table of text, and a notebook as a table of HTML."""
 
+    @abstractmethod
     def _table(self) -> Table:
-        """Return what is shown of the record."""
-        raise NotImplementedError
+        """Return the table of the record."""
 
     def __repr__(self) -> str:
         """Return the table as text."""

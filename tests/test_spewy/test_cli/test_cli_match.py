@@ -264,7 +264,7 @@ def test_reviews_of_what_is_no_log(played, leduc, tmp_path):
 
 
 def test_a_match_into_a_file_says_how_far_it_is(monkeypatch):
-    """Without a terminal there is no bar; a short match prints nothing."""
+    """A match without a terminal prints lines in place of a bar, and nothing in its first seconds."""
     arguments = ("match", "call", "raise", "--game", "leduc", "--hands", 5, "--workers", 1)
     assert spewy(*arguments).stderr == ""
     monkeypatch.setattr("spewy.cli.progress.NowAndThen.SECONDS", 0.0)

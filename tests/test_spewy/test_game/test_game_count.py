@@ -176,7 +176,7 @@ def test_a_tree_is_built_with_one_look_where_lines_meet(monkeypatch):
 
 
 def test_a_round_has_at_most_sixty_four_actions():
-    """With one size, the smallest raise, the betting is a chain that stacks of 200 big blinds would let go on."""
+    """Players who only make the smallest raise reach the limit of actions before they are all-in."""
     game = replace(NO_LIMIT, num_rounds=1, first_player=(1,), max_raises=(255,), num_board_cards=(0,))
     sizes = player_sizes("", "100c")
     agree(game_config(game, {0: (sizes, sizes)}))

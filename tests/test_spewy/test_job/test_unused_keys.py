@@ -37,7 +37,7 @@ WHOLE = {
     ],
 )
 def test_a_round_whose_section_has_neither_bet_nor_raise(section, named):
-    """It would take the sizes of the round before away without a word."""
+    """Such a section would silently remove the sizes that the river takes from the round before."""
     message = f"bets.river: expected the key bet or raise, found {named}: a section takes no sizes from"
     with pytest.raises(InputError, match=message):
         Job.of(spot({"flop": A, "river": section}))

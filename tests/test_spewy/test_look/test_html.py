@@ -111,7 +111,7 @@ def test_results_tell_what_they_reached(river):
 
 @pytest.fixture(scope="module")
 def returned(tmp_path_factory):
-    """What the functions of the Python reference return, by name."""
+    """Objects that the functions of the Python reference return, by the names of the functions."""
     folder = tmp_path_factory.mktemp("returned")
     job = Job.load(EXAMPLES / "T1.toml").replace(max_sweeps=5)
     kuhn = load_game("kuhn")

@@ -341,7 +341,7 @@ def test_a_worker_that_is_stopped_is_told_of_and_one_that_was_started_here_repla
 
 @pytest.mark.slow
 def test_ctrl_c_does_not_wait_for_a_worker_that_is_paused(tmp_path, monkeypatch):
-    """It takes less than two seconds where nothing else runs; without Ctrl-C the worker would be killed in a minute."""
+    """Ctrl-C ends the solve within five seconds, long before a paused worker would be given up."""
     monkeypatch.setattr(local_cluster, "STOPPED_SECONDS", 60.0)
     started, stop, begun = [], threading.Event(), []
 

@@ -91,7 +91,7 @@ def test_two_boards_are_compared_at_their_own_roots(folder, pages):
 
 @pytest.mark.parametrize("other", ["a", "solves/a"])
 def test_a_comparison_of_a_solve_with_itself_does_not_hold_up_clicks(folder, pages, monkeypatch, other):
-    """It takes one of the two readers that a solve has, whatever ids name the solve."""
+    """The comparison opens one reader of the solve, also if two ids name the solve."""
     comparing, go_on = threading.Event(), threading.Event()
 
     def slow(*arguments):
