@@ -7,6 +7,7 @@ A walk is a call that a newcomer wants to follow:
 - ``solve``: `spewy solve examples/T1.toml`, up to the end of the first iterations.
 - ``deals``: `spewy solve` of a whole game by sampled boards, up to the end of the first deals.
 - ``show``: `spewy show` of the solved T1.
+- ``click``: the position that the page asks for at a click, at the root of the solved T1.
 - ``act``: a bot's first decision on a turn, which re-solves the rest of the hand.
 
 A file counts if one of its functions runs in the main thread; module-level code, imports and generated functions do not
@@ -19,12 +20,13 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
+import spewy
 from benchmarks.command import as_command
 from benchmarks.paths import EXAMPLES, ROOT
 from benchmarks.speed.bot_budget import small_folder, small_job
@@ -33,6 +35,7 @@ from solvers.sampled.engine import SampledCfr
 from spewy import open_bot
 from spewy.cli import main as command
 from spewy.game.hand import Hand
+from spewy.web.looking import solution_questions
 
 PACKAGES = ("compiled", "lockers", "buckets", "solvers", "spewy")
 T1 = EXAMPLES / "T1.toml"
@@ -107,7 +110,7 @@ def main() -> None:
         nargs="*",
         metavar="WALK",
         default=list(WALKS),
-        help="names of the calls to follow: solve, deals, show or act (default: all)",
+        help="names of the calls to follow: solve, deals, show, click or act (default: all)",
     )
     parser.add_argument(
         "--files", action="store_true", help="also list the source files that each call goes through"
@@ -136,11 +139,38 @@ def dealing(folder: Path) -> Steps:
 
 def showing(folder: Path) -> Steps:
     """Run `spewy show` on a solved spot; return the files that it goes through and the depth of its frames."""
-    _spewy("solve", str(T1), "--out", str(folder / "T1"))
+    _solved(folder)
     steps = Steps()
     with steps.recorded():
-        _spewy("show", str(folder / "T1"))
+        _spewy("show", str(_solved(folder)))
     return steps
+
+
+def _solved(folder: Path) -> Path:
+    """Solve T1 if it is not solved yet; return its folder."""
+    if not (folder / "T1").exists():
+        _spewy("solve", str(T1), "--out", str(folder / "T1"))
+    return folder / "T1"
+
+
+def clicking(folder: Path) -> Steps:
+    """Record the question of the page about a position, without the server around it."""
+    with spewy.Solution.open(_solved(folder)) as solution:
+        position = solution_questions(_Open(solution))["/api/position"]
+        steps = Steps()
+        with steps.recorded():
+            position({"folder": "T1", "line": ""})
+    return steps
+
+
+class _Open(NamedTuple):
+    """One open solution in place of the folders of a server."""
+
+    of: spewy.Solution
+
+    def solution(self, name: str) -> AbstractContextManager[spewy.Solution]:
+        del name
+        return nullcontext(self.of)
 
 
 def acting(folder: Path) -> Steps:
@@ -157,7 +187,7 @@ def acting(folder: Path) -> Steps:
     return steps
 
 
-WALKS = {"solve": solving, "deals": dealing, "show": showing, "act": acting}
+WALKS = {"solve": solving, "deals": dealing, "show": showing, "click": clicking, "act": acting}
 
 
 def _to_first_run(engine: type[Any], method: str, job: Path, out: Path) -> Steps:

@@ -52,20 +52,6 @@ def test_the_map_in_the_readme_is_that_of_the_code():
     assert drawn() in (ROOT / "README.md").read_text()
 
 
-def test_docstrings_speak_one_dialect():
-    """Google's: no roles of another system's, and arguments under their own heading."""
-    for name, path in modules().items():
-        text = path.read_text()
-        assert not re.search(r":(class|func|meth|mod|attr):`", text), name
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.FunctionDef):
-                told = ast.get_docstring(node) or ""
-                for argument in (*node.args.args, *node.args.kwonlyargs):
-                    assert not re.search(rf"^{argument.arg}(, \w+)*: \S", told, re.MULTILINE), (
-                        f"{name}.{node.name}"
-                    )
-
-
 STARTS = re.compile(
     r"multiprocessing|joblib\.externals|concurrent\.futures\.(process|ProcessPoolExecutor)"
     r"|subprocess\.(Popen|run|call|check_call|check_output|getoutput)"
