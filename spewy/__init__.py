@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from spewy.job.job import Job
     from spewy.look.folder import open_policy
     from spewy.look.node import NodeView
-    from spewy.look.solution import Solution
-    from spewy.look.solving import solve
+    from spewy.look.solution import Solution, solve
     from spewy.match.match import play_match
     from spewy.records.policy import Decision, Policy
     from spewy.run.reporter import Reporter
