@@ -258,7 +258,7 @@ def _aligned(a: NodeView, b: NodeView, actions: Sequence[str]) -> _Aligned:
 
 
 def _spread(values: Floats, of: Sequence[str], actions: Sequence[str]) -> Floats:
-    """Extend ``values``, ``[action of ``of``, ...]``, to more actions, with 0 for those that are new."""
+    """Extend ``values``, ``[action, ...]``, from the actions ``of`` to ``actions``, with 0 for those that are new."""
     out = np.zeros((len(actions), *values.shape[1:]))
     out[[actions.index(action) for action in of]] = values
     return out
@@ -308,7 +308,6 @@ def _only(a: SolveView, b: SolveView, nodes: Sequence[Node]) -> tuple[tuple[str,
 
 
 def _following(node: Node) -> list[str]:
-    """Lines of a decision and of all later decisions of its round."""
     out, stack = [], [node]
     while stack:
         here = stack.pop()

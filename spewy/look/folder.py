@@ -335,7 +335,6 @@ def _no_solve(path: Path) -> str:
 
 
 def _readable_solves(folder: Path) -> list[Path]:
-    """List the folders of solves in a folder, sorted by name; none if the folder cannot be read."""
     try:
         return solves_in(folder)
     except (OSError, LockerError):

@@ -240,7 +240,6 @@ def grid_html(grid: Grid, title: str) -> str:
 
 
 def share_texts(actions: Sequence[str], shares: Floats) -> list[str]:
-    """Write each action with its frequency in %, or with a dash if the frequency is unknown."""
     return [
         f"{action} {'–' if np.isnan(share) else f'{100 * share:.1f} %'}"
         for action, share in zip(actions, shares, strict=True)

@@ -117,9 +117,6 @@ class CardRow:
     def __repr__(self) -> str:
         return f"CardRow({self.name!r}, EV {self.ev[0]:.4g} and {self.ev[1]:.4g})"
 
-    def weighing(self, weight: float) -> CardRow:
-        return replace(self, weight=weight)
-
     def to_json(self) -> dict[str, Any]:
         known = {} if self.solve is None else asdict(self.solve)
         return known | {
@@ -428,7 +425,7 @@ def report_boards(
         if progress is not None:
             progress(done, len(boards.folders))
     weights = shares_of([row.weight for row in rows.values()])
-    shares = tuple(row.weighing(weight) for row, weight in zip(rows.values(), weights, strict=True))
+    shares = tuple(replace(row, weight=weight) for row, weight in zip(rows.values(), weights, strict=True))
     actions = tuple(action.label for action in node.actions)
     mean = average(shares, pot)
     report = Report(

@@ -139,7 +139,6 @@ def _write_xlsx(path: Path, frames: Iterable[pd.DataFrame], digits: int) -> int:
 
 
 def _rows(frame: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a frame as Python's own values, with None for unknown numbers."""
     columns = (frame[name].tolist() for name in frame.columns)
     for row in zip(*columns, strict=True):
         yield tuple(None if value != value else value for value in row)

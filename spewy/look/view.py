@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+# Not one class with `Solution`: reports, comparisons and evaluations take a `SolveView`, and `Solution` calls them, so
+# that one class would be a circle of imports.
 class SolveView(Closing):
     """Reads the strategies of a solve, which may be finished, interrupted, or still running in another process.
 

@@ -132,7 +132,6 @@ def answer_of(function: Callable[[Parameters], Any], parameters: Parameters) -> 
 
 
 async def refused(request: Request, error: Exception) -> Response:
-    """Answer a request for an address that does not exist, or that does not have the request's method."""
     assert isinstance(error, HTTPException)
     answer = _response(*_error(error.status_code, f"{shown(request.url.path)}: {error.detail}"))
     answer.headers.update(error.headers or {})
@@ -146,7 +145,6 @@ async def failed(request: Request, error: Exception) -> Response:
 
 
 async def _left(request: Request) -> None:
-    """Return once the client has closed the connection."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 

@@ -131,7 +131,7 @@ def _inside(text: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """Return the hash by which a content security policy allows an inline script or style sheet."""
+    """Hash by which a content security policy allows an inline script or style sheet."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
@@ -299,7 +299,6 @@ def _short(value: float | None) -> float | None:
 
 
 def _of_round(node: Node) -> Iterator[Node]:
-    """Yield a node and all later nodes of its round, the shortest lines first."""
     queue = deque([node])
     while queue:
         found = queue.popleft()

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from buckets.cards import parse_cards
 from buckets.errors import CardError
-from lockers import DATA, DamagedLockerError, LockerError, open_store
+from lockers import DamagedLockerError, LockerError, lacks_manifest, open_store
 from lockers.manifest import FILE
 from spewy.batch.job_files import folder_name
 from spewy.errors import InputError, one_line, shown
@@ -213,7 +213,7 @@ def _entries(folder: Path, name: str, problems: list[tuple[str, str]]) -> Iterat
             problems.append((inner, UNREADABLE))
         elif (entry := _entry(path, inner)) is not None:
             yield from _with_boards(entry)
-        elif lacks_manifest(path):
+        elif lacks_manifest(path) or lacks_manifest(path / FOLDER):
             problems.append((inner, NO_MANIFEST))
 
 
@@ -321,11 +321,6 @@ class Healths:
             return self._examined(folder, stamp(folder))
         except (OSError, LockerError) as error:
             return _refused(error)
-
-
-def lacks_manifest(folder: Path) -> bool:
-    """Whether a folder has the data file of a solve, but no manifest, so that it is not listed as a solve."""
-    return (folder / DATA).exists() or (folder / FOLDER / DATA).exists()
 
 
 def _examined(folder: Path) -> Health:

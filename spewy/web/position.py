@@ -103,7 +103,6 @@ def both_views(
 
 
 def summary(solution: Solution) -> dict[str, Any]:
-    """Return facts about a solution as a JSON object."""
     job, problem = solution.job, solution.problem
     pct = float("nan") if job.sampled else solution.checked_pct
     return {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -218,7 +219,7 @@ def alike(solution: SolveView, found: Report) -> Iterator[tuple[CardRow, int]]:
     for _, members in following_deals(solution.problem, t, history):
         deals = [tuple(sorted(permute_cards(cards, back).tolist(), reverse=True)) for cards, _ in members]
         weight = sum(rows[deal].weight for deal in deals)
-        merged.append((rows[max(deals)].weighing(weight), len(deals)))
+        merged.append((replace(rows[max(deals)], weight=weight), len(deals)))
     yield from sorted(merged, key=lambda pair: pair[0].cards, reverse=True)
 
 

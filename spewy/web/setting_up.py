@@ -328,7 +328,6 @@ class Draft:
 
     @classmethod
     def of_text(cls, text: str) -> Draft:
-        """Make a draft from the text of a job file."""
         data = parse_toml(text, "job", MOST_CHARACTERS)
         try:
             json.dumps(data, allow_nan=False)

@@ -20,7 +20,6 @@ from spewy.web.looking import solution_questions
 
 
 def widget_script() -> str:
-    """Return the script of the widget with its styles, as an ES module in anywidget's form."""
     script = f"{bundle('widget.js')}\nconst NOTEBOOK_STYLE = {json.dumps(shadow_styles())};\n"
     return f"{script}export default {{ render: (context) => renderWidget(context, NOTEBOOK_STYLE) }};\n"
 
@@ -74,7 +73,6 @@ class LookWidget(anywidget.AnyWidget):
         return {"line": amounts.line_text(Line(node.line)), "board": cards_name(cards)}
 
     def _answer(self, widget: object, message: Any, buffers: object) -> None:
-        """Send the answer to a question of the widget, with the id of the question."""
         del widget, buffers
         fields = message if isinstance(message, dict) else {}
         path, query = fields.get("path"), fields.get("query")
