@@ -250,7 +250,7 @@ def open_bot(folder: Path, options: Options, *, ready: bool = True) -> LockerBot
         lockers.LockerError: the folder holds no lockers, or damaged ones.
     """
     import spewy
-    from spewy.look.boards import require_one_solve
+    from spewy.look.folder import require_one_solve
 
     require_one_solve(folder)
 

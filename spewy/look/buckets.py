@@ -71,7 +71,6 @@ class BoardBuckets(Printed):
 
         Raises:
             BoardError: the board does not have 0, 3, 4 or 5 different cards.
-            InputError: ``clustering`` is unknown, or the board blocks all hands with weight.
         """
         cards = parse_cards(board) if isinstance(board, str) else tuple(board)
         if len(cards) not in (0, 3, 4, 5):

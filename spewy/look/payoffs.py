@@ -26,7 +26,7 @@ from spewy.learn.bucket_matrices import bucket_payoffs
 from spewy.learn.bucket_strategies import BucketStrategies
 from spewy.learn.real_game import rows_know_suits
 from spewy.look.folder import require_solve, require_solved, strategy_folder
-from spewy.look.unpacked import Decoder
+from spewy.look.judging import Decoder
 from spewy.records.bucket_payoffs import BucketPayoffs
 from spewy.records.bucket_policy import board_abstraction
 from spewy.records.strategy_locker import FOLDER as STRATEGIES

@@ -113,8 +113,7 @@ class Entrant:
         """
         if not self.is_solved:
             return {"bot": self.word}
-        from spewy.look.boards import require_one_solve
-        from spewy.look.folder import solve_identity
+        from spewy.look.folder import require_one_solve, solve_identity
 
         require_one_solve(self.value)
         return {"bot": self.kind, **solve_identity(self.value), **self._options_in_matches.to_json()}
@@ -157,7 +156,7 @@ class Entrant:
         """
         from spewy.bot.agent import bot_of  # this import loads the solvers
         from spewy.bot.options import Options
-        from spewy.look.boards import require_one_solve
+        from spewy.look.folder import require_one_solve
 
         require_one_solve(self.value)
         with bot_of(self.value, Options(resolve="never")) as bot:
@@ -191,7 +190,7 @@ class Entrant:
 
     def _from_folder(self, game: Game) -> Bot:
         from spewy.bot.agent import open_bot  # this import loads the solvers
-        from spewy.look.boards import require_one_solve
+        from spewy.look.folder import require_one_solve
 
         require_one_solve(self.value)
         bot = open_bot(self.value, self._options_in_matches)

@@ -26,11 +26,10 @@ from spewy.game.hand import Hand
 from spewy.game.nodes import Action, Node, entry_line
 from spewy.game.ranges import parse_range
 from spewy.job.job import Job, SpotJob
-from spewy.look.board_report import require_same, stands_for
-from spewy.look.boards import batch_folders, find_boards
 from spewy.look.chunk import ChunkView
-from spewy.look.folder import stored_job, strategy_folder
+from spewy.look.folder import batch_folders, find_boards, stored_job, strategy_folder
 from spewy.look.pairs import compatible
+from spewy.look.report import require_same, stands_for
 from spewy.look.solution import Solution
 from spewy.match.cards import Dealt
 from spewy.match.table import Table
@@ -282,7 +281,7 @@ class Spot:
 class Spots(Closing):
     """The solved spots of a folder: one spot, or a batch of spots on several boards; each hand gets a random board.
 
-    The probability of a board is proportional to the number of boards that it stands for (`spewy.look.board_report`)
+    The probability of a board is proportional to the number of boards that it stands for (`spewy.look.report`)
     times the weight of all pairs of hands that can be dealt with it. Boards that are not solved yet are left out.
 
     Args:

@@ -19,8 +19,7 @@ from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.game.ranges import pair
 from spewy.job.job import Job
-from spewy.look.solution import Solution
-from spewy.look.solving import solve
+from spewy.look.solution import Solution, solve
 from spewy.run.session import Session
 
 OPTIONS = ("spot.oop=TT+,AJs+,98s,54s", "spot.ip=QQ-88,AQ", "bets.river={bet = '60%, a', raise = 'a'}")

@@ -1,8 +1,9 @@
-"""Collect what a web page shows at one position of a solution: the line, both players' hands, and the next actions.
+"""JSON of what a page shows at one position of a solution: the line, both players' hands, and the next actions.
 
 A position is a decision, a deal of cards or the end of a hand. Its JSON is made of the objects of
 `spewy.look.node.NodeView.to_json`, `spewy.look.grid.Grid.to_json` and `spewy.look.node.Step.to_json`, so a page shows
-the same numbers as ``spewy show --json``.
+the same numbers as ``spewy show --json``. Curves and texts of both ranges belong to a decision, too. This module loads
+no server, so that ``spewy serve --export`` needs none.
 """
 
 from __future__ import annotations
@@ -12,22 +13,26 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from buckets.cards import cards_name
+from buckets.cards import Deck, blocked, cards_name, hand_index, hands, parse_hand, preflop_classes
 from solvers.tree import Floats
 from spewy.errors import NotSolvedError
 from spewy.game.lines import action_words
 from spewy.game.nodes import Line, Node
+from spewy.game.ranges import Range, format_range
+from spewy.game.ranges.classes import NUM_HANDS
 from spewy.look.chunk import Cards
 from spewy.look.colours import SEATS, action_colours, hex_colour
-from spewy.look.curves import realisation
-from spewy.look.grid import class_means, json_numbers
+from spewy.look.grid import class_means, json_numbers, require_holdem
 from spewy.look.hand_filter import filtered
 from spewy.look.node import NodeView, Step
 from spewy.look.solution import Solution
 
 HEATS = ("EV", "equity", "realisation", "regret")
 """Quantities for which a position has heat maps, besides the reach and the frequencies of its grid."""
+DIGITS = 3
+"""Number of decimals of weights in a text; other programs read no more."""
 
 
 def position(
@@ -56,9 +61,6 @@ def position(
         each with the ``dealt`` cards; ``steps``, the actions or cards that can follow; and for a decision ``views``,
         the hands of player 0 and of player 1 with reach, strategy, EV and equity, and ``totals``, EV and equity of
         both ranges.
-
-    Raises:
-        InputError: the line does not exist, the board is impossible after it, or a filter is invalid.
     """
     node, cards = solution.at(line, board)
     unit = solution.job.amounts
@@ -79,19 +81,28 @@ def position(
         ),
     }
     if node.kind == "decision":
-        views = [
-            solution.node(Line(node.line), cards, ev=ev),
-            solution.waiting(Line(node.line), cards, ev=ev),
-        ]
-        views = [filtered(solution.job.rules, view, filters) for view in views]
-        found["views"] = [_view(view, found["pot"]) for view in sorted(views, key=lambda view: view.player)]
+        views = both_views(solution, Line(node.line), cards, ev=ev, filters=filters)
+        found["views"] = [_view(view, found["pot"]) for view in views]
         found["totals"] = _totals(solution, node, cards, found["pot"]) if ev else None
         found["board_bucket"] = views[0].board_bucket
     return found
 
 
+def both_views(
+    solution: Solution,
+    line: str,
+    board: str | Sequence[int] | None,
+    *,
+    ev: bool = True,
+    filters: Sequence[str] = (),
+) -> list[NodeView]:
+    """Return the hands of oop and those of ip at a decision, without hands that a filter excludes."""
+    views = (solution.node(line, board, ev=ev), solution.waiting(line, board, ev=ev))
+    ordered = sorted(views, key=lambda view: view.player)
+    return [filtered(solution.job.rules, view, filters) for view in ordered]
+
+
 def summary(solution: Solution) -> dict[str, Any]:
-    """Return facts about a solution as a JSON object: name, kind, board, progress and last measured exploitability."""
     job, problem = solution.job, solution.problem
     pct = float("nan") if job.sampled else solution.checked_pct
     return {
@@ -138,7 +149,7 @@ def _path(solution: Solution, node: Node, cards: Cards) -> Iterator[dict[str, An
 
 
 def _steps(node: Node, steps: Sequence[Step]) -> list[dict[str, Any]]:
-    """Return the actions or deals that can follow a node as JSON objects; actions get words and a colour."""
+    """Return the actions or deals that can follow a node; actions get words and a colour."""
     out = [step.to_json() for step in steps]
     if node.kind == "decision":
         colours = action_colours([step.name for step in steps])
@@ -153,10 +164,6 @@ def _view(view: NodeView, pot: float) -> dict[str, Any]:
     The object has the keys of `NodeView.to_json`, and ``shares``, the share of the whole range that takes each action.
     For hold'em it also has ``grid``, the grid of hand classes; ``heat``, the means over hand classes by the name of the
     quantity; and ``kinds``, the made hand and draws of each hand.
-
-    Args:
-        view: the player's hands at the decision.
-        pot: size of the pot, in the unit of the EVs.
     """
     found = view.to_json()
     found["colours"] = [hex_colour(c) for c in action_colours(view.actions) or [SEATS[view.player]]]
@@ -189,7 +196,7 @@ def _hand_figures(view: NodeView, pot: float) -> dict[str, Floats]:
 
 
 def _totals(solution: Solution, node: Node, cards: Cards, pot: float) -> dict[str, Any] | None:
-    """Return EV, equity and equity realisation of both whole ranges; None if the solve lacks the values for them."""
+    """Return EV, equity and realisation of both whole ranges; None if the solve lacks the values for them."""
     try:
         totals = solution.totals(Line(node.line), cards)
     except NotSolvedError:
@@ -204,3 +211,89 @@ def _totals(solution: Solution, node: Node, cards: Cards, pot: float) -> dict[st
 
 def _number(value: float) -> float | None:
     return None if value != value else float(value)
+
+
+def curves(views: Sequence[NodeView], pot: float) -> dict[str, list[dict[str, Any]]]:
+    """Return both players' curves at a decision, as a JSON object by the names ``equity``, ``EV`` and ``realisation``.
+
+    A curve has a player's hands in ascending order of the quantity. Its x axis is the share of the range; each hand
+    takes a width in proportion to its weight. So if a quarter of a range is strong, its curve of equity is high in the
+    last quarter. The ``pot`` is in the unit of the EVs.
+    """
+    by_measure = {
+        "equity": [view.equity for view in views],
+        "EV": [view.ev for view in views],
+        "realisation": [realisation(view, pot) for view in views],
+    }
+    return {
+        name: [_curve(view, value) for view, value in zip(views, values, strict=True)]
+        for name, values in by_measure.items()
+    }
+
+
+def _curve(view: NodeView, value: Floats) -> dict[str, Any]:
+    """Sort the hands that have weight and a value ``[hand]``; ``share`` is the range up to and including a hand."""
+    known = np.flatnonzero((view.reach > 0) & ~np.isnan(value))
+    order = known[np.argsort(value[known], kind="stable")]
+    total = np.cumsum(view.reach[order])
+    share = total / total[-1] if len(order) else total
+    return {
+        "player": view.player,
+        "hands": [view.hands[h] for h in order],
+        "share": share.tolist(),
+        "value": value[order].tolist(),
+    }
+
+
+def realisation(view: NodeView, pot: float) -> Floats:
+    """Compute the equity realisation of each hand, ``EV / (equity · pot)``; NaN for hands without equity."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(view.equity > 0, view.ev / (view.equity * pot), np.nan)
+
+
+def range_texts(view: NodeView) -> list[dict[str, Any]]:
+    """Write a player's whole range at a decision, and the range with which the player takes each action, as JSON.
+
+    The texts are read by Spewy and other programs, such as ``AKs:0.5,QQ``; a text is empty if no hand has weight. The
+    weight of a hand for an action is its reach times the frequency of the action. Weights are rounded to `DIGITS`. A
+    hand that the board blocks gets the weight of its hand class if all other hands of the class have the same weight,
+    so that the text names the class.
+    """
+    require_holdem(view.game)
+    numbers = np.array([hand_index(Deck(), parse_hand(name)) for name in view.hands], dtype=np.int64)
+    parts = [("", "whole range", view.reach)]
+    parts += [
+        (action, action_words(action), view.reach * share)
+        for action, share in zip(view.actions, view.strategy, strict=True)
+    ]
+    dead = blocked(hands(Deck(), 2), view.board)
+    return [
+        {
+            "player": view.player,
+            "action": action,
+            "words": words,
+            "text": _written(numbers, weights, dead),
+            "combos": float(weights.sum()),
+        }
+        for action, words, weights in parts
+    ]
+
+
+def hands_text(view: NodeView, names: Sequence[str]) -> str:
+    """Write some of a player's hands as the text of a range, or as a list of names if it is not hold'em."""
+    if not view.holdem:
+        return ", ".join(names)
+    numbers = np.array([hand_index(Deck(), parse_hand(name)) for name in names], dtype=np.int64)
+    return _written(numbers, np.ones(len(numbers)), blocked(hands(Deck(), 2), view.board))
+
+
+def _written(numbers: NDArray[np.int64], weights: Floats, dead: NDArray[np.bool_]) -> str:
+    """Write weights ``[hand]`` of hands with ``numbers`` in the deck; ``dead`` is ``[hand of the deck]``."""
+    written = np.zeros(NUM_HANDS)
+    written[numbers] = np.clip(np.round(weights, DIGITS), 0.0, 1.0)
+    classes = preflop_classes()[0]
+    for number in np.unique(classes[dead]):
+        live = written[(classes == number) & ~dead]
+        if len(live) and (live == live[0]).all():
+            written[classes == number] = live[0]
+    return format_range(Range(written)) if written.any() else ""
