@@ -5,7 +5,7 @@ When a card comes, the hands that it blocks leave both ranges. When a player act
 the frequency of the action.
 
 The strategy at a public state comes from the re-solved subgame that contains the state. Without such a subgame it comes
-from the blueprint, and where the blueprint has no strategy either, from pot odds (`spewy.bot.fallback`). A bet that the
+from the blueprint, and where the blueprint has no strategy either, from pot odds (`spewy.bot.stored_play`). A bet that the
 blueprint's tree lacks is translated into bets of the tree, and the hand continues at their lines
 (`spewy.bot.stored_play`).
 
@@ -41,13 +41,10 @@ from solvers.tree import Floats
 from spewy.bot.bet_translation import translations
 from spewy.bot.blueprint import Blueprint
 from spewy.bot.options import Options, Resolve
-from spewy.bot.public_state import Answer, PublicState, StoredLine, range_after_action
 from spewy.bot.resolving.budget import Budget
 from spewy.bot.resolving.builder import Root, SubgameBuilder, add_chips
-from spewy.bot.resolving.hand_context import HandContext
-from spewy.bot.resolving.sampled_subgame import SampledSubgame
-from spewy.bot.resolving.subgame import BEFORE, Subgame
-from spewy.bot.stored_play import StoredPlay
+from spewy.bot.resolving.subgame import BEFORE, HandContext, SampledSubgame, Subgame
+from spewy.bot.stored_play import Answer, PublicState, StoredLine, StoredPlay, range_after_action
 from spewy.bot.tally import Tally
 from spewy.errors import InputError
 from spewy.game.hand import Hand
@@ -119,11 +116,6 @@ class Beliefs:
 
         Returns:
             The values ``[hand of the deck]``.
-
-        Raises:
-            InputError: the bot re-solves no subgame that begins at the state and ends with the hand, or
-                `Subgame.best_values` refuses the subgame.
-            solvers.errors.SolverError: `Subgame.best_values` cannot solve the subgame.
         """
         if state.subgame is None or not state.begins_subgame or state.subgame.ends_with_round:
             raise InputError(f"line {state.betting.line!r}: no subgame to the end of the hand begins here")
@@ -149,15 +141,7 @@ class Beliefs:
     def _updated(
         self, reach: Floats, state: PublicState, player: int, subgame: Subgame | None = None
     ) -> Floats:
-        """Update a player's range by the action that led to a state.
-
-        Args:
-            reach: the range before the action.
-            state: the state after the action.
-            player: the player.
-            subgame: the re-solved subgame whose strategy has the action's frequencies. If it is None, or if it locks
-                the decision (`Subgame.kept`), the frequencies are those of `answer` at the decision.
-        """
+        """Update a player's range by the action that led to a state."""
         above = state.above
         assert above is not None
         assert state.action is not None
@@ -167,14 +151,7 @@ class Beliefs:
         return range_after_action(reach, frequencies, self._blueprint.hands, state.hand.board)
 
     def _frequencies(self, above: PublicState, action: str, subgame: Subgame | None) -> Floats:
-        """Return the frequency of an action at a state, ``[hand of the deck]``.
-
-        Args:
-            above: the state before the action.
-            action: the action.
-            subgame: the re-solved subgame whose strategy has the frequencies. If it is None, or if it locks the
-                decision (`Subgame.kept`), the frequencies are those of `answer`.
-        """
+        """Return the frequency of an action at a state, ``[hand of the deck]``."""
         answer = None
         if subgame is not None:
             self._enter(subgame)

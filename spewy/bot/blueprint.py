@@ -68,10 +68,6 @@ class Blueprint:
         """Return the strategy at a decision, ``[action, hand of the deck]``.
 
         Hands that the board blocks get equal frequencies.
-
-        Raises:
-            InputError: the store has no strategy for the decision.
-            lockers.LockerError: the stored strategy is damaged.
         """
         decision = self._policy.decision(Line(line), board)
         out = np.full((len(decision.actions), len(self.hands)), 1.0 / len(decision.actions))
@@ -87,10 +83,6 @@ class Blueprint:
 
         Returns:
             The frequencies of all actions of the decisions, in the order of ``lines``, and the row of each hand.
-
-        Raises:
-            InputError: the store has no strategy for a decision.
-            lockers.LockerError: the stored strategy is damaged.
         """
         return self._policy.stacked([Line(line) for line in lines], board)
 

@@ -220,7 +220,7 @@ def quantiles(seconds: Sequence[float]) -> dict[str, float]:
     >>> quantiles([0.1, 0.3, 0.2])
     {'median': 0.2, 'p99': 0.3, 'most': 0.3}
     """
-    from spewy.bot.spent import quantile
+    from spewy.bot.tally import quantile
 
     ordered = sorted(seconds) or [float("nan")]
     median, high = (quantile(ordered, share) for share in (0.5, 0.99))

@@ -126,11 +126,6 @@ class _Estimate:
     def _value(self, betting: Betting, ranges: tuple[Floats, Floats], ahead: Mapping[str, Mix]) -> float:
         """Return AIVAT's value function V after some betting, as a weighted sum over all pairs of hands.
 
-        Args:
-            betting: the betting so far.
-            ranges: both ranges after the betting.
-            ahead: strategies that the players follow at later states, by line; elsewhere they check and call.
-
         Returns:
             The chips that player 0 wins; divide by `_mass` of the ranges for the mean.
         """
@@ -163,10 +158,6 @@ class _Estimate:
 
     def _deal(self, betting: Betting, board: tuple[int, ...]) -> float:
         """Remove from both ranges the hands that new public cards block; return AIVAT's correction for the cards.
-
-        Args:
-            betting: the betting so far.
-            board: all public cards after the deal.
 
         Returns:
             V before the cards minus V after them, in chips; 0 if there are no new cards.

@@ -1,6 +1,14 @@
-r"""Channels to programs that play, over TCP and over pipes, and ports at which this process waits for such programs.
+"""Channels on which this process and a program that plays, the *peer*, send each other lines of text.
 
-A connection limits the length of a line and the time that it waits; `spewy.match.channel` says how it fails.
+Deadlines are times of `time.monotonic`. Failures are raised as a `PeerError` that names the peer.
+
+Channels to programs that play, over TCP and over pipes, and ports at which this process waits for such programs.
+
+A connection limits the length of a line and the time that it waits; `spewy.match.connection` says how it fails.
+
+Start other people's programs, exchange lines with them, and kill them with all of their child processes.
+
+A program's stderr goes to a log, never to the terminal.
 """
 
 from __future__ import annotations
@@ -8,15 +16,105 @@ from __future__ import annotations
 import errno
 import os
 import select
+import shlex
 import socket
+import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from abc import abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
 
-from spewy.errors import InputError, PeerError, shown
-from spewy.match.channel import Channel, TimedOutError
+from spewy.errors import InputError, PeerError, path_text, shown
 from spewy.system.closing import Closing
+from spewy.system.outsider import Outsider
+
+
+class TimedOutError(PeerError):
+    """The peer did not read or answer in time."""
+
+
+class Channel(Closing):
+    """A channel on which this process and a peer send each other lines.
+
+    Attributes:
+        peer: name of the peer in messages.
+        ended: whether the peer has closed its side, so that no more bytes arrive.
+    """
+
+    peer: str
+    ended: bool = False
+
+    @abstractmethod
+    def send(self, text: str, deadline: float | None = None) -> None:
+        """Send a line."""
+
+    @abstractmethod
+    def receive(self, deadline: float | None = None) -> bytes | None:
+        """Wait for the next line, and return it without its line ending; None after the last line."""
+
+    @abstractmethod
+    def poll(self) -> bytes | None:
+        """Return the next line if it has already arrived, else None."""
+
+    @property
+    def file(self) -> int | None:
+        """File descriptor that becomes readable when the peer sends something; None for a peer in this process."""
+        return None
+
+    @property
+    def end_text(self) -> str:
+        """Words that end an error message: how the connection to the peer ended."""
+        return "the connection closed"
+
+    def leave(self, seconds: float) -> bool:
+        """Give the peer some seconds to end, then close the channel; return whether the peer ended in time."""
+        self.close()
+        return True
+
+    def gone(self, expected: str) -> PeerError:
+        """Return the error for a peer that ended before it sent ``expected``, such as "an answer"."""
+        return PeerError(f"{self.peer}: expected {expected}, found {self.end_text}")
+
+
+class LocalChannel(Channel):
+    """A channel to a player in this process, which answers each line at once.
+
+    Args:
+        peer: name of the player in messages.
+        hear: function that returns the player's answers to a line.
+        on_close: called by `close`.
+    """
+
+    def __init__(
+        self, peer: str, hear: Callable[[str], Iterable[str]], on_close: Callable[[], None] = lambda: None
+    ) -> None:
+        self.peer = peer
+        self._hear, self._on_close = hear, on_close
+        self._answers = deque[str]()
+
+    def send(self, text: str, deadline: float | None = None) -> None:
+        """Give the player a line, and keep its answers for `receive`."""
+        self._answers.extend(self._hear(text))
+
+    def receive(self, deadline: float | None = None) -> bytes | None:
+        """Return the next answer."""
+        line = self.poll()
+        if line is None:
+            raise PeerError(f"{self.peer}: expected an answer, found none")
+        return line
+
+    def poll(self) -> bytes | None:
+        """Return the next answer, or None if no answer is left."""
+        return self._answers.popleft().encode() if self._answers else None
+
+    def close(self) -> None:
+        """Call ``on_close``, which closes the player."""
+        self._on_close()
+
 
 MOST_OF_LINE = 4095
 """Largest number of bytes in a line; a longer line is received in several pieces."""
@@ -71,11 +169,7 @@ class Connection(Channel):
                 raise self._broken(error) from None
 
     def receive(self, deadline: float | None = None) -> bytes | None:
-        """Wait for the next line, and return it without its line ending; None after the last line.
-
-        Raises:
-            PeerError: no line arrived before the deadline, or the connection broke.
-        """
+        """Wait for the next line, and return it without its line ending; None after the last line."""
         while True:
             # The deadline counts even if lines have arrived: a flood of lines is no answer.
             if not _is_over(deadline):
@@ -167,11 +261,7 @@ def connect(host: str, port: int, wait: float = 0.0) -> Connection:
 
     Args:
         host: name or address of the machine.
-        port: number of the port.
         wait: seconds during which to try again if no program listens.
-
-    Raises:
-        PeerError: no program listens at the port.
     """
     peer = f"{host}:{port}"
     deadline = time.monotonic() + wait
@@ -219,12 +309,8 @@ class Listener(Closing):
         """Wait until a program connects to the port of a seat, and return the connection.
 
         Args:
-            seat: number of the seat.
             peer: name of the program in messages.
             deadline: time of `time.monotonic` at which to give up; None: wait without limit.
-
-        Raises:
-            PeerError: nobody connected before the deadline.
         """
         listening = self._sockets[seat]
         listening.settimeout(None if deadline is None else max(deadline - time.monotonic(), 1e-3))
@@ -299,11 +385,6 @@ def _is_over(deadline: float | None) -> bool:
 def _is_ready(files: Sequence[int], event: int, deadline: float | None) -> bool:
     """Wait for an event on one of several file descriptors.
 
-    Args:
-        files: the file descriptors.
-        event: ``select.POLLIN`` or ``select.POLLOUT``: to be readable or writable.
-        deadline: time at which to give up; None: wait without limit.
-
     Returns:
         Whether the event came before the deadline.
     """
@@ -316,3 +397,163 @@ def _is_ready(files: Sequence[int], event: int, deadline: float | None) -> bool:
             return True
         if left < _LONGEST_WAIT:
             return False
+
+
+END_SECONDS = 1.0
+"""Seconds to wait for the exit code of a program that closed its stdout."""
+TAIL = 400
+"""Largest number of characters from the end of a log that an error quotes."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Resources that a process has used; 0 if the system provides no figure.
+
+    Attributes:
+        cpu: seconds of processor time.
+        mib: largest memory in MiB.
+    """
+
+    cpu: float
+    mib: float
+
+
+class Program(Connection):
+    """A running program that reads lines from its stdin and writes lines to its stdout.
+
+    Args:
+        command: the program and its arguments.
+        peer: name of the program in messages.
+        folder: working folder of the program; None: that of this process.
+        log: file to which the program's stderr is appended; None: its stderr is discarded.
+        merged: whether the program's stderr is sent to this process together with its stdout.
+        most: largest number of bytes in a line.
+
+    Raises:
+        InputError: the command cannot be run, or the log cannot be written.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        peer: str,
+        *,
+        folder: Path | None = None,
+        log: Path | None = None,
+        merged: bool = False,
+        most: int = MOST_OF_LINE,
+    ) -> None:
+        self._process = start(command, folder=folder, log=log, pipes=True, merged=merged)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._pipes = self._process.stdin, self._process.stdout
+        sink, source = (pipe.fileno() for pipe in self._pipes)
+        os.set_blocking(sink, False)
+        super().__init__(source, peer, sink, most)
+
+    @property
+    def exit_code(self) -> int | None:
+        """The program's exit code; None while it runs."""
+        return self._process.poll()
+
+    @property
+    def end_text(self) -> str:
+        """How the program ended, as the end of an error message: its exit code, or that its stdout closed."""
+        with suppress(subprocess.TimeoutExpired):
+            return f"that it ended with exit code {self._process.wait(END_SECONDS)}"
+        return "its stdout closed"
+
+    def usage(self) -> Usage:
+        """Processor time and memory of the program, without its child processes."""
+        return Usage(_cpu_seconds(self._process.pid), _peak_mib(self._process.pid))
+
+    def wait(self, deadline: float) -> None:
+        """Wait for the program's end, at most until a deadline of `time.monotonic`."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(max(deadline - time.monotonic(), 0.0))
+
+    def leave(self, seconds: float) -> bool:
+        """Give the program some seconds to end, then kill it; return whether it ended by itself in time."""
+        self.wait(time.monotonic() + seconds)
+        ended = self._process.poll() is not None
+        self.close()
+        return ended
+
+    def end(self) -> None:
+        """Kill the program and its child processes; lines that the program has written can still be read."""
+        self._process.end()
+
+    def close(self) -> None:
+        """Kill the program and its child processes, and close its pipes."""
+        self.end()
+        for pipe in self._pipes:
+            with suppress(OSError):
+                pipe.close()
+        self.ended = True
+        self._source = self._sink = -1  # the system may give these descriptors to other files
+
+
+def start(
+    command: Sequence[str],
+    *,
+    folder: Path | None = None,
+    log: Path | None = None,
+    pipes: bool = False,
+    merged: bool = False,
+) -> Outsider:
+    """Start a program in a process group of its own.
+
+    Args:
+        command: the program and its arguments.
+        folder: working folder of the program; None: that of this process.
+        log: file to which the program's stderr is appended; None: its stderr is discarded.
+        pipes: whether the program's stdin and stdout are pipes; if not, stdin is empty and stdout is discarded.
+        merged: whether the program's stderr goes to its stdout.
+    """
+    ends = subprocess.PIPE if pipes else subprocess.DEVNULL
+    try:
+        with open(os.devnull if log is None else log, "ab") as errors:
+            return Outsider(
+                command,
+                cwd=folder,
+                stdin=ends,
+                stdout=ends,
+                stderr=subprocess.STDOUT if merged else errors,
+                bufsize=0,
+            )
+    except (OSError, ValueError) as error:
+        subject = f"command {shown(shlex.join(command))} cannot be run"
+        if isinstance(error, OSError) and log is not None and error.filename == str(log):
+            subject = f"file {path_text(log)} cannot be written"
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise InputError(f"{subject}: {reason}") from None
+
+
+def command_words(command: str) -> list[str]:
+    """Split a command into words, as a shell does."""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise InputError(f"command {shown(command)} cannot be run: {error}") from None
+    if not words:
+        raise InputError(f"command {shown(command)} cannot be run: it has no words")
+    return words
+
+
+def _peak_mib(process: int) -> float:
+    try:
+        status = Path(f"/proc/{process}/status").read_text(encoding="ascii", errors="replace")
+        return int(status.split("VmHWM:")[1].split()[0]) / 1024
+    except (OSError, IndexError, ValueError):
+        return 0.0
+
+
+def _cpu_seconds(process: int) -> float:
+    try:
+        fields = (
+            Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2]
+        )
+        user, system = fields.split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError):
+        return 0.0

@@ -106,10 +106,6 @@ class Entrant:
 
         A bot from a folder has its saved strategy (`spewy.look.folder.solve_identity`) and all of its options. Any
         other bot has its word only: a program, or a client at a port, can change without a sign.
-
-        Raises:
-            InputError: the folder holds a batch, or no saved strategy.
-            lockers.LockerError: the folder holds no lockers, or damaged ones.
         """
         if not self.is_solved:
             return {"bot": self.word}
@@ -135,10 +131,6 @@ class Entrant:
             begun: number of hands of the run that were played before.
             seconds: seconds that a program may take for each answer; None: no limit.
             log: file to which a program's stderr is appended.
-
-        Raises:
-            InputError: the bot cannot be opened, or plays another game.
-            PeerError: a program does not connect, or uses another version of the protocol.
         """
         if self.kind == "rule":
             return opponent(self.value, game)
@@ -150,11 +142,7 @@ class Entrant:
         return RemoteBot(game, self.name, command, port, seconds, begun, log)
 
     def game(self) -> Game:
-        """Return the game of the strategy in the bot's folder.
-
-        Raises:
-            InputError: the folder holds a batch, or no strategy of a whole game.
-        """
+        """Return the game of the strategy in the bot's folder."""
         from spewy.bot.agent import bot_of  # this import loads the solvers
         from spewy.bot.options import Options
         from spewy.look.boards import require_one_solve
@@ -225,16 +213,11 @@ def parse_entrant(
 
     Args:
         text: the word, with ``NAME=`` or without.
-        options: options of a bot that plays from a folder; None: the defaults of `Options`.
         rules: names of the rules that are allowed.
         kinds: other kinds of bots that are allowed.
         base: folder at which relative paths begin.
-
     >>> parse_entrant("mine=cmd:python3 bots/deep.py").name, parse_entrant("equity").kind
     ('mine', 'rule')
-
-    Raises:
-        InputError: the word specifies no bot of an allowed kind.
     """
     called, word = parse_named(text, base)
     kind, colon, value = word.partition(":")
@@ -264,9 +247,6 @@ def parse_named(text: str, base: Path = Path()) -> tuple[str | None, str]:
 
     >>> parse_named("mine=cmd:./bot.sh x=1"), parse_named("cmd:./bot.sh x=1")
     (('mine', 'cmd:./bot.sh x=1'), (None, 'cmd:./bot.sh x=1'))
-
-    Raises:
-        InputError: the name is too long, or no word follows ``NAME=``.
     """
     match = _NAMED.fullmatch(text)
     if match is None or exists(base / text):
@@ -325,22 +305,14 @@ def shipped(game: Game) -> Game:
 
 
 def _folder(text: str, path: Path) -> Path:
-    """Return the path of a folder that the word ``text`` of a bot names.
-
-    Raises:
-        InputError: there is no such folder.
-    """
+    """Return the path of a folder that the word ``text`` of a bot names."""
     if not path.is_dir():
         raise InputError(f"bot {shown(text)}: expected a folder, and {path_text(path)} is none")
     return path
 
 
 def _is_sound(kind: str, value: str) -> bool:
-    """Whether the value after the colon of a bot's word has the right form for the kind of bot.
-
-    Raises:
-        InputError: Local Best Response has no such setting.
-    """
+    """Whether the value after the colon of a bot's word has the right form for the kind of bot."""
     if kind == "lbr":
         from spewy.match.lbr import lbr_setting
 
@@ -351,11 +323,7 @@ def _is_sound(kind: str, value: str) -> bool:
 
 
 def _script(words: Iterator[str]) -> str | None:
-    """Name of the script or module that a Python command runs, or None if it runs neither.
-
-    Args:
-        words: words of the command after ``python``.
-    """
+    """Name of the script or module that a Python command runs, or None if it runs neither."""
     for word in words:
         if word == "-m":
             return next(words, None)

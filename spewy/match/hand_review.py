@@ -85,14 +85,9 @@ def decided_in_spot(spot: Spot, public: Hand, action: str, player: int, own: Hol
     """Compare one decision in a solved spot with the strategy, by the exact EVs of the solve.
 
     Args:
-        spot: the spot.
         public: a hand of the spot's game before the decision, without hole cards.
         action: the action of the spot's tree that was played.
-        player: the player who acted.
         own: the player's cards; None: unknown.
-
-    Raises:
-        InputError: the player cannot have the cards.
     """
     line, board = public.betting.line, spot.in_order(public.board)
     if own is None:
@@ -119,7 +114,6 @@ def review_player(strategy: Reveals, hand: Hand, player: int, seed: int = 0) -> 
     Args:
         strategy: the strategy to compare with.
         hand: the hand with the player's hole cards.
-        player: number of the player.
         seed: seed of the random final boards for equities before the flop, and of the strategy's random choices.
     """
     reviewed = _Hand(strategy, hand, seed)
@@ -181,9 +175,6 @@ class _Hand:
         """Compare one decision with the strategy.
 
         Args:
-            public: the hand before the decision, without hole cards.
-            action: the action that was played.
-            player: the player who acted.
             other: the opponent's range, ``[hand of the deck]``.
         """
         mix, own = self.mix(public), self.hand.hole[player]

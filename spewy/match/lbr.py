@@ -65,11 +65,7 @@ SETTINGS = {
 
 
 def lbr_setting(name: str) -> Setting:
-    """Return the LBR setting with a name, such as "fcpa"; the names are the keys of `SETTINGS`.
-
-    Raises:
-        InputError: no setting has this name.
-    """
+    """Return the LBR setting with a name, such as "fcpa"; the names are the keys of `SETTINGS`."""
     if name not in SETTINGS:
         raise InputError(f"LBR setting: expected one of {', '.join(SETTINGS)}, found {shown(name)}")
     return SETTINGS[name]
@@ -162,8 +158,6 @@ class Lbr:
         A hand's values are sums over the opponent's range, not means; this does not change which action is best.
 
         Args:
-            public: the state of the decision.
-            action: an action that LBR may take.
             weights: the opponent's range, ``[hand of the deck]``.
         """
         if action == "f":
@@ -184,10 +178,7 @@ class Lbr:
         """Return the chips that each hand of the deck wins by paying ``asked`` into the pot, compared with a fold.
 
         Args:
-            public: the state of the decision.
             weights: the opponent's range against which the hands are compared, ``[hand of the deck]``.
-            pot: chips in the pot before the payment.
-            asked: chips to pay.
         """
         odds = board_odds(self.game, public.board)
         # With equity (1 + lead) / 2 the hand wins the pot, or loses what is asked.
@@ -209,13 +200,7 @@ class Lbr:
 
 
 def _totals(letters: str, betting: Betting, bounds: tuple[int, int]) -> Iterator[int]:
-    """Yield the bets that the letters of a setting allow, each as a total: the player's chips put in after the bet.
-
-    Args:
-        letters: letters of the actions that are allowed in the round.
-        betting: the betting before the bet.
-        bounds: smallest and largest legal total of a bet.
-    """
+    """Yield the bets that the letters of a setting allow, each as a total: the player's chips put in after the bet."""
     low, high = bounds
     if "p" in letters:
         highest = max(betting.spent)

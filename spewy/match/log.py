@@ -11,7 +11,7 @@ complete as soon as the log has its ``STATE`` line:
 - ``# sources HAND:PLAYER:SOURCE TIMES, ...``: number of a player's decisions from each source, such as
   ``stored`` (the stored strategy) or ``re-solved``;
 - ``# spent HAND:PLAYER:ROUND SECONDS STAGE SECONDS ..., ...``: each decision's round and time,
-  in total and for each stage of its re-solve (`spewy.bot.spent`);
+  in total and for each stage of its re-solve (`spewy.bot.tally`);
 - ``# failure HAND:PLAYER:REASON: TEXT``: a decision or re-solve that failed.
 """
 
@@ -25,8 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spewy.bot.spent import parse_spent
-from spewy.bot.tally import SOURCES, Failure, Tally
+from spewy.bot.tally import SOURCES, Failure, Tally, parse_spent
 from spewy.errors import InputError, one_line, path_text, short, shown
 from spewy.game.gamefile import Game
 from spewy.match.acpc_text import MOST_TOLD, LoggedHand, parse_logged
@@ -49,9 +48,6 @@ def read_log(game: Game, lines: Iterable[str], subject: str = "log") -> Iterator
         game: the game that was played.
         lines: lines of the log.
         subject: first words of error messages.
-
-    Raises:
-        InputError: a line is no hand, or its hand is impossible in the game.
     """
     for number, line in hand_lines(lines):
         try:
@@ -80,9 +76,6 @@ def has_head(text: str, head: str, subject: str) -> bool:
         text: text of the log.
         head: the head, with a line `bot_line` for each bot that plays now.
         subject: how error messages begin.
-
-    Raises:
-        InputError: the log has another head.
     """
     if text.startswith(head):
         return True
@@ -204,9 +197,6 @@ class RunLog:
 
         Returns:
             The number of hands in the log.
-
-        Raises:
-            InputError: the log belongs to another run.
         """
         text = self._whole() or self._head
         replace_text(self.path, text)
@@ -216,7 +206,6 @@ class RunLog:
         """Append a finished hand to the log, with its comments.
 
         Args:
-            number: number of the hand.
             played: the hand with its faults and tallies.
             names: names of the bots, in the order of the players of this hand.
             aivat: AIVAT's estimate of the chips that player 0 won; None: there is no estimate.
@@ -245,28 +234,16 @@ class RunLog:
         self._append(f"SCORE:{totals[0]}|{totals[1]}:{'|'.join(self.names)}\n")
 
     def count(self) -> int:
-        """Return the number of complete hands in the log.
-
-        Raises:
-            InputError: the log belongs to another run.
-        """
+        """Return the number of complete hands in the log."""
         return len(_WHOLE.findall(self._whole()))
 
     @property
     def ended(self) -> bool:
-        """Whether the log has its last line, the score.
-
-        Raises:
-            InputError: the log belongs to another run.
-        """
+        """Whether the log has its last line, the score."""
         return self._whole() != "" and _SCORE.search(self._text()) is not None
 
     def read(self) -> RunRead:
-        """Read the whole log.
-
-        Raises:
-            InputError: the log is damaged, or belongs to another run.
-        """
+        """Read the whole log."""
         text, subject = self._whole(), f"log {path_text(self.path)}"
         records = tuple(read_log(self.game, text.splitlines(), subject))
         for number, record in enumerate(records):
@@ -302,11 +279,7 @@ class RunLog:
         return read_text(self.path, f"log {path_text(self.path)}") if exists(self.path) else ""
 
     def _whole(self) -> str:
-        """Return the log up to its last complete hand; empty if it is missing, or has no hand and may begin anew.
-
-        Raises:
-            InputError: the log belongs to another run.
-        """
+        """Return the log up to its last complete hand; empty if it is missing, or has no hand and may begin anew."""
         text, head = self._text(), self._head
         if not _WHOLE.search(text) and text.startswith(head.partition("\n")[0]):
             return ""  # a bot that could not be started may be mended

@@ -4,11 +4,16 @@ A *run* is the sequence of hands with the cards of one seed and fixed seats. It 
 is appended. The seed, the number of the hand and the bot's position determine all random choices of a bot in the hand.
 So an interrupted run continues from its log with the hands that it would have had, if its bots learn nothing from hand
 to hand.
+
+Play several runs in parallel.
+
+A run is a generator that plays hands or matches. After each hand or match it yields how many it has played, and can be
+interrupted; a new generator continues from the run's log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,6 +21,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 from joblib import cpu_count
 
@@ -24,17 +30,19 @@ from spewy.bot.options import Options
 from spewy.bot.tally import Tally
 from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game, load_game
+from spewy.learn.engine import Stop
 from spewy.match.acpc_text import LoggedHand
 from spewy.match.aivat import estimate
-from spewy.match.cards import MOST_SEED, Dealt, deals
 from spewy.match.entrant import Entrant, apart, parse_entrant, shipped
 from spewy.match.log import RunLog, RunRead
-from spewy.match.runs import Watcher, play_runs
 from spewy.match.score import Result, Score
 from spewy.match.seat import Seat
-from spewy.match.table import Played, play_hand
+from spewy.match.table import MOST_SEED, Dealt, Played, deals, play_hand
 from spewy.system.clock import MOST_SECONDS
+from spewy.system.interrupts import interruptible
+from spewy.system.local_pool import LocalPool
 from spewy.system.scratch import scratch_folder
+from spewy.system.worker import Parent
 
 MOST_HANDS = 10**7
 
@@ -153,8 +161,6 @@ def play_match(
         options: keyword arguments of `spewy.open_bot` for bots from folders, such as ``resolve``.
 
     Raises:
-        InputError: a word specifies no bot, the folder has hands of another match or of other bots (another strategy or
-            other options), or an argument is unknown, out of range or without effect.
         BotError: a bot from a folder, or a rule, raised an unexpected exception.
     """
     bots_options = Options.of(**options)
@@ -183,9 +189,6 @@ def match_of(
 
     If ``options`` leaves the number of threads open, the runs that are played at the same time share the cores. The
     number is fixed here, so that a match that continues has the same bots in all its hands.
-
-    Raises:
-        InputError: as in `play_match`.
     """
     one, other = parse_entrant(str(first), options), parse_entrant(str(second), options)
     match = Match(game_of(game, (one, other)), (one, other), hands, seeds, aivat, seconds)
@@ -197,11 +200,7 @@ def match_of(
 
 
 def game_of(name: str | Path | None, entrants: Sequence[Entrant]) -> Game:
-    """Return the named game, or without a name the game of the first bot that is a folder.
-
-    Raises:
-        InputError: there is no such game; or there is no name, and no bot is a folder.
-    """
+    """Return the named game, or without a name the game of the first bot that is a folder."""
     if name is not None:
         return load_game(str(name))
     for entrant in entrants:
@@ -220,10 +219,6 @@ def run_match(
         folder: folder of the logs.
         watcher: called with the number of played hands and the number of all hands.
         workers: number of processes, if both bots can play several runs at the same time; None: one for each core.
-
-    Raises:
-        InputError: the folder holds another match, or a bot cannot be opened.
-        BotError: a bot from a folder, or a rule, raised an unexpected exception.
     """
     folder.mkdir(parents=True, exist_ok=True)
     counts = {run: _log(match, run, folder).count() for run in match.runs}
@@ -240,11 +235,7 @@ def runs_to_play(match: Match, folder: Path) -> list[Run]:
 
 
 def score(match: Match, folder: Path) -> Score:
-    """Compute the score of a match from its logs; the match may be incomplete.
-
-    Raises:
-        InputError: the logs are damaged, or belong to another match.
-    """
+    """Compute the score of a match from its logs; the match may be incomplete."""
     results, faults, tallies = list[Result](), (list[str](), list[str]()), (list[Tally](), list[Tally]())
     for run in match.runs:
         log = _log(match, run, folder).read()
@@ -266,11 +257,7 @@ def score(match: Match, folder: Path) -> Score:
 
 
 def records(match: Match, folder: Path) -> Iterator[LoggedHand]:
-    """Yield all hands in the logs of a match, run by run.
-
-    Raises:
-        InputError: the logs are damaged, or belong to another match.
-    """
+    """Yield all hands in the logs of a match, run by run."""
     for run in match.runs:
         yield from _log(match, run, folder).read().records
 
@@ -323,13 +310,7 @@ class _Seats:
 
 
 def _opened(match: Match, folder: Path, begun: int) -> tuple[Bot, Bot]:
-    """Open both bots of a run, first the bot whose strategy the other bot needs.
-
-    Args:
-        match: specification of the match.
-        folder: folder of the logs, to which programs write their stderr.
-        begun: number of hands of the run that were played before.
-    """
+    """Open both bots of a run, first the bot whose strategy the other bot needs."""
     order = (1, 0) if match.entrants[0].needs_other else (0, 1)
     if all(entrant.needs_other for entrant in match.entrants):
         names = " and ".join(entrant.name for entrant in match.entrants)
@@ -360,3 +341,106 @@ def _log(match: Match, run: Run, folder: Path) -> RunLog:
     return RunLog(
         folder / run.file_name, match.game, match.hands, run.seed, seats, bots, match.aivat, match.seconds
     )
+
+
+_MakesRun = Callable[..., Generator[int]]
+"""Function that makes a run; worker processes must be able to import the function."""
+Watcher = Callable[[int, int], None]
+"""Function that is called with the number of hands or matches played so far, and the number of all of them."""
+ENDING = "the command ends after the hands that are being played; Ctrl-C again ends it at once"
+"""Line that the first Ctrl-C prints."""
+
+
+def play_runs(
+    run: _MakesRun,
+    tasks: Sequence[tuple[Any, ...]],
+    watcher: Watcher,
+    total: int,
+    workers: int | None,
+    done: Sequence[int] = (),
+) -> None:
+    """Play runs to their ends; Ctrl-C ends them after the current hands or matches.
+
+    Args:
+        run: makes a run, given the arguments of a task.
+        tasks: arguments of each run.
+        watcher: called with the number of hands or matches played so far, and with ``total``.
+        total: number of hands or matches in all runs, including finished runs.
+        workers: number of processes; None: one for each core.
+        done: numbers of hands or matches that were played before: first for the run of each task, then for each
+            run that is finished already. Empty: nothing was played before.
+    """
+    played = [*done] or [0] * len(tasks)
+    watcher(sum(played), total)
+    n = max(1, min(len(tasks), workers or joblib.cpu_count()))
+    with interruptible(ENDING) as stop:
+        for task, number in side_by_side(run, tasks, stop, n):
+            played[task] = number
+            watcher(sum(played), total)
+    if stop.is_set():
+        raise KeyboardInterrupt
+
+
+def side_by_side(
+    run: _MakesRun, tasks: Sequence[tuple[Any, ...]], stop: Stop, workers: int
+) -> Iterator[tuple[int, int]]:
+    """Play runs in this process or in parallel.
+
+    Args:
+        run: makes a run, given the arguments of a task.
+        tasks: arguments of each run.
+        stop: once set, all runs end after the hands or matches that are being played.
+        workers: number of processes; 1: this process.
+
+    Yields:
+        The number of a task, and the number of hands or matches of its run so far.
+    """
+    if workers == 1:
+        yield from _here(run, tasks, stop)
+    else:
+        yield from _there(run, tasks, stop, workers)
+
+
+def _here(run: _MakesRun, tasks: Sequence[tuple[Any, ...]], stop: Stop) -> Iterator[tuple[int, int]]:
+    for task, arguments in enumerate(tasks):
+        if stop.is_set():
+            return
+        with closing(run(*arguments)) as numbers:
+            for number in numbers:
+                yield task, number
+                if stop.is_set():
+                    return
+
+
+def _there(
+    run: _MakesRun, tasks: Sequence[tuple[Any, ...]], stop: Stop, workers: int
+) -> Iterator[tuple[int, int]]:
+    stopping = False
+    with closing(LocalPool(workers)) as pool:
+        waiting = ((run, *arguments) for arguments in tasks if not stop.is_set())
+        for message in pool.work(run_in_worker, waiting):
+            if stop.is_set() and not stopping:
+                stopping = True
+                pool.stop()
+            if message is None:
+                continue
+            if message.kind == "failed":
+                raise message.value
+            if message.kind == "died":
+                raise ChildProcessError(f"a worker process {message.value} during a run")
+            yield message.task, message.value
+
+
+def run_in_worker(parent: Parent, run: _MakesRun, *arguments: Any) -> int:
+    """Play a run in a worker process, and tell ``parent`` how many hands or matches are played after each.
+
+    Returns:
+        The number of hands or matches in the run so far.
+    """
+    number = 0
+    with closing(run(*arguments)) as numbers:
+        for number in numbers:
+            parent.tell(number)
+            if parent.is_set():
+                break
+    return number

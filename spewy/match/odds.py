@@ -191,14 +191,7 @@ def first_equities(deck: Deck, num_hole_cards: int, n_board: int) -> Floats:
 
 
 def _samples(deck: Deck, n_cards: int, n_board: int, most: int) -> int | None:
-    """Return the number of random final boards to use, or None to use all final boards.
-
-    Args:
-        deck: all cards of the game.
-        n_cards: number of known public cards.
-        n_board: number of public cards of a final board.
-        most: number of random boards to use if there are more final boards.
-    """
+    """Return the number of random final boards to use, or None to use all final boards."""
     return most if comb(len(deck) - n_cards, n_board - n_cards) > most else None
 
 

@@ -44,11 +44,7 @@ class Opponent:
         self._seed = 0
 
     def new_hand(self, hand: Hand, seat: int, seed: int) -> None:
-        """Remember the own cards of the bot, which is player ``seat``, and the seed of a new hand.
-
-        Raises:
-            InputError: the player's own cards are unknown.
-        """
+        """Remember the own cards of the bot, which is player ``seat``, and the seed of a new hand."""
         cards = hand.hole[seat]
         if cards is None:
             raise InputError(f"hand {hand.betting.line!r}: expected the cards of player {seat}, found none")
@@ -71,9 +67,6 @@ def opponent(name: str, game: Game) -> Opponent:
     >>> from spewy.game.gamefile import load_game
     >>> opponent("raise", load_game("kuhn")).act(Hand.start(load_game("kuhn")))
     'r'
-
-    Raises:
-        InputError: no opponent has this name.
     """
     if name not in OPPONENTS:
         raise InputError(f"opponent {shown(name)} does not exist; choose one of {', '.join(OPPONENTS)}")
@@ -114,10 +107,6 @@ def _places(raising: float, calling: float) -> Callable[[Game], Rule]:
 
     Hands are ranked among all hands: by equity before the first public card, then by their strength on the board. Each
     raise of the round multiplies the share of hands that raise by 1/2, and the share that call or raise by 4/5.
-
-    Args:
-        raising: share of the hands that make the first raise of a round.
-        calling: share of the hands that call or raise before any raise of the round.
     """
 
     def of(game: Game) -> Rule:
@@ -185,9 +174,6 @@ def pot_raise(betting: Betting, share: float) -> int:
     """Return the chips that a player has put into the pot after a raise by a share of the pot.
 
     The pot includes the call. A raise that is too small or too large becomes the nearest legal raise.
-
-    Raises:
-        InputError: no raise is legal.
     """
     bounds = betting.raise_bounds()
     if bounds is None:

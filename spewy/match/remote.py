@@ -12,9 +12,7 @@ from spewy.errors import InputError, PeerError, short, shown
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
 from spewy.match.acpc_text import COMMENTS, VERSION, is_spoken, parse_version, read_reply, state_text
-from spewy.match.channel import TimedOutError
-from spewy.match.connection import Connection, Listener
-from spewy.match.process import TAIL, command_words, start
+from spewy.match.connection import TAIL, Connection, Listener, TimedOutError, command_words, start
 from spewy.match.seat import BotGoneError
 from spewy.match.table import decisions
 from spewy.system.closing import Closing
@@ -83,11 +81,7 @@ class RemoteBot(Closing):
         self._number, self._seat, self._sent = self._number + 1, seat, 0
 
     def act(self, hand: Hand) -> str:
-        """Send the client the states of the hand up to its decision, and return its answer.
-
-        Raises:
-            BotGoneError: the client does not answer in time, or the connection is closed.
-        """
+        """Send the client the states of the hand up to its decision, and return its answer."""
         deadline = self._deadline()
         try:
             sent = self._send(hand, deadline)
@@ -100,11 +94,7 @@ class RemoteBot(Closing):
             raise
 
     def hand_over(self, hand: Hand) -> None:
-        """Send the client the states up to the end of a hand.
-
-        Raises:
-            BotGoneError: the client does not read the message.
-        """
+        """Send the client the states up to the end of a hand."""
         try:
             self._send(hand, self._deadline())
         except PeerError as error:
@@ -177,11 +167,7 @@ class RemoteBot(Closing):
 
 
 def receive_version(connection: Connection, deadline: float | None) -> str:
-    """Receive a client's first line, which names the version of its protocol.
-
-    Raises:
-        PeerError: the line names no version, or does not arrive in time.
-    """
+    """Receive a client's first line, which names the version of its protocol."""
     line = connection.receive(deadline)
     if line is None:
         raise connection.gone(f"{VERSION} as its first line")

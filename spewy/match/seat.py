@@ -124,15 +124,7 @@ class Seat:
         return tally_of(self.bot).take()
 
     def _ask(self, name: str, function: Callable[[], Answer]) -> Answer | None:
-        """Call a function of the bot; return None if the bot fails, or is not to be asked any more.
-
-        Args:
-            name: name of the function in faults.
-            function: calls the bot.
-
-        Raises:
-            BotError: the bot raised an unexpected exception.
-        """
+        """Call a function of the bot; return None if the bot fails, or is not to be asked any more."""
         if self._out:
             return None
         try:
@@ -152,11 +144,7 @@ class Seat:
 
 
 def _within(seconds: float | None, function: Callable[[], Answer]) -> Answer:
-    """Call a function in at most ``seconds``; None: without limit.
-
-    Raises:
-        _OutOfTimeError: the function took longer, and was interrupted.
-    """
+    """Call a function in at most ``seconds``; None: without limit."""
     if seconds is None or threading.current_thread() is not threading.main_thread():
         return function()
 

@@ -24,12 +24,10 @@ from spewy.game.amounts import Unit
 from spewy.game.hand import Hand
 from spewy.game.lines import action_words, faces_bet, read_action, wrong_word
 from spewy.game.nodes import Node
-from spewy.match.cards import MOST_SEED
-from spewy.match.contest import Choices, Judged
+from spewy.match.contest import Choices, Judged, label_text
 from spewy.match.hand_review import Decided, decided_in_spot
 from spewy.match.spots import Spot, Spots
-from spewy.match.table import Table, decisions
-from spewy.match.words import label_text
+from spewy.match.table import MOST_SEED, Table, decisions
 
 HELP = """fold, check, call
 bet 120    bet so that you have put 120 into the pot in this round
@@ -173,14 +171,7 @@ class SpotContest:
         """Do nothing: a stored strategy need not know that a hand is over."""
 
     def _decided(self, public: Hand, action: str, person: int, own: tuple[int, ...]) -> Decided:
-        """Compare one decision of the person with the solved strategy.
-
-        Args:
-            public: the hand before the decision, without hole cards.
-            action: the ACPC action that the person took.
-            person: number of the player that the person is.
-            own: the person's cards.
-        """
+        """Compare one decision of the person with the solved strategy."""
         decided = decided_in_spot(self._spot, public, action, person, own)
         return replace(decided, opponent_range=self._spot.range_of(public, 1 - person, own))
 

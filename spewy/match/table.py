@@ -1,4 +1,6 @@
-"""Play a hand step by step: the caller asks the player whose turn it is for an action, and passes it to the table.
+"""Deal the cards of a match from its seed, as the ACPC's reference dealer does.
+
+Play a hand step by step: the caller asks the player whose turn it is for an action, and passes it to the table.
 
 The players can be people or programs of any kind. `play_hand` plays a hand between two bots.
 """
@@ -7,17 +9,74 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from random import Random
 
 import numpy as np
 
 from solvers.tree import Floats
 from spewy.bot.bot import Mix
 from spewy.bot.tally import Tally
+from spewy.errors import InputError, shown
 from spewy.game.betting import Betting
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
-from spewy.match.cards import Dealt
 from spewy.match.seat import Seat
+
+MOST_SEED = 2**32 - 1
+_WORDS = 624
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """All cards of one hand.
+
+    Attributes:
+        hole: hole cards of players 0 and 1.
+        board: public cards of all rounds in the order of the deal, also of rounds that the hand does not reach.
+    """
+
+    hole: tuple[tuple[int, ...], tuple[int, ...]]
+    board: tuple[int, ...]
+
+
+def deals(game: Game, seed: int) -> Iterator[Dealt]:
+    """Yield the cards of a match, hand after hand."""
+    rng = _generator(seed)
+    # The reference dealer's deck goes suit by suit.
+    cards = sorted(game.deck.cards, key=lambda card: (card & 3, card >> 2))
+    size, n_board = game.num_hole_cards, sum(game.num_board_cards)
+    while True:
+        drawn = _drawn(rng, list(cards), 2 * size + n_board)
+        yield Dealt((drawn[:size], drawn[size : 2 * size]), drawn[2 * size :])
+
+
+def hand_seed(seed: int, number: int) -> int:
+    """Return the seed of a bot's random choices in hand ``number`` of a match that has the seed ``seed``."""
+    return seed << 32 | number
+
+
+def _drawn(rng: Random, deck: list[int], number: int) -> tuple[int, ...]:
+    """Draw cards one by one; after each draw the deck's last card moves to where the drawn card was."""
+    out = []
+    for _ in range(number):
+        place = rng.getrandbits(32) % len(deck)
+        out.append(deck[place])
+        deck[place] = deck[-1]
+        deck.pop()
+    return tuple(out)
+
+
+def _generator(seed: int) -> Random:
+    """Make a Mersenne Twister that is seeded as in C programs; Python's own `seed` would mix the number first."""
+    if not 0 <= seed <= MOST_SEED:
+        raise InputError(f"seed: expected 0 to {MOST_SEED}, found {shown(seed)}")
+    words = [seed]
+    for i in range(1, _WORDS):
+        words.append((1812433253 * (words[-1] ^ (words[-1] >> 30)) + i) & 0xFFFFFFFF)
+    rng = Random()
+    rng.setstate((3, (*words, _WORDS), None))
+    return rng
+
 
 MOST_AHEAD = 64
 """Largest number of states after a decision at which `look_ahead` asks for strategies."""
@@ -74,11 +133,7 @@ class Table:
 
     @property
     def result(self) -> tuple[int, int]:
-        """Net chips that each player has won; a loss is negative.
-
-        Raises:
-            InputError: the hand is not over.
-        """
+        """Net chips that each player has won; a loss is negative."""
         return self.hand.net()
 
     def view(self, player: int) -> Hand:
@@ -90,9 +145,6 @@ class Table:
 
         Returns:
             The board after each deal of public cards: no boards within a round, several boards after an all-in.
-
-        Raises:
-            InputError: the action is not legal.
         """
         gives_up = action == "f" and self._free_folds
         self.hand = self.hand.given_up() if gives_up else self.hand.apply(action)
@@ -174,9 +226,6 @@ def play_hand(
         game: the game to play.
         seeds: seed of each bot's random choices.
         record: whether to ask each bot that reveals its strategy for the strategy at each of its decisions.
-
-    Raises:
-        BotError: a bot in this process raised an unexpected exception.
     """
     table, steps = Table(game, dealt), list[Step]()
     for player, seat in enumerate(seats):

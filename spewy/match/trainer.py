@@ -20,8 +20,8 @@ from spewy.game.hand import Hand
 from spewy.game.lines import action_words, faces_bet, read_action, wrong_word
 from spewy.game.names import SEAT_NAMES
 from spewy.game.nodes import Node
-from spewy.match.cards import MOST_SEED
 from spewy.match.spots import HandValues, Spot, Spots
+from spewy.match.table import MOST_SEED
 
 MOST_DECISIONS = 8
 """Number of a player's decisions in a hand that can be asked; hardly any betting tree has more of them."""
@@ -220,11 +220,7 @@ class Trainer:
         return TrainerScore.of(self.answers, self._spots.first.unit.name)
 
     def deal(self) -> Question:
-        """Draw the next question; an earlier question that still waits for an answer is dropped.
-
-        Raises:
-            InputError: the player never has a choice in the spots.
-        """
+        """Draw the next question; an earlier question that still waits for an answer is dropped."""
         rng = np.random.default_rng([self._seed, self._asked])
         for _ in range(MOST_HANDS):
             seat = int(rng.integers(2)) if self._seat is None else self._seat
@@ -244,9 +240,6 @@ class Trainer:
 
         Args:
             text: the chosen action as a label, such as ``Bet(120)``, or in any other spelling.
-
-        Raises:
-            InputError: no question waits, or the text names no action of the decision.
         """
         question = self.question
         if question is None:
@@ -272,12 +265,6 @@ class Trainer:
 
 def _decision(spot: Spot, seat: int, number: int, rng: np.random.Generator) -> Hand | None:
     """Play a hand with both strategies up to a player's decision.
-
-    Args:
-        spot: the solved spot in which the hand is played.
-        seat: number of the player whose decision is wanted.
-        number: number of the decision, from 1, among the player's decisions with more than one action.
-        rng: source of random numbers.
 
     Returns:
         The hand at the decision, as the player sees it; None if the hand ends before.

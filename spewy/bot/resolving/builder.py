@@ -1,4 +1,11 @@
-"""Betting trees and solvers of subgames, with the actual bets and a row for each hand.
+"""Menus: the bet sizes that a re-solve at the table considers, besides the bets that were really made.
+
+The tree of a re-solve always has the bets that were really made, so a few other sizes are enough: in a given time, more
+iterations help more than more sizes (`docs/research/re-solving.md`). If a menu takes too much memory or time, the bot
+uses the next smaller menu. Each menu has a bet, since a bot that can only check and call plays worse than the stored
+strategy.
+
+Betting trees and solvers of subgames, with the actual bets and a row for each hand.
 
 A subgame is built like a spot of the round in which the subgame begins: its lines start with the round, and amounts in
 its lines are chips put in since the start of the round. A subgame ends with the hand. The builder caches the latest
@@ -13,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import comb
+from typing import Literal
 
 import numpy as np
 
@@ -24,7 +32,6 @@ from solvers.reference.cfr import Cfr
 from solvers.solver import Solver
 from solvers.tree import Floats, Forest, Ints
 from spewy.bot.resolving.budget import Pace
-from spewy.bot.resolving.menus import Menu, menus_from, with_menu
 from spewy.chunks.boards import BoardRound, board_rounds
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import with_ranges
@@ -33,9 +40,45 @@ from spewy.chunks.rounds import BettingRound, betting_rounds
 from spewy.errors import InputError
 from spewy.game.nodes import Node
 from spewy.game.tree import BettingTree, tree_after
-from spewy.game.treeconfig import TreeConfig
+from spewy.game.treeconfig import PlayerSizes, TreeConfig, player_sizes
 from spewy.records.policy import Stacked
 from spewy.run.memory import available_memory
+
+Menu = Literal["job", "lean", "all-in"]
+"""Name of a menu.
+
+- ``job``: the bet sizes of the job file with which the stored strategy was solved.
+- ``lean``: bets of the pot and all-in; raises all-in.
+- ``all-in``: bets and raises all-in.
+"""
+MENUS: tuple[Menu, ...] = ("job", "lean", "all-in")
+"""All menus, the largest first."""
+FORCE_ALLIN = 0.25
+"""Value of `TreeConfig.force_allin` in the menus ``lean`` and ``all-in``."""
+_SIZES: dict[Menu, PlayerSizes] = {
+    "lean": player_sizes("100%, a", "a"),
+    "all-in": player_sizes("a", "a"),
+}
+
+
+def with_menu(config: TreeConfig, menu: Menu) -> TreeConfig:
+    """Return the configuration of a tree with the bet sizes of a menu; limit games always have the sizes of the game.
+
+    Args:
+        config: the configuration with the job's bet sizes.
+    """
+    if menu == "job" or config.game.limit:
+        return config
+    sizes = (_SIZES[menu], _SIZES[menu])
+    return replace(
+        config, sizes=(sizes,) * len(config.sizes), add_allin=0.0, force_allin=FORCE_ALLIN, merge=0.0
+    )
+
+
+def menus_from(menu: Menu, config: TreeConfig) -> tuple[Menu, ...]:
+    """List a menu and all smaller ones, the largest first; limit games have only ``job``."""
+    return ("job",) if config.game.limit else MENUS[MENUS.index(menu) :]
+
 
 LOG = logging.getLogger(__name__)
 FEWEST = 10
@@ -121,11 +164,7 @@ class SubgameBuilder:
         self._boards.cache_clear()
 
     def tree(self, root: Root) -> BettingTree:
-        """Return the betting tree of a subgame.
-
-        Raises:
-            InputError: the pot at the root is empty, or the root's actions are not legal.
-        """
+        """Return the betting tree of a subgame."""
         return self._tree(root).tree
 
     def fitting(
@@ -143,9 +182,6 @@ class SubgameBuilder:
             menu: the largest menu.
             seconds: time for the solve; None: no limit.
             sampled: whether the solve samples the cards of later rounds.
-
-        Raises:
-            InputError: the root or the actions are impossible.
         """
         menus = menus_from(menu, self.config)
         for each in menus:
@@ -193,9 +229,6 @@ class SubgameBuilder:
         """Number of entries in both players' strategies of a subgame: hands times actions, on all boards.
 
         This method counts the boards without listing them. If the subgame's `Layout` exists, use `strategy_size`.
-
-        Raises:
-            InputError: the root is impossible.
         """
         total, n_boards, seen = 0, 1, self.game.board_sizes[root.round]
         for t, bets in enumerate(self._tree(root).betting, root.round):
@@ -207,19 +240,11 @@ class SubgameBuilder:
         return total
 
     def n_actions(self, root: Root) -> int:
-        """Number of actions of both players in all rounds of a subgame.
-
-        Raises:
-            InputError: the root is impossible.
-        """
+        """Number of actions of both players in all rounds of a subgame."""
         return sum(sum(forest.n_slots) for forest in self.forests(root))
 
     def forests(self, root: Root) -> list[Forest]:
-        """Return the betting of each round of a subgame.
-
-        Raises:
-            InputError: the root is impossible.
-        """
+        """Return the betting of each round of a subgame."""
         return [bets.forest for bets in self._tree(root).betting]
 
     def decision(self, root: Root, line: str) -> tuple[int, int, Node] | None:
@@ -237,7 +262,6 @@ class SubgameBuilder:
         Args:
             root: the subgame's root.
             t: the round, counted from the root's round.
-            player: the player.
 
         Returns:
             The decisions' lines, and the indices of their actions among all actions of the player in this round.
@@ -251,11 +275,7 @@ class SubgameBuilder:
         return lines, np.concatenate([np.zeros(0, dtype=np.int64), *slots])
 
     def layout(self, root: Root, board: tuple[int, ...]) -> Layout:
-        """Return the boards and the betting of a subgame that starts on a board.
-
-        Raises:
-            InputError: the root is impossible, or the subgame is too large.
-        """
+        """Return the boards and the betting of a subgame that starts on a board."""
         tree = self._tree(root)
         boards = self._boards(root.round, board)[: len(tree.betting)]
         layout = Layout(self._problem(tree.tree, root.round, board, root.pot), tree.betting, boards)
@@ -317,9 +337,6 @@ def live_game(
         layout: boards and betting of the subgame.
         ranges: both players' ranges, each ``[hand of the deck]``; they are scaled to a largest weight of 1.
         kept: fixed frequencies ``[action, hand of the deck]`` of decisions of the first round, by line; NaN: not fixed.
-
-    Raises:
-        solvers.errors.SolverError: every pair of hands in the two ranges shares a card.
     """
     scaled = []
     for rows, weights in zip(layout.board(0, 0).hands, ranges, strict=True):
@@ -334,7 +351,6 @@ def _locks(layout: Layout, kept: Mapping[str, Floats]) -> Iterator[Lock]:
     """Yield a lock for each decision of a subgame's first round whose line is a key of ``kept``.
 
     Args:
-        layout: boards and betting of the subgame.
         kept: fixed frequencies ``[action, hand of the deck]`` of decisions, by line; NaN: not fixed.
     """
     for n, node in enumerate(layout.betting[0].nodes):

@@ -162,10 +162,6 @@ class SampledRound:
         """Return the average strategy after a line of the first round, ``[action, hand of the deck]``.
 
         A hand that never reaches the decision plays by its regrets. Hands that the board blocks have frequencies 0.
-
-        Raises:
-            KeyError: the first round of the subgame does not have the line, or the subgame has another board.
-            SolveError: the strategy has values that are not finite.
         """
         if board != self._board:
             raise KeyError(board)
@@ -191,21 +187,13 @@ class SampledRound:
         """Return a player's regrets or strategy sums in the first round, ``[hand, slot]``.
 
         The array is a view of the solver's memory, so changes to it change the solver's numbers.
-
-        Args:
-            part: "regrets" or "sums".
-            player: the player.
         """
         pairs = self._cfr.numbers.regrets if part == "regrets" else self._cfr.numbers.sums
         whole: np.ndarray = pairs[0][player].reshape(len(self._hands), self._n_slots[player], WIDTH)[:, :, 0]
         return whole
 
     def _slots(self, line: str) -> tuple[int, slice]:
-        """Return the player who acts after a line of the first round, and the slots of the decision's actions.
-
-        Raises:
-            KeyError: the first round has no decision after the line.
-        """
+        """Return the player who acts after a line of the first round, and the slots of the decision's actions."""
         decision = self._builder.decision(self._root, line)
         if decision is None or decision[0] > 0:
             raise KeyError(line)
@@ -233,7 +221,6 @@ def sample(
     """Solve a betting round for both players by sampling, until a limit is reached.
 
     Args:
-        builder: the builder of subgames.
         abstraction: board buckets and rows of later rounds.
         root: betting at the root.
         board: public cards at the root.
@@ -241,11 +228,6 @@ def sample(
         seed: seed of the deals, below 2 ** 63.
         limits: limits of the solve; an iteration is a deal.
         kept: fixed frequencies of decisions, as in `SampledRound`.
-
-    Raises:
-        InputError: the subgame is impossible or too large.
-        OutOfTimeError: there is no time for `FEWEST_DEALS` deals, or for as many as the limits allow.
-        SolverError: every pair of hands in the two ranges shares a card.
     """
     pace, size = builder.pace, builder.n_actions(root)
     pace.require(limits.deadline, size * min(FEWEST_DEALS, limits.iterations), "deal")
@@ -259,17 +241,7 @@ def sample(
 
 
 def _run(solution: SampledRound, limits: Limits, pace: Pace, size: int) -> None:
-    """Make deals until a limit is reached, in smaller batches as time runs out.
-
-    Args:
-        solution: the solve, which makes the deals.
-        limits: limits of the solve.
-        pace: predicts the time of stages, and receives measured times.
-        size: strategy entries of the subgame.
-
-    Raises:
-        OutOfTimeError: there is no time for enough deals.
-    """
+    """Make deals until a limit is reached, in smaller batches as time runs out."""
     done, last, most = 0, 0.0, limits.iterations
     while done < most:
         batch = min(most - done, max(done, FIRST_DEALS * limits.threads))

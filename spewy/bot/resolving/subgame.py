@@ -1,4 +1,8 @@
-"""Subgames of one hand, which the bot solves when it needs them and compares with the blueprint.
+"""The interface of a solved subgame, which is the same for exact and for sampled solves.
+
+Settings and solved subgames that all subgames of one hand share.
+
+Subgames of one hand, which the bot solves when it needs them and compares with the blueprint.
 
 A safe solve needs the opponent's best-response values against the strategy that the bot would play without the solve.
 This is the strategy of the enclosing re-solved subgame, or the blueprint. If bets were translated, the blueprint's
@@ -7,30 +11,100 @@ subgame may have another pot; its values are then scaled.
 **The bot does not play a worse strategy.** After few iterations a re-solved strategy can be far worse than the
 blueprint. So after fewer than `TRUSTED` iterations the bot computes best responses of the opponent's estimated range to
 both strategies, and plays the re-solved strategy only if it does not lose more than the blueprint.
+
+A subgame of one betting round, which the bot re-solves by sampling the cards of later rounds.
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
-from dataclasses import replace
+from collections import OrderedDict
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 
 from lockers import LockerError
 from solvers.resolve import ALTERNATIVES, Gadget
 from solvers.tree import Floats
-from spewy.bot.resolving.budget import OutOfTimeError
-from spewy.bot.resolving.builder import PlayerStrategy, Root, add_chips
-from spewy.bot.resolving.hand_context import HandContext, SolveKey
-from spewy.bot.resolving.resolve import Limits, Safety, Start, best_responses, resolve
-from spewy.bot.resolving.resolved import Resolved
-from spewy.bot.resolving.solution import Solution
+from spewy.bot.blueprint import Blueprint
+from spewy.bot.options import Options
+from spewy.bot.resolving.budget import Budget, OutOfTimeError
+from spewy.bot.resolving.builder import PlayerStrategy, Root, SubgameBuilder, add_chips
+from spewy.bot.resolving.resolve import Limits, Resolved, Safety, Start, best_responses, resolve
+from spewy.bot.resolving.sampled import sample
 from spewy.bot.resolving.translation import BlueprintStrategy, stored_strategy, translate_subgame
-from spewy.bot.tally import is_expected
+from spewy.bot.tally import Tally, is_expected
 from spewy.errors import InputError
 from spewy.game.betting import Betting
 from spewy.game.nodes import entry_line
 from spewy.records.policy import Stacked
+
+
+class Solution(Protocol):
+    """A solved subgame, from which the bot reads strategies and best-response values."""
+
+    @property
+    def iterations(self) -> int:
+        """Number of iterations, not counting a warm start; in a sampled solve, number of deals."""
+        ...
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of the regrets and strategy sums in bytes."""
+        ...
+
+    def frequencies(self, line: str, board: tuple[int, ...]) -> Floats:
+        """Return the average strategy after a line of the subgame, ``[action, hand of the deck]``."""
+        ...
+
+    def best_values(self, player: int) -> Floats:
+        """Return a player's best-response value of each hand against the opponent's strategy, ``[hand of the deck]``."""
+        ...
+
+
+MOST_KEPT = 1 << 30
+"""Memory limit in bytes for the cached subgames of a hand; a dropped subgame is solved again when it is needed."""
+
+SolveKey = tuple[str, str, tuple[int, ...], int]
+
+
+@dataclass(frozen=True)
+class HandContext:
+    """Settings and caches that all subgames of one hand share.
+
+    Attributes:
+        blueprint: the stored strategy, which the bot plays outside re-solved subgames.
+        builder: the builder of subgames.
+        options: when and how to re-solve.
+        tally: counts re-solves that fail.
+        budget: the time budget of the current decision.
+        seed: the hand's seed.
+        solved: solved subgames, the most recently used last. A key has four entries: the hand's betting line at the
+            subgame's root, the hand's betting line when the subgame was made, the board at the root, and the player for
+            whom it was solved (0 if it was solved for both).
+    """
+
+    blueprint: Blueprint
+    builder: SubgameBuilder
+    options: Options
+    tally: Tally
+    budget: Budget
+    seed: int = 0
+    solved: OrderedDict[SolveKey, Solution] = field(default_factory=OrderedDict)
+
+    def keep(self, key: SolveKey, resolved: Solution) -> Solution:
+        """Cache a solved subgame and return it.
+
+        While the cache takes more than `MOST_KEPT` bytes, the least recently used subgames leave the cache.
+        """
+        self.solved[key] = resolved
+        self.solved.move_to_end(key)
+        while sum(each.n_bytes for each in self.solved.values()) > MOST_KEPT and len(self.solved) > 1:
+            self.solved.popitem(last=False)
+        return resolved
+
 
 LOG = logging.getLogger(__name__)
 READING = 0.5
@@ -138,11 +212,6 @@ class Subgame:
 
         Returns:
             The values ``[hand of the deck]``.
-
-        Raises:
-            InputError: the subgame is impossible or too large.
-            solvers.errors.SolverError: the subgame cannot be solved.
-            lockers.LockerError: the solve is to be safe, and the blueprint is damaged.
         """
         opponent = 1 - player
         values = self._values[opponent] if self._is_worse(opponent) else None
@@ -161,7 +230,6 @@ class Subgame:
         """Return the strategy that a player would follow without re-solving this subgame; None if it is unknown.
 
         Args:
-            player: the player.
             enclosing: whether to take the strategy of the enclosing re-solved subgame, if there is one. This may solve
                 the enclosing subgame.
         """
@@ -397,3 +465,45 @@ class Subgame:
         """Convert a hand's betting to a line of this subgame's tree, which begins with the subgame's round."""
         rounds = betting.rounds[self.root.round :]
         return add_chips("/".join("".join(actions) for actions in rounds), -self.root.put_in_before)
+
+
+LATER_BOARDS = 48
+"""Number of boards that the estimated size of a sampled solve assumes; the time bank divides time by sizes."""
+
+
+class SampledSubgame(Subgame):
+    """A betting round that is re-solved for both players by sampling the cards of later rounds (`resolving.sampled`).
+
+    The bot plays its strategy in this round only; when the next cards come, a new subgame begins. The strategy is not
+    compared with the blueprint, since best responses would take as long as an exact solve.
+    """
+
+    ends_with_round = True
+
+    @property
+    def size(self) -> int:
+        """Estimated size of the solve as a number of strategy entries, by which the time bank divides time."""
+        return self._builder.n_actions(self.root) * self._builder.n_hands * LATER_BOARDS
+
+    def covers(self, betting: Betting) -> bool:
+        """Whether the hand is still in the subgame's round, and the tree has a decision after the hand's betting."""
+        return betting.round == self.root.round and super().covers(betting)
+
+    def _solve(self, player: int) -> Solution:
+        """Solve the round for both players at once; ``player`` makes no difference."""
+        options, abstraction = self._options, self._context.blueprint.abstraction
+        if abstraction is None:
+            raise InputError("sampled subgame: the stored strategy has no board buckets")
+        assert self.ranges is not None
+        limits = Limits(options.deals, self._context.budget.deadline, options.n_threads)
+        text = f"{self._context.seed} {self.begun} {self.board}"
+        seed = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
+        return sample(self._builder, abstraction, self.root, self.board, self.ranges, seed, limits, self.kept)
+
+    def _solved_for(self, player: int) -> int:
+        """Return 0, the player in the cache key of a solve that serves both players."""
+        return 0
+
+    def _is_comparable(self, player: int) -> bool:
+        """Return False: the strategy is played without a comparison with the blueprint."""
+        return False

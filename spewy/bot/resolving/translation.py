@@ -73,9 +73,6 @@ def translate_subgame(
         root: root of the subgame to translate to.
         known: root of the subgame in which the strategy is known.
         strategy: the player's strategy in the known subgame.
-
-    Raises:
-        InputError: one of the subgames is impossible.
     """
     trees = builder.tree(root).root, builder.tree(known).root
     counterparts = dict(counterparts_of(*trees, root.put_in_before, known.put_in_before))
@@ -213,13 +210,6 @@ def _places(
     node: Node, shares: Sequence[float], other: Node, other_shares: Sequence[float], draw: float = 0.5
 ) -> list[int | None]:
     """Find, for each action of a decision, the corresponding action of another decision.
-
-    Args:
-        node: the decision.
-        shares: size of each action at ``node`` (`_shares`).
-        other: the other decision.
-        other_shares: size of each action at ``other``.
-        draw: the choice between two bets of ``other``, as in `bet_translation.nearest_size`.
 
     Returns:
         For each action of ``node``, the index of an action of ``other``, or None if no action corresponds.

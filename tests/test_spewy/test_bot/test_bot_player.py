@@ -25,8 +25,7 @@ from spewy.bot.options import Options
 from spewy.bot.resolving import budget, subgame, warm_start
 from spewy.bot.resolving import resolve as resolving
 from spewy.bot.resolving.builder import Root, SubgameBuilder
-from spewy.bot.resolving.resolve import best_responses
-from spewy.bot.resolving.resolved import Resolved
+from spewy.bot.resolving.resolve import Resolved, best_responses
 from spewy.bot.resolving.subgame import Subgame
 from spewy.errors import SolveError
 from spewy.game.gamefile import load_game

@@ -13,9 +13,9 @@ from spewy.bot.agent import bot_of
 from spewy.bot.options import MOST_ITERATIONS, Options
 from spewy.bot.resolving import budget, warm_start
 from spewy.bot.resolving import resolve as resolving
+from spewy.bot.resolving.budget import AROUND, MOST_OF_ANSWER, SHARE, TimeBank, importance
 from spewy.bot.resolving.builder import strategy_size
-from spewy.bot.spent import Spent, parse_spent, summary
-from spewy.bot.time_bank import AROUND, MOST_OF_ANSWER, SHARE, TimeBank, importance
+from spewy.bot.tally import Spent, parse_spent, summary
 
 ITERATION = 0.01
 """Seconds of an iteration on the clock of these tests."""
