@@ -67,7 +67,7 @@ _MODULES = {
     "Job": "job.job",
     "LockerBot": "bot.agent",
     "NodeView": "look.node",
-    "Player": "bot.player",
+    "Player": "bot.bot",
     "Policy": "records.policy",
     "Reporter": "run.reporter",
     "Rivers": "batch.solve_rivers",
