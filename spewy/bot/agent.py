@@ -98,7 +98,7 @@ def _make_ready(bot: LockerBot) -> None:
 
 
 class LockerBot(Closing):
-    """Plays a whole game from a solve's folder; implements `spewy.bot.bot.Reveals`.
+    """Plays a whole game from a solve's folder; implements `spewy.bot.bot.Foreseeable`.
 
     The public state, the seed and the stored strategy determine the bot's play. With a time limit for decisions, the
     machine's speed matters too.
@@ -180,7 +180,7 @@ class LockerBot(Closing):
             return self._beliefs.answer(state)
 
     def actions(self, hand: Hand) -> tuple[str, ...]:
-        """Return the ACPC actions that the bot's strategy can take at a decision (see `Beliefs.actions`)."""
+        """Return the ACPC actions that the bot's strategy can take at a decision."""
         self._require_game(hand)
         return tuple(self._beliefs.actions(self._beliefs.at(hand)))
 
@@ -230,11 +230,10 @@ class LockerBot(Closing):
     def best_values(self, hand: Hand, player: int) -> np.ndarray:
         """Return a player's best-response values in the re-solved subgame that begins at the decision.
 
-        The values are ``[hand of the deck]``; `spewy.bot.resolving.resolve.Resolved.best_values` says how they are
-        scaled.
+        The values are ``[hand of the deck]``, weighted by the opponent's range, scaled to a largest weight of 1.
 
         Raises:
-            solvers.errors.SolverError: `spewy.bot.resolving.resolve.resolve` cannot solve the subgame.
+            solvers.errors.SolverError: every pair of hands in the two ranges shares a card.
         """
         with self._timed(hand) as state:
             return self._beliefs.best_values(state, player)
@@ -282,7 +281,6 @@ class LockerBot(Closing):
             self._asked[key] = self._asked.get(key, Spent(spent.round, 0.0)) + spent
 
     def _limit(self, state: PublicState, bank: TimeBank) -> None:
-        """Give the current decision its share of the time bank."""
         before = self._asked.get(_same_solve(state))
         allowed = bank.allowance(self._importance(state), 0.0 if before is None else before.seconds)
         self._beliefs.budget.allow(allowed)

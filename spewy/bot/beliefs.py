@@ -4,10 +4,9 @@ A range is an array ``[hand of the deck]``: for each hand, the probability that 
 When a card comes, the hands that it blocks leave both ranges. When a player acts, that player's range is multiplied by
 the frequency of the action.
 
-The strategy at a public state comes from the re-solved subgame that contains the state. Without such a subgame it comes
-from the blueprint, and where the blueprint has no strategy either, from pot odds (`spewy.bot.stored_play`). A bet that the
-blueprint's tree lacks is translated into bets of the tree, and the hand continues at their lines
-(`spewy.bot.stored_play`).
+The strategy at a public state comes from the re-solved subgame that contains the state, or from stored play
+(`spewy.bot.stored_play`): the blueprint, and where the blueprint has no strategy either, pot odds. A bet that the
+blueprint's tree lacks is translated into bets of the tree, and the hand continues at their lines.
 
 **Subgames begin with a round.** If a player makes a bet that the round's subgame lacks, the round is solved again from
 its beginning, in a tree with all bets that were really made in the round. Both ranges at the root are those with which
@@ -112,11 +111,7 @@ class Beliefs:
         return self._play.actions(state)
 
     def best_values(self, state: PublicState, player: int) -> Floats:
-        """Return a player's best-response value of each hand in the re-solved subgame that begins at a state.
-
-        Returns:
-            The values ``[hand of the deck]``.
-        """
+        """Return a player's best-response values ``[hand of the deck]`` in the subgame that begins at a state."""
         if state.subgame is None or not state.begins_subgame or state.subgame.ends_with_round:
             raise InputError(f"line {state.betting.line!r}: no subgame to the end of the hand begins here")
         self._enter(state.subgame)
@@ -141,7 +136,6 @@ class Beliefs:
     def _updated(
         self, reach: Floats, state: PublicState, player: int, subgame: Subgame | None = None
     ) -> Floats:
-        """Update a player's range by the action that led to a state."""
         above = state.above
         assert above is not None
         assert state.action is not None
@@ -239,7 +233,6 @@ class Beliefs:
                 each.ranges = self.range(root, 0), self.range(root, 1)
 
     def _root(self, subgame: Subgame) -> PublicState:
-        """Return the public state at which a subgame begins."""
         return self._states[subgame.betting.line, subgame.board]
 
     # Public states
@@ -265,7 +258,6 @@ class Beliefs:
         return state
 
     def _after(self, hand: Hand, above: PublicState, action: str) -> PublicState:
-        """Return the public state of ``hand``, to which ``action`` has led from the state ``above``."""
         before, betting = above.betting, hand.betting
         lines = self._play.after(above, betting, action)
         state = PublicState(hand, lines, above.put_in_before, above.donk, above, action, above.subgame)
@@ -295,7 +287,6 @@ class Beliefs:
         return node is None or node.put_in != betting.spent or not self._play.is_readable(state)
 
     def _when(self, t: int) -> Resolve:
-        """Return when to re-solve subgames that begin in round ``t``: "never", "off-tree" or "always"."""
         return self._options.resolve if self._options.method(t, self._game.num_rounds) else "never"
 
     def _subgame(self, state: PublicState) -> Subgame | None:

@@ -115,7 +115,6 @@ def translate_action(action: str, actions: Sequence[str], betting: Betting) -> i
 
 
 def _share(action: str, betting: Betting) -> float:
-    """Return the size of a check, call, bet or raise as a share of the pot after a call; 0 for a check or call."""
     return 0.0 if action == "c" else pot_share(raise_total(action, betting), betting.spent)
 
 
@@ -124,10 +123,6 @@ def legal_actions(node: Node, betting: Betting) -> list[str]:
 
     Bets keep their share of the pot. A fold when nobody has bet becomes a check, and a raise that is not legal becomes
     a call.
-
-    Args:
-        node: the decision in the tree.
-        betting: the betting at the table.
 
     Returns:
         A legal ACPC action for each action of the decision, in the same order.

@@ -1,6 +1,6 @@
 """Protocols of bots: the methods that a match, or a measurement of a bot, calls.
 
-Let a bot play one seat, in a program that reports actions and cards one at a time.
+`Player` lets a bot play one seat in a program that reports actions and cards one at a time.
 
 >>> from spewy import Player, open_bot
 >>> with open_bot("results/limit", resolve="always") as bot:  # doctest: +SKIP
@@ -36,9 +36,7 @@ class Bot(Protocol):
     """
 
     @property
-    def game(self) -> Game:
-        """The rules of the game."""
-        ...
+    def game(self) -> Game: ...
 
     def new_hand(self, hand: Hand, seat: int, seed: int) -> None:
         """Begin a hand in which the bot is player ``seat`` and knows that player's hole cards."""
@@ -73,7 +71,7 @@ class Mix:
     frequencies: Floats
 
     def of(self, hand: int) -> Floats:
-        """Return the frequency of each action (an array ``[action]``) for a hand, given by its number in the deck."""
+        """Return the frequencies ``[action]`` of a hand, given by its number in the deck."""
         out: Floats = self.frequencies[:, int(np.searchsorted(self.hands, hand))]
         return out
 

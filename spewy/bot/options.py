@@ -68,9 +68,6 @@ class Options:
         deals: largest number of deals of a sampled solve.
         seconds_per_hand: time budget of all decisions together, in seconds for each hand that has begun
             (`spewy.bot.resolving.budget`). It replaces ``seconds``; None: each decision has the budget ``seconds``.
-
-    Raises:
-        InputError: an option has an impossible value.
     """
 
     resolve: Resolve = "off-tree"

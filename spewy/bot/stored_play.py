@@ -1,17 +1,16 @@
-"""Public states of a hand, the strategies that are played there, and updates of ranges by actions.
+"""The public states of a hand, and what the blueprint's stored strategy plays at them.
 
-Play the blueprint's stored strategy at any betting, also after bets that the blueprint's tree lacks.
-
-If the tree lacks a bet, the bet is translated into two bets of the tree, each with a probability
-(`spewy.bot.bet_translation`). A bot that draws one of the two must not let the opponent know which. So the strategy is
-the mixture over both draws: at each decision, a player's hand follows each line of the tree with the probability of its
-draws, given the actions that the hand has taken since (H. W. Kuhn's equivalence of mixed and behaviour strategies). In
-other words, each hand draws for itself, in secret.
+The stored strategy is played at any betting, also after bets that the blueprint's tree lacks. If the tree lacks a bet,
+the bet is translated into two bets of the tree, each with a probability (`spewy.bot.bet_translation`). A bot that draws
+one of the two must not let the opponent know which. So the strategy is the mixture over both draws: at each decision, a
+player's hand follows each line of the tree with the probability of its draws, given the actions that the hand has taken
+since (H. W. Kuhn's equivalence of mixed and behaviour strategies). In other words, each hand draws for itself, in
+secret.
 
 The mixture has one flaw: weak hands call a large bet if they draw the smaller of both bets, and better hands fold if
 they draw the larger one. So `best_hands_call` lets the best hands call, as often as the mixture calls on the whole.
 
-Play by pot odds where no strategy is known: check, or call a bet if the hand's equity pays for the call.
+Where no strategy is stored, pot odds decide: check, or call a bet if the hand's equity pays for the call.
 """
 
 from __future__ import annotations
@@ -31,6 +30,11 @@ from spewy.bot.tally import Source
 from spewy.game.betting import Betting
 from spewy.game.hand import Hand
 from spewy.game.nodes import Node
+
+DIGITS = 6
+"""Decimal digits by which `best_hands_call` compares hands."""
+BOARDS = 300
+"""Number of final boards sampled to estimate an equity; with at most one card to come, all final boards are used."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +131,7 @@ class PublicState:
         ranges: cached range of each player, by player; a range is computed when it is needed.
         answer: cached strategy of the player to act; None before it is needed.
         stored: cached stored strategy of the player to act at each of the lines; None: not read yet.
-        weights: cached weights of the lines, by player (`spewy.bot.stored_play.StoredPlay.weights`).
+        weights: cached weights of the lines, by player (`StoredPlay.weights`).
     """
 
     hand: Hand
@@ -150,7 +154,6 @@ class PublicState:
 
     @property
     def betting(self) -> Betting:
-        """The betting of the hand."""
         return self.hand.betting
 
     @property
@@ -179,15 +182,9 @@ class PublicState:
 
 
 def range_after_action(reach: Floats, frequencies: Floats, deck: Ints, board: Sequence[int]) -> Floats:
-    """Multiply a range by the frequencies of an action.
+    """Multiply a range by the frequencies of an action, each ``[hand of the deck]``.
 
     The range stays as it is if no hand of the range takes the action.
-
-    Args:
-        reach: the range, ``[hand of the deck]``.
-        frequencies: frequency of the action, ``[hand of the deck]``.
-        deck: all hands, ``[hand of the deck, hole card]``.
-        board: the public cards.
     """
     out: Floats = reach * frequencies
     live = ~blocked(deck, board)
@@ -195,35 +192,19 @@ def range_after_action(reach: Floats, frequencies: Floats, deck: Ints, board: Se
 
 
 def mixed_answer(answers: Sequence[Answer], weights: Sequence[Floats], source: Source) -> Answer:
-    """Mix strategies of the same decision, hand by hand.
-
-    Args:
-        answers: the strategies; their actions may differ.
-        weights: the weight of each strategy, ``[hand of the deck]``; a hand's weights add up to 1.
-        source: source of the mixed strategy.
-    """
+    """Mix strategies of the same decision by weights ``[hand of the deck]`` that add up to 1; actions may differ."""
     actions = [action for answer in answers for action in answer.actions]
     parts = [answer.frequencies * weight for answer, weight in zip(answers, weights, strict=True)]
     return merged_answer(actions, np.concatenate(parts), source)
 
 
 def merged_answer(actions: Sequence[str], frequencies: Floats, source: Source) -> Answer:
-    """Make an answer from a strategy in which the same action may occur twice; add the frequencies of equal actions.
-
-    Args:
-        actions: legal actions, one for each row of ``frequencies``.
-        frequencies: ``[action, hand of the deck]``.
-        source: source of the strategy.
-    """
+    """Make an answer of actions that may occur twice, by adding ``frequencies`` ``[action, hand of the deck]``."""
     unique = tuple(dict.fromkeys(actions))
     out = np.zeros((len(unique), frequencies.shape[1]))
     for action, taken in zip(actions, frequencies, strict=True):
         out[unique.index(action)] += taken
     return Answer(unique, out, source)
-
-
-DIGITS = 6
-"""Decimal digits by which `best_hands_call` compares hands."""
 
 
 class StoredPlay:
@@ -287,14 +268,9 @@ class StoredPlay:
         return state.weights[player]
 
     def after(self, above: PublicState, betting: Betting, action: str) -> tuple[StoredLine, ...]:
-        """Follow an action in the blueprint's tree.
+        """Follow an action in the blueprint's tree from the state before it to the lines after it.
 
-        Args:
-            above: the state before the action.
-            betting: the actual betting after the action.
-
-        Returns:
-            The lines after the action, the most probable first.
+        The most probable line comes first. ``betting`` is the actual betting after the action.
         """
         found: dict[tuple[str | None, bool, bool], list[tuple[Step, float]]] = {}
         for number, line in enumerate(above.lines):
@@ -361,7 +337,6 @@ class StoredPlay:
         return shares
 
     def _actions(self, state: PublicState, line: StoredLine) -> list[str]:
-        """Return the legal action for each action of the strategy at a line."""
         if line.calls:
             return ["c"]
         node = self._node(state, line)
@@ -416,10 +391,6 @@ def _is_at(node: Node, betting: Betting) -> bool:
     return (node.round, node.player) == (betting.round, betting.to_act)
 
 
-BOARDS = 300
-"""Number of final boards sampled to estimate an equity; with at most one card to come, all final boards are used."""
-
-
 def passive_actions(hand: Hand) -> tuple[str, ...]:
     """Return the actions that `pot_odds` chooses from: fold and call after a bet, else only the check.
 
@@ -437,8 +408,7 @@ def pot_odds(hand: Hand, opponent_range: Floats, seed: int) -> Floats:
     If there is no bet to call, every hand checks.
 
     Args:
-        hand: a hand in which a player is to act.
-        opponent_range: the opponent's range, ``[hand of the deck]``.
+        opponent_range: ``[hand of the deck]``.
         seed: seed of the sampled final boards.
 
     Returns:
@@ -456,13 +426,7 @@ def pot_odds(hand: Hand, opponent_range: Floats, seed: int) -> Floats:
 
 
 def equities_of_all(hand: Hand, opponent_range: Floats, seed: int) -> Floats:
-    """Return the equity of each hand of the deck against a range; 0.5 for hands that meet no hand of the range.
-
-    Args:
-        hand: the hand, with its public cards.
-        opponent_range: the opponent's range, ``[hand of the deck]``.
-        seed: seed of the sampled final boards.
-    """
+    """Return each hand's equity ``[hand of the deck]`` against a range; 0.5 if it meets no hand of the range."""
     game = hand.game
     deck, n_board = hands(game.deck, game.num_hole_cards), game.board_sizes[-1]
     samples = BOARDS if n_board - len(hand.board) > 1 else None

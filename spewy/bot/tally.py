@@ -1,8 +1,7 @@
 """Count a bot's decisions by the source of the strategy, and record its failures and the time of its decisions.
 
-Beside the score of a match, these numbers show whether the bot really played as its options demand.
-
-Time that a bot's decisions took, in total and by stage of a re-solve.
+Beside the score of a match, these numbers show whether the bot really played as its options demand. The time of a
+decision is recorded in total and by stage of a re-solve.
 """
 
 from __future__ import annotations
@@ -27,7 +26,11 @@ Source = Literal["stored", "re-solved", "translated", "fallback"]
 - ``fallback``: pot odds, or a check or a fold, if no strategy is known.
 """
 SOURCES: tuple[Source, ...] = get_args(Source)
+STAGES = ("read", "lay", "iterate", "judge")
+"""Stages of a re-solve: read the stored strategy, lay out boards and memory, iterate, compute best responses."""
 _EXPECTED = (SpewyError, MemoryError, OSError)
+_NUMBER = r"[0-9.]{1,20}(?:e-?[0-9]{1,3})?"
+_TEXT = re.compile(rf"([0-9]) ({_NUMBER})((?: (?:{'|'.join(STAGES)}) {_NUMBER})*)")
 
 
 def is_expected(error: Exception) -> bool:
@@ -104,7 +107,7 @@ class Tally:
         """Return ``sources``, ``failures`` and ``spent`` in a form that JSON can hold.
 
         ``sources`` has a number for all four sources, or is empty if no decision was counted; ``spent`` has the time of
-        the decisions of each round (`spewy.bot.tally.summary`).
+        the decisions of each round (`summary`).
         """
         sources = {source: self.sources[source] for source in SOURCES} if self.sources else {}
         return {"sources": sources, "failures": dict(self.reasons), "spent": summary(self.spent)}
@@ -138,12 +141,6 @@ class Counts(Protocol):
 def tally_of(bot: object) -> Tally:
     """Return the tally of a bot; empty for a bot that does not count."""
     return bot.tally if isinstance(bot, Counts) else Tally()
-
-
-STAGES = ("read", "lay", "iterate", "judge")
-"""Stages of a re-solve: read the stored strategy, lay out boards and memory, iterate, compute best responses."""
-_NUMBER = r"[0-9.]{1,20}(?:e-?[0-9]{1,3})?"
-_TEXT = re.compile(rf"([0-9]) ({_NUMBER})((?: (?:{'|'.join(STAGES)}) {_NUMBER})*)")
 
 
 @dataclass(frozen=True)

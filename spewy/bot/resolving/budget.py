@@ -1,13 +1,11 @@
-"""A time limit for a whole match: each hand adds seconds to a bank, and the bot spends them where they help most.
+"""Time limits of a match and of a decision, and predictions of how long the stages of a solve take.
 
 The Annual Computer Poker Competition limits the time of a match: all answers of a player together may take at most a
 number of seconds times the number of hands. Most hands never reach a round that is re-solved, so their seconds are left
-for the hands that do.
+for the hands that do: each hand adds seconds to a `TimeBank`, and the bot spends them where they help most.
 
-The time limit of a decision, and predictions of how long the stages of a solve take.
-
-A bot skips stages that do not fit into a decision's time. Predictions come from earlier measurements of elapsed time,
-so a busy machine counts as a slow machine.
+A bot skips stages that do not fit into a decision's time (`Budget`). The predictions of a `Pace` come from earlier
+measurements of elapsed time, so a busy machine counts as a slow machine.
 """
 
 from __future__ import annotations
@@ -34,6 +32,23 @@ MOST_OF_ANSWER = 60.0
 """Largest allowance of a decision in seconds; the ACPC's dealer waits ten minutes for an answer."""
 AROUND = 0.002
 """Seconds charged for each decision in addition to the measured time, because sending messages takes time too."""
+PATIENCE = 10
+"""Number of refusals of a stage after which its prediction uses the fastest measured speed again."""
+
+Stage = Literal["read", "lay", "first", "iterate", "deal", "judge"]
+"""A stage of a solve.
+
+- ``read``: read the stored strategy of one player on all boards.
+- ``lay``: lay out boards, tables and memory.
+- ``first``: the first iteration, which takes longer than later ones.
+- ``iterate``: a later iteration.
+- ``deal``: a deal of a sampled solve.
+- ``judge``: a best response.
+"""
+
+
+class OutOfTimeError(SpewyError):
+    """A stage of a solve does not fit into a decision's time."""
 
 
 def importance(pot: float, size: float) -> float:
@@ -66,9 +81,6 @@ class TimeBank:
     Attributes:
         hands: number of hands that have begun.
         spent: seconds that the decisions have lasted.
-
-    Raises:
-        InputError: ``per_hand`` is not a positive number of seconds.
     """
 
     def __init__(self, per_hand: float) -> None:
@@ -109,34 +121,9 @@ class TimeBank:
         return min(rate * weight, SHARE * left, MOST_OF_ANSWER)
 
     def charge(self, seconds: float, weight: float = 0.0) -> None:
-        """Take the seconds of a decision out of the bank.
-
-        Args:
-            seconds: seconds that the decision lasted.
-            weight: weight of the solve; 0 if the decision solved nothing.
-        """
+        """Take the seconds of a decision out of the bank; the weight is that of its solve, 0 without a solve."""
         self.spent += seconds + AROUND
         self._weights += weight
-
-
-Stage = Literal["read", "lay", "first", "iterate", "deal", "judge"]
-"""A stage of a solve.
-
-- ``read``: read the stored strategy of one player on all boards.
-- ``lay``: lay out boards, tables and memory.
-- ``first``: the first iteration, which takes longer than later ones.
-- ``iterate``: a later iteration.
-- ``deal``: a deal of a sampled solve.
-- ``judge``: a best response.
-"""
-
-
-PATIENCE = 10
-"""Number of refusals of a stage after which its prediction uses the fastest measured speed again."""
-
-
-class OutOfTimeError(SpewyError):
-    """A stage of a solve does not fit into a decision's time."""
 
 
 class Budget:
@@ -163,7 +150,7 @@ class Budget:
         return None if self.deadline is None else self.deadline - time.monotonic()
 
     def after(self, share: float) -> float | None:
-        """Return the time, on the clock of `time.monotonic`, at which a share of the remaining time is over."""
+        """Return the time at which a share of the remaining time is over, as a `deadline`."""
         now = time.monotonic()
         return None if self.deadline is None else now + share * (self.deadline - now)
 
@@ -184,9 +171,9 @@ class Budget:
 class Pace:
     """Predicts the time of each stage from its measured speed and the size of a subgame.
 
-    The size is the number of entries in the subgame's strategies (`builder.strategy_size`). The speed is the total time
-    divided by the total size of all measurements; each new measurement halves the weight of all earlier measurements. A
-    small subgame has little weight, because other processes can take most of its time.
+    The ``size`` is the number of entries in the subgame's strategies (`builder.strategy_size`). The speed is the total
+    time divided by the total size of all measurements; each new measurement halves the weight of all earlier
+    measurements. A small subgame has little weight, because other processes can take most of its time.
 
     A single measurement on a machine that was blocked could rule out a stage forever, because a refused stage is not
     measured again. So after `PATIENCE` refusals the prediction uses the fastest measured speed of the stage.
@@ -205,17 +192,13 @@ class Pace:
         self._refused.clear()
 
     def seconds(self, stage: Stage, size: int) -> float:
-        """Predict the seconds of a stage in a subgame with ``size`` strategy entries."""
         seconds, numbers = self._done.get(stage, (0.0, 1.0))
         return seconds / numbers * size
 
     def iterations(self, size: int, seconds: float) -> float:
         """Predict the number of iterations that a solve can do within some seconds if two best responses follow.
 
-        Args:
-            size: strategy entries of the subgame.
-            seconds: time for the iterations and the best responses; if it is too short for both best responses and one
-                iteration, the result is below 1.
+        The result is below 1 if the time is too short for both best responses and one iteration.
         """
         rest = seconds - self.seconds("first", size) - 2 * self.seconds("judge", size)
         return 1 + rest / max(self.seconds("iterate", size), 1e-9)
@@ -224,8 +207,7 @@ class Pace:
         """Record how long a stage took.
 
         Args:
-            size: strategy entries of the subgame; if the stage was repeated n times, n times as many.
-            seconds: measured time.
+            size: size of the subgame; if the stage was repeated n times, n times the size.
             whole: whether the stage was completed. The speed of an incomplete stage is never recorded as the stage's
                 fastest measured speed.
         """
@@ -263,12 +245,7 @@ class Pace:
         return spent
 
     def require(self, deadline: float | None, size: int, *stages: Stage) -> None:
-        """Check that stages can be completed before a deadline.
-
-        Args:
-            deadline: deadline on the clock of `time.monotonic`; None: no limit.
-            size: strategy entries of the subgame.
-        """
+        """Raise an `OutOfTimeError` unless the stages can be completed before a deadline; None: no limit."""
         if deadline is None:
             return
         needed = sum(self.seconds(stage, size) for stage in stages)

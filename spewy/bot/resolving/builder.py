@@ -1,15 +1,13 @@
-"""Menus: the bet sizes that a re-solve at the table considers, besides the bets that were really made.
-
-The tree of a re-solve always has the bets that were really made, so a few other sizes are enough: in a given time, more
-iterations help more than more sizes (`docs/research/re-solving.md`). If a menu takes too much memory or time, the bot
-uses the next smaller menu. Each menu has a bet, since a bot that can only check and call plays worse than the stored
-strategy.
-
-Betting trees and solvers of subgames, with the actual bets and a row for each hand.
+"""Betting trees and solvers of subgames, with the actual bets and a row for each hand.
 
 A subgame is built like a spot of the round in which the subgame begins: its lines start with the round, and amounts in
 its lines are chips put in since the start of the round. A subgame ends with the hand. The builder caches the latest
 betting trees and lists of boards, because they recur from hand to hand.
+
+The *menu* of a subgame has the bet sizes that a re-solve considers besides the bets that were really made. A few sizes
+are enough: in a given time, more iterations help more than more sizes (`docs/research/re-solving.md`). If a menu takes
+too much memory or time, the bot uses the next smaller menu. Each menu has a bet, since a bot that can only check and
+call plays worse than the stored strategy.
 """
 
 from __future__ import annotations
@@ -44,6 +42,7 @@ from spewy.game.treeconfig import PlayerSizes, TreeConfig, player_sizes
 from spewy.records.policy import Stacked
 from spewy.run.memory import available_memory
 
+LOG = logging.getLogger(__name__)
 Menu = Literal["job", "lean", "all-in"]
 """Name of a menu.
 
@@ -59,28 +58,6 @@ _SIZES: dict[Menu, PlayerSizes] = {
     "lean": player_sizes("100%, a", "a"),
     "all-in": player_sizes("a", "a"),
 }
-
-
-def with_menu(config: TreeConfig, menu: Menu) -> TreeConfig:
-    """Return the configuration of a tree with the bet sizes of a menu; limit games always have the sizes of the game.
-
-    Args:
-        config: the configuration with the job's bet sizes.
-    """
-    if menu == "job" or config.game.limit:
-        return config
-    sizes = (_SIZES[menu], _SIZES[menu])
-    return replace(
-        config, sizes=(sizes,) * len(config.sizes), add_allin=0.0, force_allin=FORCE_ALLIN, merge=0.0
-    )
-
-
-def menus_from(menu: Menu, config: TreeConfig) -> tuple[Menu, ...]:
-    """List a menu and all smaller ones, the largest first; limit games have only ``job``."""
-    return ("job",) if config.game.limit else MENUS[MENUS.index(menu) :]
-
-
-LOG = logging.getLogger(__name__)
 FEWEST = 10
 """Number of iterations that a solve must be able to do in its time; if it cannot, the next smaller menu is used."""
 FEWEST_DEALS = 400
@@ -164,7 +141,6 @@ class SubgameBuilder:
         self._boards.cache_clear()
 
     def tree(self, root: Root) -> BettingTree:
-        """Return the betting tree of a subgame."""
         return self._tree(root).tree
 
     def fitting(
@@ -183,7 +159,7 @@ class SubgameBuilder:
             seconds: time for the solve; None: no limit.
             sampled: whether the solve samples the cards of later rounds.
         """
-        menus = menus_from(menu, self.config)
+        menus = ("job",) if self.game.limit else MENUS[MENUS.index(menu) :]
         for each in menus:
             found = self._with_bets(replace(root, menu=each), made)
             problem = (self._too_few_deals if sampled else self._does_not_fit)(found, seconds)
@@ -208,7 +184,6 @@ class SubgameBuilder:
         return None
 
     def _too_few_deals(self, root: Root, seconds: float | None) -> str | None:
-        """Return why a sampled solve takes too much time; None if the time is enough."""
         needed = FEWEST_DEALS * self.pace.seconds("deal", self.n_actions(root))
         if seconds is not None and needed > seconds:
             return f"needs more than {seconds:g} s for {FEWEST_DEALS} deals"
@@ -240,7 +215,6 @@ class SubgameBuilder:
         return total
 
     def n_actions(self, root: Root) -> int:
-        """Number of actions of both players in all rounds of a subgame."""
         return sum(sum(forest.n_slots) for forest in self.forests(root))
 
     def forests(self, root: Root) -> list[Forest]:
@@ -257,11 +231,7 @@ class SubgameBuilder:
         return self._tree(root).slots.get(line)
 
     def decisions(self, root: Root, t: int, player: int) -> tuple[list[str], Ints]:
-        """List a player's decisions in a round.
-
-        Args:
-            root: the subgame's root.
-            t: the round, counted from the root's round.
+        """List a player's decisions in round ``t``, counted from the root's round.
 
         Returns:
             The decisions' lines, and the indices of their actions among all actions of the player in this round.
@@ -298,8 +268,7 @@ class SubgameBuilder:
             sizes=self.config.sizes[root.round :],
             min_bet=self.config.min_bet or self.game.big_blind,
         )
-        config = with_menu(config, root.menu)
-        tree = tree_after(config, root.actions, root.extra_bets, donk=root.donk)
+        tree = tree_after(_with_menu(config, root.menu), root.actions, root.extra_bets, donk=root.donk)
         betting = betting_rounds(tree)
         slots = {}
         for t, bets in enumerate(betting):
@@ -319,8 +288,18 @@ class SubgameBuilder:
         return Problem(self.game, tree, history, pot, (all_hands, all_hands), rows, "", symmetry=False)
 
 
+def _with_menu(config: TreeConfig, menu: Menu) -> TreeConfig:
+    """Give a tree the bet sizes of a menu; limit games always have the sizes of the game."""
+    if menu == "job" or config.game.limit:
+        return config
+    sizes = (_SIZES[menu], _SIZES[menu])
+    return replace(
+        config, sizes=(sizes,) * len(config.sizes), add_allin=0.0, force_allin=FORCE_ALLIN, merge=0.0
+    )
+
+
 def strategy_size(layout: Layout) -> int:
-    """Number of entries in both players' strategies of a subgame: hands times actions, on all boards."""
+    """Number of entries in both players' strategies, which `SubgameBuilder.size` counts without listing the boards."""
     return sum(
         slots * len(table.boards) * len(table.boards[0].hands[p].numbers)
         for bets, table in zip(layout.betting, layout.boards, strict=True)
@@ -334,7 +313,6 @@ def live_game(
     """Convert a subgame to the arrays that a solver reads.
 
     Args:
-        layout: boards and betting of the subgame.
         ranges: both players' ranges, each ``[hand of the deck]``; they are scaled to a largest weight of 1.
         kept: fixed frequencies ``[action, hand of the deck]`` of decisions of the first round, by line; NaN: not fixed.
     """
@@ -348,11 +326,7 @@ def live_game(
 
 
 def _locks(layout: Layout, kept: Mapping[str, Floats]) -> Iterator[Lock]:
-    """Yield a lock for each decision of a subgame's first round whose line is a key of ``kept``.
-
-    Args:
-        kept: fixed frequencies ``[action, hand of the deck]`` of decisions, by line; NaN: not fixed.
-    """
+    """Yield a lock for each decision of a subgame's first round whose line is a key of ``kept``."""
     for n, node in enumerate(layout.betting[0].nodes):
         if node.kind == "decision" and node.line in kept:
             assert node.player is not None
@@ -366,7 +340,7 @@ def _locks(layout: Layout, kept: Mapping[str, Floats]) -> Iterator[Lock]:
 
 
 def new_solver(game: LiveGame, threads: int = 1) -> Solver:
-    """Make the solver of a subgame: the exact engine, or the reference engine for one-card hands."""
+    """Make the exact engine, or the reference engine for one-card hands."""
     if supports(game, variant(RESOLVING_VARIANT)):
         return ExactCfr(game, variant(RESOLVING_VARIANT), threads=threads)
     return Cfr(game, variant(DEFAULT_VARIANT), threads=threads)

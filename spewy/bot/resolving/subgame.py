@@ -1,8 +1,7 @@
-"""The interface of a solved subgame, which is the same for exact and for sampled solves.
+"""Subgames of one hand, which the bot solves when it needs them and compares with the blueprint.
 
-Settings and solved subgames that all subgames of one hand share.
-
-Subgames of one hand, which the bot solves when it needs them and compares with the blueprint.
+A `Subgame` is solved exactly, to the end of the hand; a `SampledSubgame` is one betting round, solved by sampling the
+cards of later rounds. Both give a `Solution`. The subgames of a hand share a `HandContext`.
 
 A safe solve needs the opponent's best-response values against the strategy that the bot would play without the solve.
 This is the strategy of the enclosing re-solved subgame, or the blueprint. If bets were translated, the blueprint's
@@ -11,8 +10,6 @@ subgame may have another pot; its values are then scaled.
 **The bot does not play a worse strategy.** After few iterations a re-solved strategy can be far worse than the
 blueprint. So after fewer than `TRUSTED` iterations the bot computes best responses of the opponent's estimated range to
 both strategies, and plays the re-solved strategy only if it does not lose more than the blueprint.
-
-A subgame of one betting round, which the bot re-solves by sampling the cards of later rounds.
 """
 
 from __future__ import annotations
@@ -26,7 +23,6 @@ from typing import Protocol
 import numpy as np
 
 from lockers import LockerError
-from solvers.resolve import ALTERNATIVES, Gadget
 from solvers.tree import Floats
 from spewy.bot.blueprint import Blueprint
 from spewy.bot.options import Options
@@ -40,6 +36,23 @@ from spewy.errors import InputError
 from spewy.game.betting import Betting
 from spewy.game.nodes import entry_line
 from spewy.records.policy import Stacked
+
+LOG = logging.getLogger(__name__)
+MOST_KEPT = 1 << 30
+"""Memory limit in bytes for the cached subgames of a hand; a dropped subgame is solved again when it is needed."""
+READING = 0.5
+"""Largest share of a decision's time for best responses to the blueprint."""
+TRUSTED = 60
+"""Number of iterations after which a re-solved strategy is played without a comparison with the blueprint.
+
+Even without a warm start, re-solved turns then lose a fraction of what stored turns lose
+(`docs/research/re-solving.md`). The comparison would cost the time of many more iterations: the
+blueprint must be read on all boards.
+"""
+BEFORE = 0.5
+"""Largest share of a solve's time for solves of enclosing subgames, which must come first."""
+LATER_BOARDS = 48
+"""Number of boards that the estimated size of a sampled solve assumes; the time bank divides time by sizes."""
 
 
 class Solution(Protocol):
@@ -56,18 +69,25 @@ class Solution(Protocol):
         ...
 
     def frequencies(self, line: str, board: tuple[int, ...]) -> Floats:
-        """Return the average strategy after a line of the subgame, ``[action, hand of the deck]``."""
+        """Return the average strategy after a line of the subgame, ``[action, hand of the deck]``.
+
+        A hand that never reaches the decision plays by its regrets. Hands that the board blocks have frequencies 0.
+
+        Raises:
+            KeyError: the solution does not cover the line or the board.
+        """
         ...
 
     def best_values(self, player: int) -> Floats:
-        """Return a player's best-response value of each hand against the opponent's strategy, ``[hand of the deck]``."""
+        """Return a player's best-response value ``[hand of the deck]`` against the opponent's strategy.
+
+        Raises:
+            KeyError: the player's best response was not computed.
+        """
         ...
 
 
-MOST_KEPT = 1 << 30
-"""Memory limit in bytes for the cached subgames of a hand; a dropped subgame is solved again when it is needed."""
-
-SolveKey = tuple[str, str, tuple[int, ...], int]
+_SolveKey = tuple[str, str, tuple[int, ...], int]
 
 
 @dataclass(frozen=True)
@@ -92,32 +112,15 @@ class HandContext:
     tally: Tally
     budget: Budget
     seed: int = 0
-    solved: OrderedDict[SolveKey, Solution] = field(default_factory=OrderedDict)
+    solved: OrderedDict[_SolveKey, Solution] = field(default_factory=OrderedDict)
 
-    def keep(self, key: SolveKey, resolved: Solution) -> Solution:
-        """Cache a solved subgame and return it.
-
-        While the cache takes more than `MOST_KEPT` bytes, the least recently used subgames leave the cache.
-        """
+    def keep(self, key: _SolveKey, resolved: Solution) -> Solution:
+        """Cache a solved subgame and return it; beyond `MOST_KEPT` bytes, those least recently used leave the cache."""
         self.solved[key] = resolved
         self.solved.move_to_end(key)
         while sum(each.n_bytes for each in self.solved.values()) > MOST_KEPT and len(self.solved) > 1:
             self.solved.popitem(last=False)
         return resolved
-
-
-LOG = logging.getLogger(__name__)
-READING = 0.5
-"""Largest share of a decision's time for best responses to the blueprint."""
-TRUSTED = 60
-"""Number of iterations after which a re-solved strategy is played without a comparison with the blueprint.
-
-Even without a warm start, re-solved turns then lose a fraction of what stored turns lose
-(`docs/research/re-solving.md`). The comparison would cost the time of many more iterations: the
-blueprint must be read on all boards.
-"""
-BEFORE = 0.5
-"""Largest share of a solve's time for solves of enclosing subgames, which must come first."""
 
 
 class Subgame:
@@ -205,13 +208,10 @@ class Subgame:
             return None
 
     def best_values(self, player: int) -> Floats:
-        """Return a player's best-response value of each hand against the strategy that the opponent plays here.
+        """Return a player's best-response value ``[hand of the deck]`` against the strategy that the opponent plays.
 
-        The opponent plays the re-solved strategy, or the blueprint if the re-solved strategy is worse.
-        `resolved.Resolved.best_values` says how the values are scaled.
-
-        Returns:
-            The values ``[hand of the deck]``.
+        The opponent plays the re-solved strategy, or the blueprint if the re-solved strategy is worse. The values are
+        scaled as in `Resolved.best_values`.
         """
         opponent = 1 - player
         values = self._values[opponent] if self._is_worse(opponent) else None
@@ -223,7 +223,9 @@ class Subgame:
         The player then follows `blueprint_strategy`. None if that strategy is unknown, or if there was no time.
         """
         if player not in self._values:
-            self._values[player] = self._blueprint_values(player)
+            with self._context.budget.limited(BEFORE):
+                blueprint = self.blueprint_strategy(player)
+            self._values[player] = None if blueprint is None else self._values_against(player, blueprint)
         return self._values[player]
 
     def blueprint_strategy(self, player: int, *, enclosing: bool = True) -> BlueprintStrategy | None:
@@ -251,7 +253,6 @@ class Subgame:
     # Re-solving
 
     def _resolved(self, player: int) -> Solution:
-        """Return the solve of this subgame for a player, from the cache or computed now."""
         key = self._key(player)
         try:
             resolved = self._context.solved.get(key) or self._solve(self._solved_for(player))
@@ -259,14 +260,13 @@ class Subgame:
             self._read.clear()
         return self._context.keep(key, resolved)
 
-    def _key(self, player: int) -> SolveKey:
-        """Return the key of the solve for a player in the cache of solved subgames."""
+    def _key(self, player: int) -> _SolveKey:
         return self.betting.line, self.begun, self.board, self._solved_for(player)
 
     def _solve(self, player: int) -> Solution:
         gadget, budget = self._options.safe, self._context.budget
         limits = Limits(self._options.iterations, budget.deadline, self._options.n_threads)
-        values = None if gadget is None else self._alternatives(player, gadget)
+        values = None if gadget is None else self.blueprint_values(player)
         with budget.limited(BEFORE):
             start = self._warm_start(player)
         if gadget is not None and values is None:
@@ -274,16 +274,6 @@ class Subgame:
         safety = None if gadget is None or values is None else Safety(player, values, gadget)
         assert self.ranges is not None
         return resolve(self._builder, self.root, self.board, self.ranges, limits, start, safety, self.kept)
-
-    def _alternatives(self, player: int, gadget: Gadget) -> Floats | None:
-        """Return the alternative payoffs of the opponent's hands in a safe solve for a player, ``[hand of the deck]``.
-
-        They are 0 if the gadget does not use them, and None if they are unknown.
-        """
-        kind = ALTERNATIVES[gadget]
-        if kind is None:
-            return np.zeros(self._builder.n_hands)
-        return self.blueprint_values(player) if kind == "best" else self._average_values(player)
 
     def _solved_for(self, player: int) -> int:
         """Return the player in a solve's cache key: ``player`` for a safe solve, 0 for a solve for both players."""
@@ -363,42 +353,15 @@ class Subgame:
         left = self._context.budget.left
         return left is None or self._builder.pace.iterations(self.size, left) >= iterations
 
-    def _blueprint_values(self, player: int) -> Floats | None:
-        """Compute the values that `blueprint_values` returns and caches."""
-        with self._context.budget.limited(BEFORE):
-            blueprint = self.blueprint_strategy(player)
-        return None if blueprint is None else self._values_against(player, blueprint)
-
-    def _average_values(self, player: int) -> Floats | None:
-        """Compute what each opponent's hand wins if neither player re-solves this subgame, ``[hand of the deck]``.
-
-        None if the blueprint does not cover the subgame, or if there was no time.
-        """
-        with self._context.budget.limited(BEFORE):
-            blueprint, opponents = self.blueprint_strategy(player), self.blueprint_strategy(1 - player)
-            if blueprint is None or opponents is None:
-                return None
-            if opponents.root != blueprint.root:  # only one of the two follows the enclosing subgame
-                blueprint, opponents = self._stored_strategy(player), self._stored_strategy(1 - player)
-        if blueprint is None or opponents is None:
-            return None
-        return self._values_against(player, blueprint, opponents)
-
-    def _values_against(
-        self, player: int, blueprint: BlueprintStrategy, opponents: BlueprintStrategy | None = None
-    ) -> Floats | None:
-        """Compute what each opponent's hand wins against a player's strategy, ``[hand of the deck]``; None if unknown.
-
-        The opponent plays the strategy ``opponents``; if it is None, the best response (`best_responses`).
-        """
+    def _values_against(self, player: int, blueprint: BlueprintStrategy) -> Floats | None:
+        """Compute the opponent's best-response values ``[hand of the deck]`` against a strategy; None if unknown."""
         context = self._context
         if self.ranges is None:
             return None
         reach, deadline = self.ranges[player], context.budget.after(READING)
         try:
             root, strategy = self._in_menu(blueprint)
-            own = None if opponents is None else self._in_menu(opponents).strategy
-            values = best_responses(self._builder, root, self.board, player, reach, strategy, deadline, own)
+            values = best_responses(self._builder, root, self.board, player, reach, strategy, deadline)
         except OutOfTimeError as error:
             LOG.info("line %r: %s", self.betting.line, error)
             context.tally.failed(self.betting.line, error)
@@ -448,10 +411,7 @@ class Subgame:
         return BlueprintStrategy(root, self._read_once(player, read))
 
     def _read_once(self, player: int, read: PlayerStrategy) -> PlayerStrategy:
-        """Wrap a player's strategy ``read``, so that frequencies that were read once are cached.
-
-        The blueprint's values and the warm start then share the strategies of the same lines.
-        """
+        """Cache what a strategy reads, since the blueprint's values and the warm start need the same lines."""
 
         def strategy(lines: list[str], board: tuple[int, ...]) -> Stacked:
             key = player, tuple(lines), board
@@ -465,10 +425,6 @@ class Subgame:
         """Convert a hand's betting to a line of this subgame's tree, which begins with the subgame's round."""
         rounds = betting.rounds[self.root.round :]
         return add_chips("/".join("".join(actions) for actions in rounds), -self.root.put_in_before)
-
-
-LATER_BOARDS = 48
-"""Number of boards that the estimated size of a sampled solve assumes; the time bank divides time by sizes."""
 
 
 class SampledSubgame(Subgame):
@@ -490,7 +446,6 @@ class SampledSubgame(Subgame):
         return betting.round == self.root.round and super().covers(betting)
 
     def _solve(self, player: int) -> Solution:
-        """Solve the round for both players at once; ``player`` makes no difference."""
         options, abstraction = self._options, self._context.blueprint.abstraction
         if abstraction is None:
             raise InputError("sampled subgame: the stored strategy has no board buckets")
@@ -501,9 +456,7 @@ class SampledSubgame(Subgame):
         return sample(self._builder, abstraction, self.root, self.board, self.ranges, seed, limits, self.kept)
 
     def _solved_for(self, player: int) -> int:
-        """Return 0, the player in the cache key of a solve that serves both players."""
         return 0
 
     def _is_comparable(self, player: int) -> bool:
-        """Return False: the strategy is played without a comparison with the blueprint."""
         return False
