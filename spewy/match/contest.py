@@ -1,8 +1,7 @@
 """A `Contest` is a person's game against a stored strategy: it deals, plays the strategy, and reviews decisions.
 
-`GameContest` is a game against a bot for a whole game; `spewy.match.spot_contest` has games in solved spots.
-
-Read and write actions in words, for a person who plays.
+`GameContest` is a game against a bot for a whole game; `spewy.match.spot_contest` has games in solved spots. The module
+also reads and writes actions in words.
 """
 
 from __future__ import annotations
@@ -26,6 +25,18 @@ from spewy.match.hand_review import Decided, review_player
 from spewy.match.opponents import opponent, pot_raise
 from spewy.match.seat import Seat
 from spewy.match.table import Dealt, Fault, Played, Step, Table, deals, decisions, hand_seed, look_ahead
+
+HELP = """fold, check, call
+bet 300    bet so that you have put 300 chips into the pot in this hand
+raise 300  raise so that you have put 300 chips into the pot in this hand
+bet, raise without an amount: by the pot; in a limit game by the fixed amount
+all-in     bet all of your chips
+f, x, c, b, a are short for fold, check, check or call, bet and all-in, r for bet or raise; an empty line checks if that
+is free"""
+
+_WORDS = re.compile(r"(all[\s-]?in|[a-z]+)\s*(?:to\s+)?([0-9]*)")
+_MOST_DIGITS = 18
+_VERBS = {"all-in": "goes all-in"}
 
 
 @dataclass(frozen=True)
@@ -173,11 +184,9 @@ class GameContest:
 
     @property
     def game(self) -> Game:
-        """The rules of the game that the bot plays."""
         return self._bot.game
 
     def new_hand(self, number: int, person: int) -> tuple[Table, str]:
-        """Deal the next hand; return its table, and the person's position and cards in words."""
         dealt = next(self._deals)
         self._hand_seed, self._revealed = hand_seed(self._seed, number), {}
         table = Table(self.game, dealt)
@@ -186,11 +195,9 @@ class GameContest:
         return table, f"{place}, with {cards_name(dealt.hole[person])}"
 
     def round_name(self, t: int) -> str:
-        """Return the name of round ``t``."""
         return self.game.round_names[t]
 
     def in_order(self, board: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the public cards with the cards of each round sorted."""
         return self.game.board_order(board)
 
     def act(self, hand: Hand) -> str:
@@ -209,19 +216,15 @@ class GameContest:
         return Choices(actions, texts, words_text(betting), bounds)
 
     def read(self, hand: Hand, text: str) -> str:
-        """Convert a person's words to an ACPC action by `spewy.match.contest.parse_words`."""
         return parse_words(hand.betting, text)
 
     def check(self, hand: Hand, action: str) -> None:
-        """Raise an `InputError` if an ACPC action is not legal."""
         hand.apply(action)
 
     def told(self, hand: Hand, action: str) -> str:
-        """Describe an action in words, such as ``raises to 300``."""
         return action_text(hand.betting, action)
 
     def won(self, hand: Hand, person: int) -> float:
-        """Return the chips that the person has won in a finished hand; a loss is negative."""
         return hand.net()[person]
 
     def judge(self, hand: Hand, person: int, *, failed: bool) -> Judged:
@@ -237,14 +240,10 @@ class GameContest:
         return Judged(review.decisions, review.opponent_range, chips if person == 0 else -chips)
 
     def end(self, hand: Hand, person: int) -> None:
-        """Tell the bot that the hand is over."""
         self._bot.hand_over(hand.seen_by(1 - person))
 
     def _strategies(self, public: Hand, person: int) -> tuple[Mix | None, dict[str, Mix]]:
-        """Return the bot's strategy at a decision, and its strategies at states that may follow, by line.
-
-        If the bot fails, the strategy is None, and there are no further strategies.
-        """
+        """Return the bot's strategy at a decision, and its strategies at states that may follow, by line."""
         try:
             mix = self._bot.strategy(public)
             return mix, look_ahead(self._seats[person], public, mix)
@@ -273,24 +272,11 @@ class GameContest:
 
 
 def _infinitive(betting: Betting, action: str) -> str:
-    """Describe an action as a choice, in the infinitive: ``raise to 300``, not ``raises to 300``; or ``all-in``."""
+    """Describe an action in the infinitive: ``raise to 300``, not ``raises to 300``; or ``all-in``."""
     if action[1:] and betting.to_act is not None and int(action[1:]) >= betting.stack(betting.to_act):
         return f"all-in {action[1:]}"
     word, _, rest = action_text(betting, action).partition(" ")
     return f"{word.removesuffix('s')} {rest}".rstrip()
-
-
-HELP = """fold, check, call
-bet 300    bet so that you have put 300 chips into the pot in this hand
-raise 300  raise so that you have put 300 chips into the pot in this hand
-bet, raise without an amount: by the pot; in a limit game by the fixed amount
-all-in     bet all of your chips
-f, x, c, b, a are short for fold, check, check or call, bet and all-in, r for bet or raise; an empty line checks if that
-is free"""
-
-_WORDS = re.compile(r"(all[\s-]?in|[a-z]+)\s*(?:to\s+)?([0-9]*)")
-_MOST_DIGITS = 18
-_VERBS = {"all-in": "goes all-in"}
 
 
 def parse_words(betting: Betting, text: str) -> str:

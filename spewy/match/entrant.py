@@ -126,7 +126,6 @@ class Entrant:
         """Open the bot for one run of a match.
 
         Args:
-            game: the game to play.
             other: the opponent, if it is open already.
             begun: number of hands of the run that were played before.
             seconds: seconds that a program may take for each answer; None: no limit.
@@ -153,7 +152,6 @@ class Entrant:
 
     @property
     def _own_name(self) -> str:
-        """The name of a bot to which the user gave no name; it follows from the word that specifies the bot."""
         match self.kind:
             case "folder":
                 return plain_name(Path(self.value).resolve().name or "folder")
@@ -216,6 +214,7 @@ def parse_entrant(
         rules: names of the rules that are allowed.
         kinds: other kinds of bots that are allowed.
         base: folder at which relative paths begin.
+
     >>> parse_entrant("mine=cmd:python3 bots/deep.py").name, parse_entrant("equity").kind
     ('mine', 'rule')
     """
@@ -305,7 +304,6 @@ def shipped(game: Game) -> Game:
 
 
 def _folder(text: str, path: Path) -> Path:
-    """Return the path of a folder that the word ``text`` of a bot names."""
     if not path.is_dir():
         raise InputError(f"bot {shown(text)}: expected a folder, and {path_text(path)} is none")
     return path

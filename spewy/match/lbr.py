@@ -72,7 +72,7 @@ def lbr_setting(name: str) -> Setting:
 
 
 class Lbr:
-    """Local Best Response as a bot: a `spewy.bot.bot.Reveals`.
+    """Local Best Response as a bot: a `spewy.bot.bot.Foreseeable`.
 
     Args:
         other: the opponent, which reveals its strategy.
@@ -92,11 +92,9 @@ class Lbr:
 
     @property
     def game(self) -> Game:
-        """The rules of the game."""
         return self.other.game
 
     def new_hand(self, hand: Hand, seat: int, seed: int) -> None:
-        """Begin a hand as player ``seat``; the opponent's range contains all hands, and ``seed`` is unused."""
         del hand, seed
         self._seat, self._ranges, self._known = seat, {}, {}
 
@@ -132,10 +130,10 @@ class Lbr:
         return out
 
     def hand_over(self, hand: Hand) -> None:
-        """Ignore the end of a hand."""
+        pass
 
     def close(self) -> None:
-        """Release nothing; the opponent is closed by its owner."""
+        pass  # the opponent is closed by its owner
 
     def _best(self, public: Hand) -> Mix:
         actions = tuple(self._actions(public.betting))
@@ -153,12 +151,9 @@ class Lbr:
         return best
 
     def _values(self, public: Hand, action: str, weights: Floats) -> Floats:
-        """Return the value of an action in chips for each hand of the deck, compared with a fold now.
+        """Return the chips ``[hand of the deck]`` of an action against the opponent's range, compared with a fold now.
 
-        A hand's values are sums over the opponent's range, not means; this does not change which action is best.
-
-        Args:
-            weights: the opponent's range, ``[hand of the deck]``.
+        A hand's values are sums over the range, not means; this does not change which action is best.
         """
         if action == "f":
             return np.zeros(len(weights))
@@ -175,11 +170,7 @@ class Lbr:
         return folds * pot + self._won(public, weights - folding, pot + more, asked + more)
 
     def _won(self, public: Hand, weights: Floats, pot: float, asked: float) -> Floats:
-        """Return the chips that each hand of the deck wins by paying ``asked`` into the pot, compared with a fold.
-
-        Args:
-            weights: the opponent's range against which the hands are compared, ``[hand of the deck]``.
-        """
+        """Return the chips ``[hand of the deck]`` of paying ``asked`` into the pot, compared with a fold."""
         odds = board_odds(self.game, public.board)
         # With equity (1 + lead) / 2 the hand wins the pot, or loses what is asked.
         return (odds.ahead(weights) * (pot + asked) + odds.met(weights) * (pot - asked)) / 2

@@ -42,13 +42,7 @@ _FAILURE = re.compile(r"([01]):([A-Za-z0-9_]{1,100}): (.*)")
 
 
 def read_log(game: Game, lines: Iterable[str], subject: str = "log") -> Iterator[LoggedHand]:
-    """Yield the hands of a log; comments and scores are skipped.
-
-    Args:
-        game: the game that was played.
-        lines: lines of the log.
-        subject: first words of error messages.
-    """
+    """Yield the hands of a log; comments and scores are skipped. Error messages begin with ``subject``."""
     for number, line in hand_lines(lines):
         try:
             yield parse_logged(game, line)
@@ -73,9 +67,7 @@ def has_head(text: str, head: str, subject: str) -> bool:
     """Whether a log begins with its head; false for an empty log, and for a log that ends within the head.
 
     Args:
-        text: text of the log.
         head: the head, with a line `bot_line` for each bot that plays now.
-        subject: how error messages begin.
     """
     if text.startswith(head):
         return True
@@ -193,11 +185,7 @@ class RunLog:
     seconds: float | None = None
 
     def begin(self) -> int:
-        """Start a new log, or remove an incomplete hand from the end of an existing log.
-
-        Returns:
-            The number of hands in the log.
-        """
+        """Start a new log, or remove an incomplete hand from the end of a log; return its number of hands."""
         text = self._whole() or self._head
         replace_text(self.path, text)
         return len(_WHOLE.findall(text))
@@ -333,11 +321,9 @@ def _hand_spent(number: int, text: str, subject: str) -> HandTally:
 
 
 def _sources(text: str) -> list[list[str]]:
-    """Split the text of a ``# sources`` comment into pairs of a source and a number."""
     return [each.rsplit(" ", 1) for each in text.split(", ")]
 
 
 def _has_equal(text: str) -> bool:
-    """Whether the text of a ``# sources`` comment names a source twice."""
     names = [source for source, _ in _sources(text)]
     return len(set(names)) < len(names)

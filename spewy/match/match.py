@@ -5,10 +5,9 @@ is appended. The seed, the number of the hand and the bot's position determine a
 So an interrupted run continues from its log with the hands that it would have had, if its bots learn nothing from hand
 to hand.
 
-Play several runs in parallel.
-
-A run is a generator that plays hands or matches. After each hand or match it yields how many it has played, and can be
-interrupted; a new generator continues from the run's log.
+`play_runs` plays several runs in parallel, also those of competitions. There a run is a generator that plays hands or
+matches. After each hand or match it yields how many it has played, and can be interrupted; a new generator continues
+from the run's log.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 from joblib import cpu_count
 
@@ -45,6 +43,13 @@ from spewy.system.scratch import scratch_folder
 from spewy.system.worker import Parent
 
 MOST_HANDS = 10**7
+
+_MakesRun = Callable[..., Generator[int]]
+"""Function that makes a run; worker processes must be able to import the function."""
+Watcher = Callable[[int, int], None]
+"""Function that is called with the number of hands or matches played so far, and the number of all of them."""
+ENDING = "the command ends after the hands that are being played; Ctrl-C again ends it at once"
+"""Line that the first Ctrl-C prints."""
 
 
 @dataclass(frozen=True)
@@ -212,12 +217,9 @@ def game_of(name: str | Path | None, entrants: Sequence[Entrant]) -> Game:
 def run_match(
     match: Match, folder: Path, watcher: Watcher = lambda done, total: None, workers: int | None = None
 ) -> Score:
-    """Play or continue a match; Ctrl-C ends it after the current hands.
+    """Play or continue a match, with its logs in ``folder``; Ctrl-C ends it after the current hands.
 
     Args:
-        match: the match to play.
-        folder: folder of the logs.
-        watcher: called with the number of played hands and the number of all hands.
         workers: number of processes, if both bots can play several runs at the same time; None: one for each core.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -275,8 +277,6 @@ def play_run(match: Match, run: Run, folder: Path) -> Generator[int]:
 
 
 class _Seats:
-    """The two bots of a run, opened and each in its seat."""
-
     def __init__(self, match: Match, run: Run, folder: Path, begun: int) -> None:
         self._match, self._run = match, run
         first, second = (
@@ -291,11 +291,7 @@ class _Seats:
         return (pair[0], pair[1]) if first == 0 else (pair[1], pair[0])
 
     def play(self, number: int, dealt: Dealt) -> tuple[Played, float | None]:
-        """Play hand ``number``.
-
-        Returns:
-            The hand, and the estimate of player 0's chips without luck; None if there is no estimate.
-        """
+        """Return the played hand, and the estimate of player 0's chips without luck; None: there is no estimate."""
         match, first = self._match, self._run.position(0, number)
         seats = (self._seats[first], self._seats[1 - first])
         seeds = [int(word) for word in np.random.SeedSequence((self._run.seed, number)).generate_state(2)]
@@ -304,7 +300,6 @@ class _Seats:
         return played, estimate(played, reveals) if match.aivat and any(reveals) else None
 
     def close(self) -> None:
-        """Close both bots."""
         for seat in self._seats:
             seat.close()
 
@@ -343,14 +338,6 @@ def _log(match: Match, run: Run, folder: Path) -> RunLog:
     )
 
 
-_MakesRun = Callable[..., Generator[int]]
-"""Function that makes a run; worker processes must be able to import the function."""
-Watcher = Callable[[int, int], None]
-"""Function that is called with the number of hands or matches played so far, and the number of all of them."""
-ENDING = "the command ends after the hands that are being played; Ctrl-C again ends it at once"
-"""Line that the first Ctrl-C prints."""
-
-
 def play_runs(
     run: _MakesRun,
     tasks: Sequence[tuple[Any, ...]],
@@ -364,7 +351,6 @@ def play_runs(
     Args:
         run: makes a run, given the arguments of a task.
         tasks: arguments of each run.
-        watcher: called with the number of hands or matches played so far, and with ``total``.
         total: number of hands or matches in all runs, including finished runs.
         workers: number of processes; None: one for each core.
         done: numbers of hands or matches that were played before: first for the run of each task, then for each
@@ -372,36 +358,17 @@ def play_runs(
     """
     played = [*done] or [0] * len(tasks)
     watcher(sum(played), total)
-    n = max(1, min(len(tasks), workers or joblib.cpu_count()))
+    n = max(1, min(len(tasks), workers or cpu_count()))
     with interruptible(ENDING) as stop:
-        for task, number in side_by_side(run, tasks, stop, n):
+        for task, number in _here(run, tasks, stop) if n == 1 else _in_workers(run, tasks, stop, n):
             played[task] = number
             watcher(sum(played), total)
     if stop.is_set():
         raise KeyboardInterrupt
 
 
-def side_by_side(
-    run: _MakesRun, tasks: Sequence[tuple[Any, ...]], stop: Stop, workers: int
-) -> Iterator[tuple[int, int]]:
-    """Play runs in this process or in parallel.
-
-    Args:
-        run: makes a run, given the arguments of a task.
-        tasks: arguments of each run.
-        stop: once set, all runs end after the hands or matches that are being played.
-        workers: number of processes; 1: this process.
-
-    Yields:
-        The number of a task, and the number of hands or matches of its run so far.
-    """
-    if workers == 1:
-        yield from _here(run, tasks, stop)
-    else:
-        yield from _there(run, tasks, stop, workers)
-
-
 def _here(run: _MakesRun, tasks: Sequence[tuple[Any, ...]], stop: Stop) -> Iterator[tuple[int, int]]:
+    """Play runs one after another; yield the number of a task, and its number of hands or matches so far."""
     for task, arguments in enumerate(tasks):
         if stop.is_set():
             return
@@ -412,13 +379,13 @@ def _here(run: _MakesRun, tasks: Sequence[tuple[Any, ...]], stop: Stop) -> Itera
                     return
 
 
-def _there(
+def _in_workers(
     run: _MakesRun, tasks: Sequence[tuple[Any, ...]], stop: Stop, workers: int
 ) -> Iterator[tuple[int, int]]:
     stopping = False
     with closing(LocalPool(workers)) as pool:
         waiting = ((run, *arguments) for arguments in tasks if not stop.is_set())
-        for message in pool.work(run_in_worker, waiting):
+        for message in pool.work(_run_in_worker, waiting):
             if stop.is_set() and not stopping:
                 stopping = True
                 pool.stop()
@@ -431,12 +398,8 @@ def _there(
             yield message.task, message.value
 
 
-def run_in_worker(parent: Parent, run: _MakesRun, *arguments: Any) -> int:
-    """Play a run in a worker process, and tell ``parent`` how many hands or matches are played after each.
-
-    Returns:
-        The number of hands or matches in the run so far.
-    """
+def _run_in_worker(parent: Parent, run: _MakesRun, *arguments: Any) -> int:
+    """Play a run in a worker process; tell ``parent`` after each hand or match how many are played."""
     number = 0
     with closing(run(*arguments)) as numbers:
         for number in numbers:

@@ -64,8 +64,6 @@ def read_phh(
     """Read the hands in the text of a Poker Hand History file; a hand that cannot be read does not end the reading.
 
     Args:
-        game: the game that was played.
-        text: content of the file.
         subject: first words of error messages.
         own_stakes: whether hands may have other blinds, bets and stacks than the game, and antes. Otherwise their
             amounts are converted to the game's chips.
@@ -135,15 +133,13 @@ def _fields(record: LoggedHand) -> dict[str, Any]:
 
 
 def _bets(game: Game) -> dict[str, int]:
-    """Return the fields of a Poker Hand History that state the bet sizes of a game."""
     if game.limit:
         return {"small_bet": game.raise_sizes[0], "big_bet": game.raise_sizes[2]}
     return {"min_bet": game.big_blind}
 
 
 def _toml(value: Any) -> str:
-    """Write a value in TOML; for these values JSON has the same form."""
-    return json.dumps(value)
+    return json.dumps(value)  # for these values TOML has the same form
 
 
 def _actions(hand: Hand) -> Iterator[str]:
@@ -193,7 +189,6 @@ class _Stakes:
 
 
 def _read(game: Game, table: Any, own_stakes: bool) -> tuple[Hand, tuple[str, str]]:
-    """Read a hand and the names of its players from a TOML table."""
     if isinstance(table, InputError):
         raise table
     if not isinstance(table, dict):
@@ -357,7 +352,6 @@ def _hole(actions: Iterable[str], player: int) -> HoleCards:
 
 
 def _acted(stakes: _Stakes, hand: Hand, text: str, before: int) -> Hand:
-    """Play an action of a hand history."""
     match = _ACTION.fullmatch(text)
     if match is None or int(match[1]) - 1 != hand.to_act:
         expected = "no further action" if hand.to_act is None else f"f, cc or cbr of p{hand.to_act + 1}"

@@ -43,7 +43,6 @@ class RemoteBot(Closing):
         log: file to which the client's stderr is appended; None: its stderr is discarded.
 
     Raises:
-        InputError: the command cannot be run.
         PeerError: no client connects, or the client uses another version of the protocol.
     """
 
@@ -77,11 +76,10 @@ class RemoteBot(Closing):
             raise
 
     def new_hand(self, hand: Hand, seat: int, seed: int) -> None:
-        """Begin a hand, with the client as player ``seat``; ``seed`` is unused: the client draws its own numbers."""
+        # The client draws its own random numbers, so the seed is unused.
         self._number, self._seat, self._sent = self._number + 1, seat, 0
 
     def act(self, hand: Hand) -> str:
-        """Send the client the states of the hand up to its decision, and return its answer."""
         deadline = self._deadline()
         try:
             sent = self._send(hand, deadline)
@@ -94,7 +92,6 @@ class RemoteBot(Closing):
             raise
 
     def hand_over(self, hand: Hand) -> None:
-        """Send the client the states up to the end of a hand."""
         try:
             self._send(hand, self._deadline())
         except PeerError as error:
@@ -188,10 +185,7 @@ def _last_words(log: Path | None) -> str:
 
 
 def _end(process: Outsider, patience: float) -> None:
-    """Give a process ``patience`` seconds to end, then kill it and its child processes.
-
-    The processes are killed even if the wait is interrupted.
-    """
+    """Give a process some seconds to end, then kill it and its child processes, even if the wait is interrupted."""
     try:
         with suppress(subprocess.TimeoutExpired):
             process.wait(patience)

@@ -1,7 +1,6 @@
 """Compare the hands of a file with a stored strategy: see `spewy.match.hand_review` for the cost of a decision.
 
-Hands of a whole game in solved spots: find the spot that a hand reaches, and play the hand by the rules of the spot.
-
+The stored strategy is that of a whole game or of solved spots, in which `SpotHands` finds the spot that a hand reaches.
 A hand reaches a spot if, at the start of the spot's round, the boards are equal up to suits, and the ratios of the
 smaller remaining stack to the pot differ by at most a tolerance. From there on the hand is translated into the spot:
 
@@ -42,7 +41,7 @@ from spewy.game.gamefile import Game
 from spewy.game.hand import Hand, HoleCards
 from spewy.game.names import SEAT_NAMES
 from spewy.job.job import Job
-from spewy.look.folder import stored_job, strategy_folder
+from spewy.look.folder import open_policy, open_strategies, solves_in, stored_job, strategy_folder
 from spewy.look.solution import Solution
 from spewy.match.acpc_text import LoggedHand, UnreadHand, parse_logged
 from spewy.match.hand_review import Decided, decided_in_spot, review_hand
@@ -57,6 +56,14 @@ from spewy.system.textfile import as_path, read_text
 
 if TYPE_CHECKING:
     from spewy.bot.agent import LockerBot
+
+
+DEFAULT_TOLERANCE = 0.05
+MOST_OPEN = 16
+"""Largest number of solves of a batch that are open at the same time."""
+
+Rules: TypeAlias = tuple[object, ...]
+"""Rules that a spot's game and a hand's game must share: all but the name, stacks, blinds and sizes of bets."""
 
 
 def open_strategy(
@@ -75,7 +82,6 @@ def open_strategy(
     """
     from spewy.bot.agent import LockerBot  # this import loads the solvers
     from spewy.bot.options import Options
-    from spewy.look.folder import open_policy, open_strategies, solves_in, stored_job, strategy_folder
 
     folder = as_path(folder, "folder")
     inside = [] if holds_store(strategy_folder(folder)) else solves_in(folder)
@@ -123,7 +129,6 @@ def read_hands(game: Game, path: Path, *, own_stakes: bool = False) -> Iterator[
 
 
 def _read_lines(game: Game, lines: Iterable[str]) -> Iterator[LoggedHand | UnreadHand]:
-    """Read the hands of a log of the ACPC's dealer."""
     for number, line in hand_lines(lines):
         try:
             yield parse_logged(game, line)
@@ -289,14 +294,12 @@ def review_hands(
 
 
 def _in_game(strategy: Reveals, logged: LoggedHand, players: Sequence[int]) -> Iterator[Reviewed]:
-    """Compare the decisions of some players in a hand with the strategy of a whole game."""
     for decided in review_hand(strategy, logged.hand, players):
         name, hole = logged.names[decided.player], logged.hand.hole[decided.player]
         yield Reviewed(logged.number, name, hole, decided, logged.big_blind)
 
 
 def _in_spot(in_spot: HandInSpot, logged: LoggedHand, players: Sequence[int]) -> Iterator[Reviewed]:
-    """Compare the decisions of some players in a hand with the strategy of a spot."""
     spot, hole = in_spot.spot, in_spot.hole
     unit = spot.unit
     for move in in_spot.moves() if players else ():
@@ -348,14 +351,6 @@ def summary(review: Review, name: str | None = None) -> dict[str, Total]:
 def _is_known(hand: Hand) -> bool:
     """Whether the result of a hand is known: a player folded, or both players' cards are known."""
     return hand.betting.folded is not None or None not in hand.hole
-
-
-DEFAULT_TOLERANCE = 0.05
-MOST_OPEN = 16
-"""Largest number of solves of a batch that are open at the same time."""
-
-Rules: TypeAlias = tuple[object, ...]
-"""Rules that a spot's game and a hand's game must share: all but the name, stacks, blinds and sizes of bets."""
 
 
 class NotInSpotError(InputError):
@@ -446,11 +441,7 @@ class HandInSpot:
             state = state.apply(acpc)
 
     def _nearest(self, state: Hand, public: Hand, action: str) -> tuple[int, Fraction | None, Fraction]:
-        """Find the action of the tree that is nearest to a played action.
-
-        Returns:
-            The number of the tree's action, and `Move.size` and `Move.distance`.
-        """
+        """Return the number of the tree's action that is nearest, and `Move.size` and `Move.distance`."""
         node, config, player = self.spot.node(state), self.spot.config, state.to_act
         assert player is not None
         kinds = [each.acpc[0] for each in node.actions]
@@ -541,14 +532,12 @@ class SpotHands(Closing):
         raise NotInSpotError(off or reason)
 
     def close(self) -> None:
-        """Close all solves."""
         while self._opened:
             self._opened.popitem()[1].solution.close()
 
     def _in_spot(
         self, hand: Hand, folder: Path, first: int, history: History, ratio: Fraction, public: Hand
     ) -> HandInSpot:
-        """Open the spot of a folder for a hand."""
         spot = self._open(folder)
         perms = suit_permutations(hand.game.deck)
         target = spot.problem.history
@@ -576,7 +565,6 @@ def _rules(game: Game) -> Rules:
 
 
 def _effective(public: Hand) -> int:
-    """Return the smaller stack at the start of a hand."""
     return min(public.betting.stack(0), public.betting.stack(1))
 
 

@@ -74,17 +74,10 @@ class Seat:
         return bool(getattr(self.bot, "asks_answers", False))
 
     def is_cheap(self, hand: Hand) -> bool:
-        """Whether computing the bot's strategy at a public state takes only milliseconds."""
         return is_cheap(self.bot, hand)
 
     def new_hand(self, hand: Hand, player: int, seed: int) -> None:
-        """Tell the bot that a hand begins.
-
-        Args:
-            hand: the hand as the bot sees it.
-            player: number of the player that the bot is.
-            seed: seed of the bot's random choices in the hand.
-        """
+        """Tell the bot, which is player ``player``, that a hand begins."""
         self._ask("new_hand", lambda: self.bot.new_hand(hand, player, seed))
 
     def act(self, hand: Hand) -> str:
@@ -106,7 +99,6 @@ class Seat:
         return self._ask("strategy", lambda: cast("Reveals", self.bot).strategy(hand))
 
     def hand_over(self, hand: Hand) -> None:
-        """Tell the bot that a hand is over."""
         self._ask("hand_over", lambda: self.bot.hand_over(hand))
 
     def close(self) -> None:

@@ -10,13 +10,9 @@ returns None when the person has to act (`Sitting.act`), or when the hand is ove
 >>> sitting.deal().text  # doctest: +SKIP
 'Hand 1: on the button, with 9hQd'
 
-Reports on a person's decisions, in words and as JSON: what the strategy plays, and what the decision cost.
-
-The score of a person who plays against a stored strategy, hand by hand, with and without luck.
-
-Let a person play hands in a terminal: questions and answers in words.
-
-The module needs no terminal: the caller provides functions that ask for a line and print a text.
+After each hand a `HandReport` says, in words and as JSON, what the strategy plays at the person's decisions, what they
+cost, and the `RunningScore` with and without luck. `play_in_words` plays hands by questions and answers in words; it
+needs no terminal, since the caller provides functions that ask for a line and print a text.
 """
 
 from __future__ import annotations
@@ -44,7 +40,15 @@ from spewy.match.hand_review import Decided
 from spewy.match.score import Mean
 from spewy.match.table import Table, decisions
 
+LEAST_TOLD = 0.005
+"""Smallest frequency of an action that a report mentions; it always mentions the played action."""
+DIGITS = 6
+"""Number of digits of the weights of a range in JSON."""
+
 EventKind = Literal["hand", "action", "board", "warning", "result", "verdict", "score"]
+Tell = Callable[[str], None]
+Ask = Callable[[str], str | None]
+"""Function that returns a line of input for a prompt, or None at the end of input."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +153,6 @@ class Sitting:
         log: called with the line of each finished hand in an ACPC log.
 
     Attributes:
-        hands: number of finished hands.
         report: result and review of the last finished hand; None before the first review.
         events: all events of the current hand so far.
     """
@@ -265,7 +268,6 @@ class Sitting:
         }
 
     def _shown_hand(self) -> dict[str, Any]:
-        """Return the cards and chips that the person sees, for JSON; all are None before the first hand."""
         if self._table is None:
             return dict.fromkeys(("hole", "board", "pot", "put_in", "behind"))
         unit, hand = self._contest.unit, self._table.view(self._person)
@@ -285,7 +287,6 @@ class Sitting:
         return self._table
 
     def _asks(self, table: Table) -> bool:
-        """Whether the person has to act now."""
         return not self._waiting and table.to_act == self._person
 
     def _strategy_acts(self, table: Table) -> Event:
@@ -331,7 +332,6 @@ class Sitting:
         return self._next()
 
     def _shown(self, hand: Hand) -> str | None:
-        """Return the names of the strategy's cards if the hand ended in a showdown, else None."""
         cards = hand.hole[1 - self._person]
         return None if hand.betting.folded is not None or cards is None else cards_name(cards)
 
@@ -354,12 +354,6 @@ class Sitting:
         self.report = HandReport(self._number, won, reports, opponent_range, self._shown(hand), score)
         contest.end(hand, person)
         return self._next()
-
-
-LEAST_TOLD = 0.005
-"""Smallest frequency of an action that a report mentions; it always mentions the played action."""
-DIGITS = 6
-"""Number of digits of the weights of a range in JSON."""
 
 
 @dataclass(frozen=True)
@@ -439,13 +433,6 @@ class DecisionReport:
 
     @classmethod
     def of(cls, contest: Contest, hand: Hand, decided: Decided) -> DecisionReport:
-        """Describe a decision of a finished hand.
-
-        Args:
-            contest: the game in which the person played the hand.
-            hand: the finished hand.
-            decided: the decision, compared with the strategy.
-        """
         states = list(decisions(hand))
         number = next(i for i, (state, _) in enumerate(states) if state.betting.line == decided.line)
         state = states[number][0]
@@ -552,7 +539,6 @@ class RunningScore:
         Args:
             won: chips that the person won in each hand.
             judged: review of each hand; None if the review failed.
-            unit: unit of the score.
         """
         known = [each for each in judged if each is not None]
         expected = [each.expected for each in known if each.expected is not None]
@@ -618,20 +604,8 @@ def _json(mean: Mean | None) -> dict[str, Any] | None:
     return {name: None if value != value else value for name, value in asdict(mean).items()}
 
 
-Tell = Callable[[str], None]
-Ask = Callable[[str], str | None]
-"""Function that returns a line of input for a prompt, or None at the end of input."""
-
-
 def play_in_words(sitting: Sitting, ask: Ask, tell: Tell, hands: int | None = None) -> None:
-    """Let a person play a number of hands, or until the end of input; an unfinished hand does not count.
-
-    Args:
-        sitting: the game in which the person plays.
-        ask: asks the person for a line.
-        tell: prints a text for the person.
-        hands: number of hands; None: until the end of input.
-    """
+    """Let a person play a number of hands, or until the end of input; an unfinished hand does not count."""
     for _ in count() if hands is None else range(hands):
         tell(_text(sitting.deal()))
         while sitting.in_play:
@@ -645,11 +619,7 @@ def play_in_words(sitting: Sitting, ask: Ask, tell: Tell, hands: int | None = No
 
 
 def _asked(sitting: Sitting, ask: Ask, tell: Tell) -> Event | None:
-    """Ask the person for words until they mean a possible action; play it and return its event.
-
-    Returns:
-        The event of the action; None at the end of input.
-    """
+    """Ask until the words mean a possible action; play it and return its event, or None at the end of input."""
     turn = sitting.turn
     assert turn is not None
     while (line := ask(f"{turn.prompt} > ")) is not None:

@@ -82,11 +82,8 @@ class Spot:
     """A solved spot as a game for two players.
 
     Args:
-        solution: the solve; the caller closes it.
+        solution: the solve, not of a whole game; the caller closes it.
         folder: folder of the solve, for errors.
-
-    Raises:
-        InputError: the solve is that of a whole game.
     """
 
     def __init__(self, solution: Solution, folder: Path) -> None:
@@ -177,11 +174,9 @@ class Spot:
         )
 
     def range_of(self, hand: Hand, player: int, dead: Sequence[int] = ()) -> Floats:
-        """Return a player's range after the last action of a hand, ``[hand of the deck]``.
+        """Return a player's range ``[hand of the deck]`` after the last action of a hand, which may be over.
 
         Args:
-            hand: a hand, which may be over.
-            player: number of the player whose range is wanted.
             dead: cards that the player cannot have.
         """
         line, chunk = self._reached(hand)
@@ -211,7 +206,6 @@ class Spot:
         self.solution.reads.forget()
 
     def _chunk(self, line: str, board: Sequence[int], *, ev: bool = True) -> ChunkView:
-        """Return the strategies and EVs of the chunk in which a line ends."""
         t = line.count("/")
         cards = board[: self.game.board_sizes[t]]
         cards = board_cards(self.problem, self.problem.first_round + t, cards)
@@ -312,12 +306,10 @@ class Spots(Closing):
             spot.forget()
 
     def close(self) -> None:
-        """Close all solves."""
         while self._opened:
             self._opened.popitem()[1].solution.close()
 
     def _first(self) -> Spot:
-        """Open the first solved board."""
         for folder in self._folders[:-1]:
             spot = self._open(folder)
             if spot is not None:

@@ -1,8 +1,7 @@
-"""Deal the cards of a match from its seed, as the ACPC's reference dealer does.
+"""Deal the cards of a match from its seed, and play a hand step by step at a table.
 
-Play a hand step by step: the caller asks the player whose turn it is for an action, and passes it to the table.
-
-The players can be people or programs of any kind. `play_hand` plays a hand between two bots.
+Cards come as the ACPC's reference dealer deals them. The caller asks the player whose turn it is for an action, and
+passes it to the table, so the players can be people or programs of any kind. `play_hand` plays a hand between two bots.
 """
 
 from __future__ import annotations
@@ -24,6 +23,8 @@ from spewy.match.seat import Seat
 
 MOST_SEED = 2**32 - 1
 _WORDS = 624
+MOST_AHEAD = 64
+"""Largest number of states after a decision at which `look_ahead` asks for strategies."""
 
 
 @dataclass(frozen=True)
@@ -78,10 +79,6 @@ def _generator(seed: int) -> Random:
     return rng
 
 
-MOST_AHEAD = 64
-"""Largest number of states after a decision at which `look_ahead` asks for strategies."""
-
-
 class Table:
     """One hand, played step by step.
 
@@ -115,7 +112,6 @@ class Table:
 
     @property
     def is_over(self) -> bool:
-        """Whether the hand has ended."""
         return self.hand.is_over
 
     @property
@@ -191,7 +187,6 @@ class Step:
 
     @property
     def player(self) -> int:
-        """Number of the player who acted."""
         player = self.hand.to_act
         assert player is not None
         return player
@@ -218,12 +213,9 @@ class Played:
 def play_hand(
     dealt: Dealt, seats: tuple[Seat, Seat], game: Game, seeds: tuple[int, int], record: bool = False
 ) -> Played:
-    """Play one hand between two bots.
+    """Play one hand between two bots, players 0 and 1.
 
     Args:
-        dealt: all cards of the hand.
-        seats: players 0 and 1.
-        game: the game to play.
         seeds: seed of each bot's random choices.
         record: whether to ask each bot that reveals its strategy for the strategy at each of its decisions.
     """
@@ -253,7 +245,7 @@ def look_ahead(seats: tuple[Seat, Seat], public: Hand, mix: Mix) -> dict[str, Mi
     Args:
         seats: players 0 and 1.
         public: the state of the decision, without hole cards.
-        mix: the strategy of the player to act.
+        mix: the strategy of the player to act there.
 
     Returns:
         The strategies by betting line.
@@ -298,12 +290,7 @@ def acted(betting: Betting, action: str) -> Betting:
 
 
 def by_action(mix: Mix, n_hands: int) -> dict[str, Floats]:
-    """Return the frequencies of each action, ``[hand of the deck]``; 0 for hands that the strategy lacks.
-
-    Args:
-        mix: a player's strategy at a decision.
-        n_hands: number of hands of the deck.
-    """
+    """Return the frequencies of each action, ``[hand of the deck]``; 0 for hands that the strategy lacks."""
     out: dict[str, Floats] = {}
     for action, row in zip(mix.actions, mix.frequencies, strict=True):
         out[action] = np.zeros(n_hands)

@@ -193,9 +193,6 @@ class Trainer:
     Attributes:
         question: the question that waits for an answer; None if there is none.
         answers: all answers so far.
-
-    Raises:
-        InputError: the seat or the seed is out of range.
     """
 
     def __init__(self, spots: Spots, seat: int | None = None, seed: int = 0) -> None:
@@ -264,11 +261,7 @@ class Trainer:
 
 
 def _decision(spot: Spot, seat: int, number: int, rng: np.random.Generator) -> Hand | None:
-    """Play a hand with both strategies up to a player's decision.
-
-    Returns:
-        The hand at the decision, as the player sees it; None if the hand ends before.
-    """
+    """Play a hand with both strategies up to a player's decision, as the player sees it; None if it ends before."""
     table = spot.table(spot.deal(rng))
     while (player := table.to_act) is not None:
         cards = table.hand.hole[player]
@@ -305,7 +298,6 @@ def _question(spot: Spot, hand: Hand, number: int) -> Question:
 
 
 def _values(spot: Spot, hand: Hand) -> HandValues:
-    """Return the strategy and the EVs of the player's hand at a question."""
     assert hand.to_act is not None
     cards = hand.hole[hand.to_act]
     assert cards is not None
@@ -313,7 +305,6 @@ def _values(spot: Spot, hand: Hand) -> HandValues:
 
 
 def _chosen(spot: Spot, node: Node, text: str) -> int:
-    """Return the number of the action that an answer names, among the actions of the decision."""
     try:
         return read_action(spot.config, node, text, "answer")
     except InputError:
