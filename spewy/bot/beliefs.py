@@ -74,7 +74,6 @@ class Beliefs:
 
     @property
     def budget(self) -> Budget:
-        """The time budget of the current decision."""
         return self._budget
 
     def at(self, hand: Hand) -> PublicState:
@@ -96,7 +95,6 @@ class Beliefs:
         return state.ranges[player]
 
     def answer(self, state: PublicState) -> Answer:
-        """Return the strategy of the player to act at a public state."""
         if state.answer is None:
             state.answer = self._answer(state)
         return state.answer

@@ -51,7 +51,6 @@ class Blueprint:
         return None if self.game.stacks is None else min(self.game.stacks)
 
     def node(self, line: str) -> Node:
-        """Return the decision of the stored betting tree after a line."""
         return self._policy.node(Line(line))
 
     def initial_range(self, player: int) -> Floats:

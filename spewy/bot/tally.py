@@ -75,7 +75,6 @@ class Tally:
 
     @classmethod
     def of(cls, tallies: Iterable[Tally]) -> Tally:
-        """Add up several tallies."""
         total = cls()
         for tally in tallies:
             total.sources.update(tally.sources)
@@ -90,11 +89,9 @@ class Tally:
 
     @property
     def reasons(self) -> Counter[str]:
-        """Number of failures by reason."""
         return Counter(failure.reason for failure in self.failures)
 
     def failed(self, line: str, error: Exception) -> None:
-        """Record an error that happened after a betting line."""
         self.failures.append(Failure(type(error).__name__, f"line {line!r}: {error}"))
 
     def take(self) -> Tally:

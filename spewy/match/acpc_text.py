@@ -50,7 +50,6 @@ class MatchState:
 
     @property
     def is_asking(self) -> bool:
-        """Whether the receiver is the player to act."""
         return self.hand.to_act == self.position
 
     def reply(self, action: str) -> str:

@@ -365,7 +365,6 @@ class Program(Connection):
 
     @property
     def exit_code(self) -> int | None:
-        """The program's exit code; None while it runs."""
         return self._process.poll()
 
     @property
@@ -394,7 +393,6 @@ class Program(Connection):
         self._process.end()
 
     def close(self) -> None:
-        """Kill the program and its child processes, and close its pipes."""
         self.end()
         for pipe in self._pipes:
             with suppress(OSError):
@@ -436,7 +434,6 @@ def start(
 
 
 def command_words(command: str) -> list[str]:
-    """Split a command into words, as a shell does."""
     try:
         words = shlex.split(command)
     except ValueError as error:

@@ -77,17 +77,14 @@ class Entrant:
 
     @property
     def name(self) -> str:
-        """The bot's name in tables and logs."""
         return self.called or self._own_name
 
     @property
     def word(self) -> str:
-        """The word that specifies the bot, without ``NAME=``."""
         return f"{self.kind}:{self.value}" if self.kind in WITH_COLON else self.value
 
     @property
     def is_solved(self) -> bool:
-        """Whether the bot plays from the folder of a solve."""
         return self.kind in ("folder", "stored")
 
     @property
@@ -293,7 +290,6 @@ def apart(first: str, second: str) -> tuple[str, str]:
 
 
 def same_rules(first: Game, second: Game) -> bool:
-    """Whether two games are equal except for their names."""
     return format_game(first) == format_game(second)
 
 

@@ -61,7 +61,6 @@ class Decided:
 
     @property
     def frequency(self) -> float | None:
-        """Frequency of the played action in the strategy; None if the player's cards are unknown."""
         if self.frequencies is None:
             return None
         return dict(zip(self.actions, self.frequencies, strict=True)).get(self.action, 0.0)

@@ -47,7 +47,6 @@ class Setting:
     rounds: tuple[str, ...]
 
     def allowed(self, t: int) -> str:
-        """Letters of the actions that are allowed in round ``t``."""
         return self.rounds[min(t, len(self.rounds) - 1)]
 
 
@@ -99,7 +98,6 @@ class Lbr:
         self._seat, self._ranges, self._known = seat, {}, {}
 
     def act(self, hand: Hand) -> str:
-        """Return the action with the highest value for LBR's own cards."""
         own = hand.hole[self._seat]
         assert own is not None
         mix = self.strategy(replace(hand, hole=(None, None)))

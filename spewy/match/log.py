@@ -222,7 +222,6 @@ class RunLog:
         self._append(f"SCORE:{totals[0]}|{totals[1]}:{'|'.join(self.names)}\n")
 
     def count(self) -> int:
-        """Return the number of complete hands in the log."""
         return len(_WHOLE.findall(self._whole()))
 
     @property
@@ -231,7 +230,6 @@ class RunLog:
         return self._whole() != "" and _SCORE.search(self._text()) is not None
 
     def read(self) -> RunRead:
-        """Read the whole log."""
         text, subject = self._whole(), f"log {path_text(self.path)}"
         records = tuple(read_log(self.game, text.splitlines(), subject))
         for number, record in enumerate(records):

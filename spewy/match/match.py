@@ -122,7 +122,6 @@ class Run:
 
     @property
     def file_name(self) -> str:
-        """Name of the run's log."""
         return f"seed-{self.seed}{'-swapped' if self.swapped else ''}.log"
 
     def seat(self, entrant: int) -> int:
@@ -259,7 +258,6 @@ def score(match: Match, folder: Path) -> Score:
 
 
 def records(match: Match, folder: Path) -> Iterator[LoggedHand]:
-    """Yield all hands in the logs of a match, run by run."""
     for run in match.runs:
         yield from _log(match, run, folder).read().records
 

@@ -40,7 +40,6 @@ _HEADER = re.compile(r"^\[[^\[\]\n]+\]", re.MULTILINE)
 
 
 def phh_text(records: Iterable[LoggedHand]) -> str:
-    """Format hands as the text of a Poker Hand History file."""
     return "\n".join(
         f"[{number}]\n" + "".join(f"{key} = {_toml(value)}\n" for key, value in _fields(record).items())
         for number, record in enumerate(records, start=1)

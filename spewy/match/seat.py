@@ -65,7 +65,6 @@ class Seat:
 
     @property
     def reveals(self) -> bool:
-        """Whether the bot reveals its strategy."""
         return hasattr(self.bot, "strategy")
 
     @property
@@ -102,8 +101,7 @@ class Seat:
         self._ask("hand_over", lambda: self.bot.hand_over(hand))
 
     def close(self) -> None:
-        """Close the bot, even after it has failed."""
-        self._out = False
+        self._out = False  # a bot that has failed is closed, too
         self._ask("close", self.bot.close)
 
     def take_faults(self) -> list[str]:

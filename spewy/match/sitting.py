@@ -93,7 +93,6 @@ class Turn:
 
     @property
     def prompt(self) -> str:
-        """The pot, the price of a call and the actions in words."""
         price = f", {self.unit.text(self.to_call)} to call" if self.to_call else ""
         return f"Pot {self.unit.text(self.pot)}{price}; {self.choices.prompt}"
 
@@ -132,7 +131,6 @@ class HandReport:
     score: RunningScore
 
     def to_json(self) -> dict[str, Any]:
-        """Return the report as a JSON object."""
         return {
             "number": self.number,
             "won": self.won,
@@ -470,7 +468,6 @@ class DecisionReport:
         return f"{where}{other}; the strategy {plays}{cost}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the report as a JSON object; a number that is not known is null."""
         return {
             "round": self.round,
             "line": self.line,
@@ -566,7 +563,6 @@ class RunningScore:
 
     @property
     def text(self) -> str:
-        """The score in words."""
         parts = [f"{self.won.mean:+z.2f} {self.unit} per hand"]
         if self.without_luck is not None:
             parts.append(f"without luck {_mean_text(self.without_luck, '+')}")
@@ -577,7 +573,6 @@ class RunningScore:
         return f"score after {self.hands}: {'; '.join(parts)}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the score as a JSON object; a number that is not known is null."""
         return {
             "hands": self.hands,
             "total": self.total,

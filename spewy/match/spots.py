@@ -102,16 +102,13 @@ class Spot:
 
     @property
     def board(self) -> tuple[int, ...]:
-        """Public cards of the root."""
         return self.solution.job.board
 
     def in_order(self, board: Sequence[int]) -> tuple[int, ...]:
-        """Return the public cards with the cards of each round sorted: the flop, the turn and the river."""
         return self.problem.game.board_order(board)
 
     @property
     def pot(self) -> int:
-        """Chips in the middle at the root."""
         return self.config.pot
 
     @cached_property
@@ -146,7 +143,6 @@ class Spot:
         return Dealt((hole[0], hole[1]), (*self.board, *later))
 
     def table(self, dealt: Dealt) -> Table:
-        """Return a table at which a dealt hand can be played step by step."""
         return Table(self.game, dealt)
 
     def node(self, hand: Hand) -> Node:

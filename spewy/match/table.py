@@ -41,7 +41,6 @@ class Dealt:
 
 
 def deals(game: Game, seed: int) -> Iterator[Dealt]:
-    """Yield the cards of a match, hand after hand."""
     rng = _generator(seed)
     # The reference dealer's deck goes suit by suit.
     cards = sorted(game.deck.cards, key=lambda card: (card & 3, card >> 2))
@@ -107,7 +106,6 @@ class Table:
 
     @property
     def to_act(self) -> int | None:
-        """Number of the player who has to act; None at the end of the hand."""
         return self.hand.to_act
 
     @property

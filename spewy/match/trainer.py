@@ -65,7 +65,6 @@ class Question:
 
     @property
     def text(self) -> str:
-        """The question in words."""
         before = f" after {self.words}" if self.words else ""
         price = f", {self.to_call:.10g} to call" if self.to_call else ""
         return (
@@ -73,7 +72,6 @@ class Question:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the question as a JSON object."""
         return {**vars(self), "actions": list(self.actions), "texts": list(self.texts), "text": self.text}
 
 
@@ -101,7 +99,6 @@ class Answer:
 
     @property
     def frequency(self) -> float:
-        """Frequency of the chosen action in the strategy."""
         return self.frequencies[self.question.actions.index(self.action)]
 
     @property
@@ -111,7 +108,6 @@ class Answer:
 
     @property
     def text(self) -> str:
-        """The score in words."""
         unit, rows = self.question.unit, zip(self.question.texts, self.frequencies, self.values, strict=True)
         plays = ", ".join(f"{text} {share:.0%} (EV {value:.2f})" for text, share, value in rows)
         return (
@@ -120,7 +116,6 @@ class Answer:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the question, the answer and its score as a JSON object."""
         return {
             "question": self.question.to_json(),
             "action": self.action,
@@ -155,7 +150,6 @@ class TrainerScore:
 
     @classmethod
     def of(cls, answers: Sequence[Answer], unit: str) -> TrainerScore:
-        """Compute the score of some answers."""
         if not answers:
             return cls(0, None, None, None, unit)
         return cls(
@@ -168,7 +162,6 @@ class TrainerScore:
 
     @property
     def text(self) -> str:
-        """The score in words."""
         if self.lost is None:
             return "no answer yet"
         noun = "decision" if self.decisions == 1 else "decisions"
@@ -178,7 +171,6 @@ class TrainerScore:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the score as a JSON object."""
         return {**vars(self), "text": self.text}
 
 

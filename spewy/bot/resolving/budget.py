@@ -97,7 +97,6 @@ class TimeBank:
         return self.per_hand * self.hands - self.spent
 
     def new_hand(self) -> None:
-        """Add the seconds of a hand that begins."""
         self.hands += 1
 
     def allowance(self, weight: float, pending: float = 0.0) -> float:
@@ -141,7 +140,6 @@ class Budget:
         self.deadline: float | None = None
 
     def start(self) -> None:
-        """Start the time of a decision now."""
         self.deadline = None if self._seconds is None else time.monotonic() + self._seconds
 
     @property

@@ -218,7 +218,6 @@ class SubgameBuilder:
         return sum(sum(forest.n_slots) for forest in self.forests(root))
 
     def forests(self, root: Root) -> list[Forest]:
-        """Return the betting of each round of a subgame."""
         return [bets.forest for bets in self._tree(root).betting]
 
     def decision(self, root: Root, line: str) -> tuple[int, int, Node] | None:
@@ -245,7 +244,6 @@ class SubgameBuilder:
         return lines, np.concatenate([np.zeros(0, dtype=np.int64), *slots])
 
     def layout(self, root: Root, board: tuple[int, ...]) -> Layout:
-        """Return the boards and the betting of a subgame that starts on a board."""
         tree = self._tree(root)
         boards = self._boards(root.round, board)[: len(tree.betting)]
         layout = Layout(self._problem(tree.tree, root.round, board, root.pot), tree.betting, boards)

@@ -168,7 +168,6 @@ class Subgame:
 
     @property
     def size(self) -> int:
-        """Number of strategy entries of a solve."""
         return self._builder.size(self.root)
 
     def covers(self, betting: Betting) -> bool:
