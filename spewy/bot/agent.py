@@ -14,7 +14,7 @@ import numpy as np
 
 from buckets.cards import blocked
 from spewy.bot.beliefs import Beliefs
-from spewy.bot.bet_translation import uniform_draw
+from spewy.bot.bet_translation import draw_action
 from spewy.bot.blueprint import Blueprint
 from spewy.bot.bot import Mix, Reveals
 from spewy.bot.options import Keywords, Options, Resolve
@@ -324,14 +324,13 @@ class LockerBot(Closing):
         hole = None if player is None else hand.hole[player]
         if hole is None:
             raise InputError("hand: the hole cards of the player to act are unknown, or no player is to act")
-        cuts = np.cumsum(answer.frequencies[:, self.game.hand_number(hole)])
-        if not cuts[-1] > 0:
+        frequencies = answer.frequencies[:, self.game.hand_number(hole)]
+        if not frequencies.sum() > 0:
             raise InputError(
                 "strategy: all frequencies of the hand are 0; expected frequencies that add up to 1"
             )
         text = f"{self._seat}{hand.betting.line}{hand.board}"
-        number = int(np.searchsorted(cuts, uniform_draw(self._seed, text) * cuts[-1], side="right"))
-        return answer.actions[min(number, len(cuts) - 1)]
+        return answer.actions[draw_action(frequencies, self._seed, text)]
 
 
 def _same_solve(state: PublicState) -> Hashable:

@@ -18,7 +18,7 @@ from dataclasses import replace
 import numpy as np
 
 from buckets.cards import cards_name
-from spewy.bot.bet_translation import uniform_draw
+from spewy.bot.bet_translation import draw_action
 from spewy.errors import InputError, shown
 from spewy.game.amounts import Unit
 from spewy.game.hand import Hand
@@ -93,9 +93,8 @@ class SpotContest:
         cards = hand.hole[hand.to_act]
         assert cards is not None
         actions, frequencies = self._spot.strategy(hand, cards)
-        cuts = np.cumsum(frequencies)
-        draw = uniform_draw(self._seed, f"{self._number}{hand.betting.line}{hand.board}") * cuts[-1]
-        return actions[min(int(np.searchsorted(cuts, draw, side="right")), len(actions) - 1)].acpc
+        text = f"{self._number}{hand.betting.line}{hand.board}"
+        return actions[draw_action(frequencies, self._seed, text)].acpc
 
     def choices(self, hand: Hand) -> Choices:
         """Return the actions of the spot's betting tree; no other sizes can be played."""
