@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from spewy.batch.solve_batch import BatchResult, solve_batch
     from spewy.batch.solve_rivers import Rivers, solve_rivers
     from spewy.bot.agent import LockerBot, open_bot
-    from spewy.bot.player import Player
+    from spewy.bot.bot import Player
     from spewy.errors import InputError, SpewyError
     from spewy.job.job import Job
     from spewy.look.folder import open_policy
@@ -67,7 +67,7 @@ _MODULES = {
     "Job": "job.job",
     "LockerBot": "bot.agent",
     "NodeView": "look.node",
-    "Player": "bot.player",
+    "Player": "bot.bot",
     "Policy": "records.policy",
     "Reporter": "run.reporter",
     "Rivers": "batch.solve_rivers",

@@ -11,7 +11,7 @@ from spewy.competitions.higc.follow import Follower
 from spewy.competitions.higc.spiel_poker import PokerTable
 from spewy.competitions.higc.text import State
 from spewy.errors import InputError
-from spewy.match.cards import hand_seed
+from spewy.match.table import hand_seed
 
 
 class PokerAgent:

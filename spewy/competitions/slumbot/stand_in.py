@@ -23,8 +23,7 @@ from spewy.bot.bot import Bot
 from spewy.competitions.slumbot.record import IDLE
 from spewy.competitions.slumbot.text import actions_text, parse_incr
 from spewy.errors import InputError, PeerError, shown
-from spewy.match.cards import Dealt, deals, hand_seed
-from spewy.match.table import Table
+from spewy.match.table import Dealt, Table, deals, hand_seed
 
 HOST = "127.0.0.1"
 MOST_BODY = 10_000

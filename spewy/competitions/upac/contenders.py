@@ -22,10 +22,8 @@ from spewy.competitions.upac.runtime.odds import equity
 from spewy.competitions.upac.runtime.player import Player
 from spewy.competitions.upac.runtime.protocol import Spot, Table
 from spewy.errors import InputError, one_line, path_text
-from spewy.match.channel import Channel, LocalChannel
-from spewy.match.connection import wait_for_any
+from spewy.match.connection import Channel, LocalChannel, Program, wait_for_any
 from spewy.match.entrant import Entrant, apart, parse_entrant, plain_name
-from spewy.match.process import Program
 from spewy.system.closing import Closing
 from spewy.system.failures import failure_text
 from spewy.system.scratch import scratch_folder

@@ -13,8 +13,7 @@ from typing import Any
 from spewy.competitions.upac.contenders import Contender
 from spewy.competitions.upac.rules import BadReplyError, Line, Rules, dealt, play_hand
 from spewy.errors import PeerError, visible
-from spewy.match.channel import Channel, TimedOutError
-from spewy.match.process import Program
+from spewy.match.connection import Channel, Program, TimedOutError
 from spewy.match.score import START, Mean, elo_difference, pair_means, rated
 
 NAMES = ("Defender", "Challenger")
