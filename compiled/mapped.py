@@ -19,7 +19,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from compiled.llvm import intrinsic
+from compiled.vector import intrinsic
 
 PAGE = mmap.PAGESIZE
 _DONT_NEED = 4  # the value of MADV_DONTNEED on Linux and macOS; POSIX does not fix it
@@ -30,9 +30,6 @@ def mapped(folder: Path, size: int, dtype: Any) -> tuple[np.ndarray, mmap.mmap |
 
     Returns:
         The array, and the mapping of its file; the mapping is None if ``size`` is 0.
-
-    Raises:
-        OSError: the folder cannot be written, or its disk has no room.
     """
     n_bytes = size * np.dtype(dtype).itemsize
     if not n_bytes:

@@ -21,8 +21,7 @@ from numba import typeof, types
 from numba.core.datamodel import PrimitiveModel, register_default
 from numba.extending import NativeValue, unbox
 
-from compiled.llvm import intrinsic, pointer
-from compiled.vector import aligned, bare
+from compiled.vector import aligned, bare, intrinsic, pointer
 
 _FORMATS: dict[type, tuple[str, int]] = {
     bool: ("?", 1),
@@ -130,11 +129,7 @@ def _spread(bundle: Any, numbers: list[Any]) -> Any:
 
 
 def _format(shape: Any) -> tuple[str, int]:
-    """Format of a tuple for the module `struct`, in LLVM's layout, and the tuple's alignment in bytes.
-
-    Args:
-        shape: the nested classes that `_spread` returns.
-    """
+    """Format of a tuple for the module `struct`, in LLVM's layout, and the tuple's alignment in bytes."""
     if not isinstance(shape, tuple):
         return _FORMATS[shape]
     if shape[0] is Records:

@@ -202,11 +202,7 @@ def final_boards(
 
 
 def check_board(board: Sequence[int], deck: Deck) -> list[int]:
-    """Return the cards of a board as ints.
-
-    Raises:
-        BoardError: a card is not in the deck, or occurs twice.
-    """
+    """Return the cards of a board as ints."""
     cards = [int(card) for card in board]
     if len(set(cards)) < len(cards) or not set(cards) <= set(deck.cards):
         raise BoardError(f"board: expected different cards of {deck}, got {_describe(cards)}")

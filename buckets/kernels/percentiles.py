@@ -1,14 +1,11 @@
-"""Grades of hands on final boards, and curves and features that follow from them.
-
-`buckets.abstraction.percentiles` explains grades and curves, `buckets.abstraction.board_features` features.
-"""
+"""Grades of hands on final boards, and curves and features of boards: see `buckets.abstraction.percentiles`."""
 
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.abstraction.row_kinds import GRADES
+from buckets.abstraction.spec import GRADES
 from buckets.kernels.combinations import board_number
 from buckets.kernels.strength import fill_strengths
 from buckets.types import Array, Ints
@@ -135,7 +132,6 @@ def count_grades(grades: Array, counts: Ints, board_buckets: Ints, out: Ints) ->
     Args:
         grades: ``[board, hand]``.
         counts: ``[board]``, number of boards that each board stands for.
-        board_buckets: ``[board]``, the board bucket.
         out: ``[board bucket, grade]``, to which the counts are added.
     """
     for b in range(len(grades)):
@@ -147,12 +143,8 @@ def count_grades(grades: Array, counts: Ints, board_buckets: Ints, out: Ints) ->
 def _final(finals: Finals, board: Ints, left: Ints, more: Ints, places: Ints) -> int:
     """Return the number, among all final boards, of the board that consists of a board and some remaining cards.
 
-    Args:
-        finals: the tables of the final boards.
-        board: ``[card]``, the board.
-        left: places in the deck of the cards that are not on the board.
-        more: indices in ``left`` of the cards to add.
-        places: ``[card]``, overwritten with the places of the final board's cards.
+    ``left`` is the result of `_left`, and ``more`` has indices in it. ``places[card]`` is overwritten with the places
+    of the final board's cards.
     """
     n = len(board)
     for i in range(n):

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from buckets.cards import parse_cards
 from buckets.errors import CardError
-from lockers.manifest import FILE
+from lockers.files import FILE
 from spewy.batch.job_files import folder_name
 from spewy.errors import InputError, shown
 from spewy.look.boards import WEIGHTS_FILE

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lockers import DATA, Store, open_store
-from lockers.manifest import FILE
+from lockers.files import FILE
 from spewy.errors import InputError, path_text
 from spewy.look.folder import strategy_folder
 from spewy.look.pairs import load_kernels
