@@ -150,11 +150,7 @@ def _bad_argument() -> int:
 
 @cache
 def folder(package: Path) -> Path:
-    """Folder for the machine code of a package's functions; it is created if possible.
-
-    Args:
-        package: the folder of the package's sources.
-    """
+    """Folder for the machine code of a package's functions, given the folder of its sources; created if possible."""
     digest = hashlib.sha256(f"{sys.version} {numba.__version__} {llvmlite.__version__}".encode())
     for sources in (Path(__file__).parent, package):
         for source in sorted(sources.rglob("*.py")):
@@ -170,16 +166,12 @@ def folder(package: Path) -> Path:
 
 
 def _root() -> Path:
-    """Folder of all packages' machine code.
-
-    If the user has no home folder, the result is a path that cannot be created.
-    """
     if above := os.environ.get(VARIABLE):
         return Path(above)
     try:
         return user_cache_path("spewy") / "kernels"
     except RuntimeError:
-        return Path(os.devnull) / "kernels"
+        return Path(os.devnull) / "kernels"  # no home folder: a path that cannot be created
 
 
 def stamp(package: Path, name: str) -> Path:
@@ -257,7 +249,6 @@ class Cache(FunctionCache):
         return loaded
 
     def save_overload(self, *compiled: Any) -> None:
-        """Save compiled machine code if the folder is writable."""
         try:
             super().save_overload(*compiled)
         except OSError as error:

@@ -111,9 +111,7 @@ _types: dict[Any, tuple[PackedType, struct.Struct]] = {}
 def _spread(bundle: Any, numbers: list[Any]) -> Any:
     """Append all numbers of nested tuples to a list, in order, with addresses in place of arrays and `Records`.
 
-    Returns:
-        The class of the tuple together with the classes of its members, nested; for `Records` also the class of the
-        rows.
+    The result is the class of the tuple with the classes of its members, nested; for `Records` also that of the rows.
     """
     kind = type(bundle)
     if isinstance(bundle, np.ndarray):

@@ -40,14 +40,10 @@ if not TYPE_CHECKING:  # otherwise a type checker would believe that the module 
 
     def __getattr__(name: str) -> object:
         """Import `BoardClustering` or `OutcomeClustering` at its first use."""
-        if name == "BoardClustering":
-            from buckets.abstraction.clustering import BoardClustering
+        if name in ("BoardClustering", "OutcomeClustering"):
+            from buckets.abstraction import clustering
 
-            return BoardClustering
-        if name == "OutcomeClustering":
-            from buckets.abstraction.clustering import OutcomeClustering
-
-            return OutcomeClustering
+            return getattr(clustering, name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -9,8 +9,8 @@ flops has board buckets of its own in later rounds. (The *flop* of any game is t
 
 A *row* is a group of hands that share a strategy, or a single hand; rows are numbered within a board bucket. Before the
 flop, hands that are equal up to suits share a row: hold'em has 169 rows, in the order of `preflop_classes`. In later
-rounds `class_rows` makes the rows; or each hand of the canonical board is a row, in ascending order. If hands are not
-rows themselves, hands that are equal up to suits share a row.
+rounds hands are clustered (`buckets.abstraction.build`); or each hand of the canonical board is a row, in ascending
+order. If hands are not rows themselves, hands that are equal up to suits share a row.
 
 A *deal* is a full board with all hands that it does not block, in order of strength, each with its row in every round.
 A seed and a number determine a deal.

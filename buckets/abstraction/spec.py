@@ -1,4 +1,4 @@
-"""Specification of an abstraction, how many board buckets and rows each round has, and constants of its rows."""
+"""Specification of an abstraction: how many board buckets and rows each round of a game has; constants of rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -280,8 +280,7 @@ def _image(history: Sequence[Sequence[int]], perm: Sequence[int]) -> History:
 def _smallest_images(cards: NDArray[np.int64], perms: Perms) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Find the smallest row of cards that a suit permutation makes of each row of cards.
 
-    Returns:
-        For each row the smallest row, as a number in base 52, and the index of the first permutation that makes it.
+    The smallest row is a number in base 52; the second result is the index of the first permutation that makes it.
     """
     n_cards = cards.shape[1]
     place_values = NUM_CARDS ** np.arange(n_cards - 1, -1, -1, dtype=np.int64)

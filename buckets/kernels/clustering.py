@@ -1,6 +1,7 @@
 """Kernels of the clusterings: agglomeration with cached nearest neighbours, and the nearest center of each row.
 
-See `buckets.abstraction.agglomeration` and `buckets.abstraction.clustering`.
+See `buckets.abstraction.agglomeration`. The argument ``max_factor`` says whether costs and distances are those of
+Equation 1; False: without its last factor, which are Ward's linkage and the squared Euclidean distance.
 """
 
 from typing import Any, NamedTuple
@@ -224,7 +225,7 @@ def _insert(clusters: _Clusters, slot: int, n_left: int) -> int:
 
 @kernel
 def fill_nearest(rows: Array, centers: Array, max_factor: bool, out: Array) -> None:
-    """Write the number of the nearest center of each row ``[row, feature]`` into ``out[row]``."""
+    """Write the number of the nearest center of each row ``[row, feature]`` into ``out[row]``; of equals the first."""
     for i in range(len(rows)):
         best = np.inf
         for c in range(len(centers)):

@@ -44,16 +44,9 @@ class Finals(NamedTuple):
 
 @part
 def sort_stably(keys: Array, shift: int, bits: int, order: Array, spare: Array, n: int, counts: Ints) -> None:
-    """Sort ``order[:n]`` in place by some bits of ``keys[order]``; equal keys keep their order.
+    """Sort ``order[:n]`` in place by ``bits`` bits of ``keys[order]`` from bit ``shift`` on; equals keep their order.
 
-    Args:
-        keys: the keys, to which `order` holds indices.
-        shift: lowest bit of the keys that counts.
-        bits: number of bits that count.
-        order: the indices to sort.
-        spare: buffer of at least n numbers.
-        n: number of indices to sort.
-        counts: buffer of at least ``2 ** bits + 1`` numbers.
+    ``spare`` and ``counts`` are buffers of at least n and ``2 ** bits + 1`` numbers.
     """
     mask = (1 << bits) - 1
     counts[: mask + 2] = 0

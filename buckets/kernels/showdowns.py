@@ -25,13 +25,7 @@ def add_showdowns(
 ) -> None:
     """Add the showdowns on some boards to the three arrays of a `buckets.cards.showdown.ShowdownTotals`.
 
-    Args:
-        strength: ``[board, hand]``; -1: the board blocks the hand.
-        hands: ``[hand, hole card]``.
-        weights: ``[hand]``, the opponent's weights.
-        won: ``[hand]``, see `ShowdownTotals`.
-        weight: ``[hand]``, see `ShowdownTotals`.
-        opponents: ``[hand]``, see `ShowdownTotals`.
+    ``weights[hand]`` are the opponent's weights; ``strength[board, hand]`` is -1 if the board blocks the hand.
     """
     n_hands, hole = hands.shape
     second = _second_cards(hands)

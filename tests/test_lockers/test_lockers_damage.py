@@ -119,7 +119,7 @@ def test_a_data_file_that_is_a_link_to_nowhere(folder: Path) -> None:
 
 
 def test_swapped_neighbouring_pages_are_an_error_or_found_by_the_verifier(folder: Path) -> None:
-    """A page of an earlier commit in the place of its successor can hide keys from a reader, but not from the verifier."""
+    """A page of an earlier commit in the place of its successor can hide keys from a reader, not from the verifier."""
     path = folder / NAME
     whole = path.read_bytes()
     refused = hidden = 0
