@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from buckets.abstraction.row_kinds import MAX_ROWS
-from buckets.abstraction.spec import Remember
+from buckets.abstraction.spec import MAX_ROWS, Remember
 from buckets.cards import count_boards
 from spewy.errors import InputError
 from spewy.game.gamefile import Game

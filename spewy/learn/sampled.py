@@ -180,7 +180,7 @@ class SampledEngine(Closing):
         Raises:
             lockers.DamagedLockerError: the content of the other solve's store is damaged.
         """
-        from buckets.abstraction.overlap import overlaps
+        from buckets.abstraction.abstraction import overlaps
         from solvers.sampled.inherit import inherit
 
         begun = time.perf_counter()

@@ -19,7 +19,7 @@ from typing import Any, Literal
 from buckets.cards import parse_cards
 from buckets.errors import CardError
 from lockers import DamagedLockerError, LockerError, lacks_manifest, open_store
-from lockers.manifest import FILE
+from lockers.files import FILE
 from spewy.batch.job_files import folder_name
 from spewy.errors import InputError, one_line, shown
 from spewy.look.folder import WEIGHTS_FILE, strategy_folder

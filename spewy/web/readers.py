@@ -19,7 +19,7 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 
 from lockers import DATA, Store, open_store
-from lockers.manifest import FILE
+from lockers.files import FILE
 from spewy.errors import InputError, path_text
 from spewy.look.folder import strategy_folder
 from spewy.look.pairs import load_kernels

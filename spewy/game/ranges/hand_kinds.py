@@ -53,8 +53,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from buckets.cards import Deck, cards_name, hands, parse_cards, strength
-from buckets.cards.categories import CATEGORY_SHIFT, N_RANKS
-from buckets.cards.rank_sets import FLUSH, FULL_HOUSE, QUADS, STRAIGHT, STRAIGHT_FLUSH, STRAIGHT_TOP, TRIPS
+from buckets.cards.rank_sets import (
+    CATEGORY_SHIFT,
+    FLUSH,
+    FULL_HOUSE,
+    N_RANKS,
+    QUADS,
+    STRAIGHT,
+    STRAIGHT_FLUSH,
+    STRAIGHT_TOP,
+    TRIPS,
+)
 from buckets.errors import BoardError
 from buckets.types import Ints
 

@@ -73,7 +73,7 @@ def test_interrupted_making_keeps_features(tmp_path, monkeypatch):
     def interrupted(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("buckets.abstraction.class_rows.interval_rows", interrupted)
+    monkeypatch.setattr("buckets.abstraction.build.interval_rows", interrupted)
     cache = BucketCache(tmp_path / "kept")
     with pytest.raises(KeyboardInterrupt):
         abstraction(RHODE_ISLAND, cache=cache)

@@ -14,7 +14,7 @@ from web_server import serving
 from without_rights import without_rights
 
 from lockers import DATA, open_store
-from lockers.manifest import FILE
+from lockers.files import FILE
 from spewy.job.job import Job
 from spewy.web.folders import DAMAGED, FOREIGN, NO_MANIFEST, UNSAVED, Folders, Healths
 

@@ -16,8 +16,7 @@ from numba.core.caching import NullCache
 from numba.core.dispatcher import Dispatcher
 from numpy.typing import NDArray
 
-from compiled.llvm import intrinsic
-from compiled.vector import int64_at, put_int64
+from compiled.vector import int64_at, intrinsic, put_int64
 
 PAUSE = 3_000_000
 """Number of ticks, about a millisecond, above which an interval is dropped: another program had the processor."""

@@ -4,8 +4,8 @@ import sys
 
 import numpy as np
 
+from benchmarks.speed.stopwatch import Stopwatch
 from compiled import inlined, kernel
-from compiled.stopwatch import Stopwatch
 
 
 @inlined

@@ -1,11 +1,15 @@
-"""Agglomeration with cached nearest neighbours: see `buckets.abstraction.agglomeration`."""
+"""Kernels of the clusterings: agglomeration with cached nearest neighbours, and the nearest center of each row.
+
+See `buckets.abstraction.agglomeration`. The argument ``max_factor`` says whether costs and distances are those of
+Equation 1; False: without its last factor, which are Ward's linkage and the squared Euclidean distance.
+"""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.types import Floats, Ints
+from buckets.types import Array, Floats, Ints
 from compiled import kernel, part
 
 _BLOCK = 32  # number of terms between two comparisons with the limit
@@ -13,12 +17,9 @@ _BLOCK = 32  # number of terms between two comparisons with the limit
 
 @kernel
 def pass_down(top: Ints, children: Ints, n_leaves: int) -> None:
-    """Set ``top[cluster]`` to the number of the cluster that contains this cluster after all merges.
+    """Replace each cluster's own number, ``top[cluster]``, by the number of the cluster that contains it at the end.
 
-    Args:
-        top: ``[cluster]``, changed in place; on entry each cluster's own number.
-        children: ``[merge, 2]``, the two clusters of each merge; merge s makes cluster ``n_leaves + s``.
-        n_leaves: number of clusters before the first merge.
+    ``children[merge, 2]`` are the two clusters of each merge; merge s makes cluster ``n_leaves + s``.
     """
     for step in range(len(children) - 1, -1, -1):
         top[children[step, 0]] = top[children[step, 1]] = top[n_leaves + step]
@@ -67,7 +68,6 @@ def merge_distinct(
         curves: (m, n_outcomes), overwritten.
         weights: (m,), the weight of each curve, overwritten.
         numbers: (m,), the cluster number of each curve, overwritten.
-        max_factor: whether the cost is Equation 1; False: without its last factor (Ward's linkage).
         children: (m - 1, 2), output: the two clusters of each merge, the smaller number first.
         distances: (m - 1,), output: the cost of each merge.
         next_number: number of the cluster that the first merge makes.
@@ -147,12 +147,7 @@ def _find_nearest(clusters: _Clusters, place: int, n_left: int, max_factor: bool
 def _merge_cost(first: Floats, second: Floats, scale: float, limit: float, max_factor: bool) -> float:
     """Return the cost of merging two curves, or infinity as soon as the partial sum exceeds the limit.
 
-    Args:
-        first: (n_outcomes,), a curve.
-        second: (n_outcomes,), the other curve.
-        scale: factor of the sum: the product of the two weights divided by their sum.
-        limit: largest cost of interest.
-        max_factor: whether the cost is Equation 1; False: without its last factor (Ward's linkage).
+    ``scale`` is the product of the two weights divided by their sum.
     """
     total = 0.0
     n = len(first)
@@ -226,3 +221,34 @@ def _insert(clusters: _Clusters, slot: int, n_left: int) -> int:
         place -= 1
     clusters.order[place] = slot
     return place
+
+
+@kernel
+def fill_nearest(rows: Array, centers: Array, max_factor: bool, out: Array) -> None:
+    """Write the number of the nearest center of each row ``[row, feature]`` into ``out[row]``; of equals the first."""
+    for i in range(len(rows)):
+        best = np.inf
+        for c in range(len(centers)):
+            cost = _weighted_gap(rows[i], centers[c]) if max_factor else _gap(rows[i], centers[c])
+            if cost < best:
+                best = cost
+                out[i] = c
+
+
+# The compiler may reorder sums, and so vectorise them.
+@kernel(fastmath={"reassoc", "contract", "nnan", "nsz"})
+def _weighted_gap(first: Array, second: Array) -> Any:
+    total = first.dtype.type(0)
+    for k in range(len(first)):
+        gap = first[k] - second[k]
+        total += gap * gap * max(first[k], second[k])
+    return total
+
+
+@kernel(fastmath={"reassoc", "contract"})
+def _gap(first: Array, second: Array) -> Any:
+    total = first.dtype.type(0)
+    for k in range(len(first)):
+        gap = first[k] - second[k]
+        total += gap * gap
+    return total
