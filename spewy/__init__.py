@@ -11,7 +11,7 @@ Modules are loaded when a name is first used, so ``import spewy`` alone takes no
 
 from typing import TYPE_CHECKING
 
-from spewy.system.lazy import lazy_names
+from spewy.system.tools import lazy_names
 
 if TYPE_CHECKING:
     from spewy import plot

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from spewy.errors import InputError, shown
-from spewy.system.clock import MOST_SECONDS
+from spewy.system.tools import MOST_SECONDS
 
 HORIZON = 20
 """Number of coming hands over which the bank plans to spend its seconds."""

@@ -21,7 +21,7 @@ from spewy.look.chunk_game import Below
 from spewy.look.matrix_game import OneChunk
 from spewy.look.node import NodeView
 from spewy.look.solution import Solution
-from spewy.system.plain import plain
+from spewy.system.tools import plain
 
 MOST_BLOCKS = 60
 """Largest number of blocks into which a player's rows are divided."""

@@ -21,13 +21,12 @@ import numpy as np
 from buckets.cards import History
 from lockers import LockerError, Store
 from solvers.tree import Floats
-from spewy.chunks.layout import Layout
+from spewy.chunks.layout import Layout, subgame_at
 from spewy.chunks.locate import solved_board
 from spewy.chunks.problem import by_hand
-from spewy.chunks.subgame import subgame_at
 from spewy.errors import InputError, shown
 from spewy.job.job import Job
-from spewy.job.units import parse_target, unit_chips
+from spewy.job.texts import parse_target, unit_chips
 from spewy.look.chunk import Cards, ChunkReads
 from spewy.records.chunk_policy import ChunkPolicy
 from spewy.records.leaves import Pair

@@ -10,7 +10,7 @@ import numpy as np
 
 from spewy.look.node import NodeView
 from spewy.look.range_texts import hands_text
-from spewy.system.plain import plain
+from spewy.system.tools import plain
 
 
 @dataclass(frozen=True)

@@ -29,9 +29,8 @@ from spewy.records.strategy_locker import StrategyLocker
 from spewy.records.strategy_progress import saved_deals
 from spewy.system.dask_pool import worker_pool
 from spewy.system.interrupts import interruptible
+from spewy.system.processes import Parent, WorkerPool
 from spewy.system.textfile import as_path
-from spewy.system.worker import Parent
-from spewy.system.worker_pool import WorkerPool
 
 
 def judge_folder(

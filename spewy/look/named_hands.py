@@ -7,9 +7,9 @@ import re
 import numpy as np
 
 from buckets.cards import RANKS, SUITS, Deck, hands, parse_card
-from spewy.game.ranges.classes import NUM_HANDS
-from spewy.game.ranges.groups import group_hands
 from spewy.game.ranges.hand_kinds import Bools
+from spewy.game.ranges.range import NUM_HANDS
+from spewy.game.ranges.text import group_hands
 
 __all__ = ["EXAMPLES", "named_hands"]
 

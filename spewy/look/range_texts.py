@@ -16,7 +16,7 @@ from buckets.cards import Deck, blocked, hand_index, hands, parse_hand, preflop_
 from solvers.tree import Floats
 from spewy.game.lines import action_words
 from spewy.game.ranges import Range, format_range
-from spewy.game.ranges.classes import NUM_HANDS
+from spewy.game.ranges.range import NUM_HANDS
 from spewy.look.grid import require_holdem
 from spewy.look.node import NodeView
 

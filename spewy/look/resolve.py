@@ -22,7 +22,7 @@ from spewy.chunks.live_game import with_ranges
 from spewy.errors import InputError, SolveError
 from spewy.game.names import ROUND_NAMES
 from spewy.job.job import Job
-from spewy.job.units import parse_memory, parse_target, unit_chips
+from spewy.job.texts import parse_memory, parse_target, unit_chips
 from spewy.records.patched_reads import PatchedReads
 from spewy.run.warmup import warm_up
 

@@ -18,7 +18,7 @@ from spewy.look.colours import action_colours, hex_colour
 from spewy.look.report import CardRow, Report, report
 from spewy.look.view import SolveView
 from spewy.records.progress import first_dropped
-from spewy.system.plain import plain
+from spewy.system.tools import plain
 
 QUIET = ("check", "call")
 """Kinds of actions that neither raise nor fold."""

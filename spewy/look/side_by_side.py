@@ -15,7 +15,7 @@ from spewy.look.compare import SIDES, Comparison
 from spewy.look.folder import strategy_folder
 from spewy.look.node import NodeView
 from spewy.look.solution import Solution
-from spewy.system.plain import plain
+from spewy.system.tools import plain
 
 MOST_LINES = 12
 """Largest number of lines that are also written in words."""

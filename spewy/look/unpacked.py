@@ -26,7 +26,7 @@ from spewy.learn.real_game import RealGame, rows_know_suits
 from spewy.look.folder import stored_job
 from spewy.records.bucket_policy import board_abstraction
 from spewy.records.strategy_locker import StrategyLocker
-from spewy.system.scratch import scratch_folder
+from spewy.system.folders import scratch_folder
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 
 from spewy.errors import PeerError
-from spewy.system.closing import Closing
+from spewy.system.tools import Closing
 
 
 class TimedOutError(PeerError):

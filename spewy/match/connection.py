@@ -16,7 +16,7 @@ from contextlib import contextmanager
 
 from spewy.errors import InputError, PeerError, shown
 from spewy.match.channel import Channel, TimedOutError
-from spewy.system.closing import Closing
+from spewy.system.tools import Closing
 
 MOST_OF_LINE = 4095
 """Largest number of bytes in a line; a longer line is received in several pieces."""

@@ -33,8 +33,8 @@ from spewy.match.runs import Watcher, play_runs
 from spewy.match.score import Result, Score
 from spewy.match.seat import Seat
 from spewy.match.table import Played, play_hand
-from spewy.system.clock import MOST_SECONDS
-from spewy.system.scratch import scratch_folder
+from spewy.system.folders import scratch_folder
+from spewy.system.tools import MOST_SECONDS
 
 MOST_HANDS = 10**7
 

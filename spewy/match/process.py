@@ -16,7 +16,7 @@ from pathlib import Path
 
 from spewy.errors import InputError, path_text, shown
 from spewy.match.connection import MOST_OF_LINE, Connection
-from spewy.system.outsider import Outsider
+from spewy.system.children import Outsider
 
 END_SECONDS = 1.0
 """Seconds to wait for the exit code of a program that closed its stdout."""

@@ -17,8 +17,8 @@ from spewy.match.connection import Connection, Listener
 from spewy.match.process import TAIL, command_words, start
 from spewy.match.seat import BotGoneError
 from spewy.match.table import decisions
-from spewy.system.closing import Closing
-from spewy.system.outsider import Outsider
+from spewy.system.children import Outsider
+from spewy.system.tools import Closing
 
 HOST = "127.0.0.1"
 """Address at which the dealer listens."""

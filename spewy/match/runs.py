@@ -14,8 +14,7 @@ import joblib
 
 from spewy.learn.engine import Stop
 from spewy.system.interrupts import interruptible
-from spewy.system.local_pool import LocalPool
-from spewy.system.worker import Parent
+from spewy.system.processes import LocalPool, Parent
 
 Run = Callable[..., Generator[int]]
 """Function that makes a run; worker processes must be able to import the function."""

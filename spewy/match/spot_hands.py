@@ -41,7 +41,7 @@ from spewy.look.folder import stored_job, strategy_folder
 from spewy.look.solution import Solution
 from spewy.match.spots import Note, Spot
 from spewy.match.table import decisions
-from spewy.system.closing import Closing
+from spewy.system.tools import Closing
 
 DEFAULT_TOLERANCE = 0.05
 MOST_OPEN = 16

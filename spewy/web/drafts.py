@@ -20,8 +20,7 @@ from spewy.errors import InputError, shown
 from spewy.game.gamefile import format_game, load_game, shipped_games
 from spewy.game.names import SEAT_NAMES
 from spewy.job.job import Job
-from spewy.job.template import DOCS
-from spewy.job.write import write_job
+from spewy.job.write import DOCS, write_job
 from spewy.look.folder import stored_job, strategy_folder
 from spewy.records.progress import last_target
 from spewy.system.textfile import parse_toml, read_text

@@ -11,7 +11,7 @@ from buckets.cards import Deck, hand_index, hand_name, hands, parse_cards
 from buckets.errors import CardError
 from spewy.errors import InputError, shown
 from spewy.game.ranges import Range, format_range, parse_range
-from spewy.game.ranges.classes import NUM_HANDS
+from spewy.game.ranges.range import NUM_HANDS
 from spewy.web.answers import Parameters, optional, text
 
 

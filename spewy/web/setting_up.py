@@ -21,8 +21,8 @@ from spewy.game.nodes import Node
 from spewy.game.ranges import parse_range
 from spewy.game.sizes import parse_sizes
 from spewy.job.job import Job, SpotJob
-from spewy.job.presets import GivenRange, preset, presets
-from spewy.job.template import Answers, drawn_board, job_text
+from spewy.job.shipped import GivenRange, preset, presets
+from spewy.job.write import Answers, drawn_board, job_text
 from spewy.look.colours import action_colours, hex_colour
 from spewy.web.answers import Parameters, get, optional, post, text
 from spewy.web.drafts import Draft, draft_of_solve, problems

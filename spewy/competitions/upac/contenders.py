@@ -26,9 +26,9 @@ from spewy.match.channel import Channel, LocalChannel
 from spewy.match.connection import wait_for_any
 from spewy.match.entrant import Entrant, apart, parse_entrant, plain_name
 from spewy.match.process import Program
-from spewy.system.closing import Closing
 from spewy.system.failures import failure_text
-from spewy.system.scratch import scratch_folder
+from spewy.system.folders import scratch_folder
+from spewy.system.tools import Closing
 
 BUILD_SECONDS = 60.0
 BUILD_POLL_SECONDS = 0.05

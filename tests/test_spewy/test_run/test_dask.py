@@ -21,8 +21,10 @@ from dask_cluster import DaskCluster, wait_until  # noqa: E402
 from distributed.comm import CommClosedError  # noqa: E402
 
 from buckets.cards import parse_cards  # noqa: E402
-from spewy.chunks.abstractions import abstraction  # noqa: E402
-from spewy.chunks.bucket_trees import BucketLocker  # noqa: E402
+from spewy.chunks.bucket_locker import (
+    BucketLocker,
+    abstraction,
+)
 from spewy.chunks.rounds import line_forests  # noqa: E402
 from spewy.errors import PeerError, shown  # noqa: E402
 from spewy.job.job import Job  # noqa: E402
