@@ -17,10 +17,7 @@ distributed = pytest.importorskip("distributed", reason="no dask.distributed: pi
 from dask_cluster import DaskCluster  # noqa: E402
 
 from lockers import MemoryStore, open_store  # noqa: E402
-from spewy.chunks.layout import (
-    Layout,
-    Subgames,
-)
+from spewy.chunks.layout import Layout, Subgames  # noqa: E402
 from spewy.errors import PeerError  # noqa: E402
 from spewy.learn.engine import Goal  # noqa: E402
 from spewy.learn.remote_visits import RemoteVisits, do_remote_task  # noqa: E402
