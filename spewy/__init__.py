@@ -12,7 +12,7 @@ Modules are loaded when a name is first used, so ``import spewy`` alone takes no
 from typing import TYPE_CHECKING, Any
 
 from spewy.look import ABOVE as _ABOVE_LOOK
-from spewy.system.lazy import lazy_names
+from spewy.system.tools import lazy_names
 
 if TYPE_CHECKING:
     from spewy import plot

@@ -20,7 +20,7 @@ from benchmarks.speed.stopwatch import Stopwatch
 from solvers.sampled import answer, deals, follow, learn, passes
 from solvers.sampled.engine import SampledCfr
 from spewy import Job
-from spewy.chunks.abstractions import abstraction
+from spewy.chunks.bucket_locker import abstraction
 from spewy.chunks.rounds import line_forests
 from spewy.errors import InputError
 

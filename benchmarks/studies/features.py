@@ -40,7 +40,7 @@ from buckets.kernels.strength import fill_strengths
 from solvers.sampled.engine import SampledCfr
 from solvers.sampled.inherit import inherit
 from spewy import Job, open_policy, solve
-from spewy.job.dealing import Dealing
+from spewy.job.settings import Dealing
 from spewy.run.sampled_plan import spec_of
 from spewy.system.textfile import replace_text
 

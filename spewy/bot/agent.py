@@ -26,7 +26,7 @@ from spewy.errors import InputError, path_text
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
 from spewy.records.policy import Policy
-from spewy.system.closing import Closing
+from spewy.system.tools import Closing
 
 LOG = logging.getLogger(__name__)
 

@@ -47,7 +47,7 @@ from spewy.bot.stored_play import Answer, PublicState, StoredLine, StoredPlay, r
 from spewy.bot.tally import Tally
 from spewy.errors import InputError
 from spewy.game.hand import Hand
-from spewy.game.raises import may_donk
+from spewy.game.treeconfig import may_donk
 
 LOG = logging.getLogger(__name__)
 

@@ -120,7 +120,7 @@ def _drop(folder: Path, name: str | None) -> _Dropped:
     from lockers import open_store
     from spewy.look.folder import require_solve, stored_job
     from spewy.run.drop import drop_regrets, require_more_than_strategies
-    from spewy.system.folder_lock import FolderLock
+    from spewy.system.folders import FolderLock
 
     require_solve(folder)
     with FolderLock(folder, "drop", make=False):

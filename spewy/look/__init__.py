@@ -8,7 +8,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from spewy.system.lazy import lazy_names
+from spewy.system.tools import lazy_names
 
 if TYPE_CHECKING:
     from spewy.look.buckets import BoardBuckets

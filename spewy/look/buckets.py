@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from buckets.abstraction import GROUPINGS, outcomes
 from buckets.cards import Deck, cards_name, hand_name, hands, parse_cards
 from buckets.errors import BoardError
-from spewy.chunks.bucket_trees import BucketLocker
-from spewy.chunks.groups import LOCKED
+from spewy.chunks.boards import LOCKED
+from spewy.chunks.bucket_locker import BucketLocker
 from spewy.errors import InputError, shown
 from spewy.system.html import Printed, Table
 

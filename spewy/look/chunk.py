@@ -32,8 +32,7 @@ from spewy.game.treeconfig import TreeConfig
 from spewy.look.pairs import MOST_FINAL_BOARDS, FinalPairs, Pairs, pairs
 from spewy.records.leaves import Pair
 from spewy.records.policy import ChunkPlay, Policy
-from spewy.system.closing import Closing
-from spewy.system.kept_results import kept_results
+from spewy.system.tools import Closing, kept_results
 
 Cards = tuple[int, ...]
 

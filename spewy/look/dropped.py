@@ -27,15 +27,14 @@ from solvers.discount import DEFAULT_VARIANT, exact_variant, variant
 from solvers.errors import SolverError
 from solvers.game import LiveGame
 from solvers.tree import Floats
-from spewy.chunks.layout import Layout
+from spewy.chunks.layout import Layout, subgame_at
 from spewy.chunks.live_game import with_ranges
 from spewy.chunks.locate import solved_board
 from spewy.chunks.problem import by_hand
-from spewy.chunks.subgame import subgame_at
 from spewy.errors import InputError, SolveError, shown
 from spewy.game.names import ROUND_NAMES
 from spewy.job.job import Job
-from spewy.job.units import parse_memory, parse_target, unit_chips
+from spewy.job.texts import parse_memory, parse_target, unit_chips
 from spewy.look.chunk import Cards, ChunkReads
 from spewy.records.chunk_policy import ChunkPolicy
 from spewy.records.leaves import Pair

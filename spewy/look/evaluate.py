@@ -20,12 +20,12 @@ from solvers.tree import Floats
 from spewy.chunks.boards import board_rounds
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import game_locks
-from spewy.chunks.locks import NodeLock
+from spewy.chunks.problem import NodeLock
 from spewy.chunks.rounds import betting_rounds, decision_slots
 from spewy.errors import InputError, shown, size_text
 from spewy.game.names import SEAT_NAMES
-from spewy.job.lock_texts import with_lock_texts
 from spewy.job.locks import LockSection, node_locks
+from spewy.job.texts import with_lock_texts
 from spewy.records.chunk_policy import ChunkPolicy
 from spewy.records.chunks import Chunks
 from spewy.records.progress import require_whole

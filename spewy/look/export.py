@@ -22,7 +22,7 @@ from spewy.look.selection import Selection
 from spewy.look.solution import Solution
 from spewy.look.table_files import require_rows, write_table
 from spewy.records.bucket_policy import BucketPolicy
-from spewy.system.closing import Closing
+from spewy.system.tools import Closing
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,7 +20,7 @@ from solvers.tree import Floats
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
 from spewy.game.names import SEAT_NAMES
-from spewy.game.ranges.classes import NUM_HANDS
+from spewy.game.ranges.range import NUM_HANDS
 from spewy.look import ABOVE
 from spewy.look.colours import SEATS, UNUSED, Colour, action_colours, hex_colour, lightness
 from spewy.system.html import Printed, Table, heading

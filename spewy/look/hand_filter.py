@@ -18,9 +18,9 @@ from buckets.cards import RANKS, SUITS, Deck, hand_index, hands, parse_card, par
 from buckets.types import Ints
 from spewy.errors import InputError, nearest, shown
 from spewy.game.gamefile import Game
-from spewy.game.ranges.classes import NUM_HANDS
-from spewy.game.ranges.groups import group_hands
 from spewy.game.ranges.hand_kinds import BLOCKERS, DRAWS, MADE, Bools, HandKinds
+from spewy.game.ranges.range import NUM_HANDS
+from spewy.game.ranges.text import group_hands
 from spewy.look.node import NodeView
 
 GROUPS: dict[str, tuple[str, ...]] = {

@@ -40,11 +40,10 @@ from spewy.records.response_cache import FlopFinding, ResponseCache
 from spewy.records.strategy_locker import StrategyLocker
 from spewy.records.strategy_progress import saved_deals
 from spewy.system.dask_pool import worker_pool
+from spewy.system.folders import scratch_folder
 from spewy.system.interrupts import interruptible
-from spewy.system.scratch import scratch_folder
+from spewy.system.processes import Parent, WorkerPool
 from spewy.system.textfile import as_path
-from spewy.system.worker import Parent
-from spewy.system.worker_pool import WorkerPool
 
 
 def judge_folder(

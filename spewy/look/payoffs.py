@@ -33,10 +33,8 @@ from spewy.records.strategy_locker import FOLDER as STRATEGIES
 from spewy.records.strategy_locker import StrategyLocker
 from spewy.records.strategy_progress import saved_deals
 from spewy.system.interrupts import interruptible
-from spewy.system.local_pool import LocalPool
+from spewy.system.processes import LocalPool, Parent, WorkerPool
 from spewy.system.textfile import as_path
-from spewy.system.worker import Parent
-from spewy.system.worker_pool import WorkerPool
 
 CLASSES = 64
 """Number of board buckets whose payoff matrices a worker caches."""

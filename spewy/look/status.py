@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lockers import Store, holds_store, open_store
 from spewy.job.job import Job
-from spewy.job.units import parse_target, unit_chips
+from spewy.job.texts import parse_target, unit_chips
 from spewy.look.folder import require_solve, stored_job, strategy_folder
 from spewy.records.progress import last_target, read_result, read_trace, saved_sweeps
 from spewy.records.status import Status, judged_by, last_word, read_status, running

@@ -33,8 +33,8 @@ from spewy.look.node import NodeView, Step
 from spewy.look.selection import Selection
 from spewy.records.progress import first_dropped, read_trace, require_whole, saved_sweeps
 from spewy.records.strategy_progress import saved_deals
-from spewy.system.closing import Closing
 from spewy.system.textfile import as_path
+from spewy.system.tools import Closing
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -26,8 +26,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spewy.errors import InputError, PeerError, path_text, shown
-from spewy.system.closing import Closing
-from spewy.system.outsider import Outsider
+from spewy.system.children import Outsider
+from spewy.system.tools import Closing
 
 MOST_OF_LINE = 4095
 """Largest number of bytes in a line; a longer line is received in several pieces."""

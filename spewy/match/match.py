@@ -36,11 +36,10 @@ from spewy.match.log import RunLog, RunRead
 from spewy.match.score import Result, Score
 from spewy.match.seat import Seat
 from spewy.match.table import MOST_SEED, Dealt, Played, deals, play_hand
-from spewy.system.clock import MOST_SECONDS
+from spewy.system.folders import scratch_folder
 from spewy.system.interrupts import interruptible
-from spewy.system.local_pool import LocalPool
-from spewy.system.scratch import scratch_folder
-from spewy.system.worker import Parent
+from spewy.system.processes import LocalPool, Parent
+from spewy.system.tools import MOST_SECONDS
 
 MOST_HANDS = 10**7
 

@@ -15,8 +15,8 @@ from spewy.match.acpc_text import COMMENTS, VERSION, is_spoken, parse_version, r
 from spewy.match.connection import TAIL, Connection, Listener, TimedOutError, command_words, start
 from spewy.match.seat import BotGoneError
 from spewy.match.table import decisions
-from spewy.system.closing import Closing
-from spewy.system.outsider import Outsider
+from spewy.system.children import Outsider
+from spewy.system.tools import Closing
 
 HOST = "127.0.0.1"
 """Address at which the dealer listens."""

@@ -50,9 +50,9 @@ from spewy.match.phh import SUFFIXES, read_phh
 from spewy.match.score import MBB
 from spewy.match.spots import Note, Spot
 from spewy.match.table import decisions
-from spewy.system.closing import Closing
 from spewy.system.html import Printed, Table
 from spewy.system.textfile import as_path, read_text
+from spewy.system.tools import Closing
 
 if TYPE_CHECKING:
     from spewy.bot.agent import LockerBot

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 import solvers
 from compiled import stamp
-from spewy.system.child import end_with_parent, start_python
+from spewy.system.children import end_with_parent, start_python
 
 if TYPE_CHECKING:
     from solvers.game import LiveGame

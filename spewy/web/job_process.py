@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from spewy.errors import InputError, SpewyError, one_line, shown
+from spewy.system.children import Outsider
 from spewy.system.interrupts import INTERRUPTED, STARTER
-from spewy.system.outsider import Outsider
 
 ESTIMATE_SECONDS = 120.0
 """Time limit in seconds for an estimate."""

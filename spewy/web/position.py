@@ -21,7 +21,7 @@ from spewy.errors import NotSolvedError
 from spewy.game.lines import action_words
 from spewy.game.nodes import Line, Node
 from spewy.game.ranges import Range, format_range
-from spewy.game.ranges.classes import NUM_HANDS
+from spewy.game.ranges.range import NUM_HANDS
 from spewy.look.chunk import Cards
 from spewy.look.colours import SEATS, action_colours, hex_colour
 from spewy.look.grid import class_means, json_numbers, require_holdem

@@ -27,7 +27,7 @@ from spewy.look.report import CardRow, Report, report, report_boards
 from spewy.look.solution import Solution
 from spewy.look.view import SolveView
 from spewy.records.progress import first_dropped
-from spewy.system.plain import plain
+from spewy.system.tools import plain
 from spewy.web.answers import Parameters, get, optional, text
 from spewy.web.background import Progress
 from spewy.web.folders import Entry, Folders

@@ -23,8 +23,8 @@ from threadpoolctl import threadpool_limits
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from spewy.errors import InputError
-from spewy.system.heap import release_large_blocks
 from spewy.system.interrupts import interruptible
+from spewy.system.tools import release_large_blocks
 from spewy.web.app import make_app
 from spewy.web.folders import Folders
 from spewy.web.job_process import JobProcess

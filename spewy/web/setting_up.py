@@ -31,12 +31,11 @@ from spewy.game.lines import action_words, line_words, read_line
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES
 from spewy.game.nodes import Node, entry_line
 from spewy.game.ranges import Range, format_range, parse_range
-from spewy.game.ranges.classes import NUM_HANDS
+from spewy.game.ranges.range import NUM_HANDS
 from spewy.game.sizes import parse_sizes
 from spewy.job.job import Job, SpotJob
-from spewy.job.presets import GivenRange, preset, presets
-from spewy.job.template import DOCS, Answers, drawn_board, job_text
-from spewy.job.write import write_job
+from spewy.job.shipped import GivenRange, preset, presets
+from spewy.job.write import DOCS, Answers, drawn_board, job_text, write_job
 from spewy.look.colours import action_colours, hex_colour
 from spewy.look.folder import stored_job, strategy_folder
 from spewy.records.progress import last_target

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from typing import Literal
 
 from spewy.errors import InputError, SpewyError, shown
-from spewy.system.clock import MOST_SECONDS
+from spewy.system.tools import MOST_SECONDS
 
 HORIZON = 20
 """Number of coming hands over which the bank plans to spend its seconds."""

@@ -24,9 +24,9 @@ from spewy.competitions.upac.runtime.protocol import Spot, Table
 from spewy.errors import InputError, one_line, path_text
 from spewy.match.connection import Channel, LocalChannel, Program, wait_for_any
 from spewy.match.entrant import Entrant, apart, parse_entrant, plain_name
-from spewy.system.closing import Closing
 from spewy.system.failures import failure_text
-from spewy.system.scratch import scratch_folder
+from spewy.system.folders import scratch_folder
+from spewy.system.tools import Closing
 
 BUILD_SECONDS = 60.0
 BUILD_POLL_SECONDS = 0.05

@@ -14,7 +14,7 @@ import numpy as np
 
 from spewy.competitions.upac.runtime.tables import Tables
 from spewy.errors import InputError, path_text, shown
-from spewy.system.child import HOME
+from spewy.system.children import HOME
 from spewy.system.failures import failure_text
 
 MOST_BYTES = 5_000_000

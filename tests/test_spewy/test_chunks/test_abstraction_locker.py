@@ -5,8 +5,7 @@ from without_rights import without_rights
 from buckets.abstraction import Abstraction, AbstractionSpec
 from buckets.cards import Deck
 from lockers import open_store
-from spewy.chunks.abstractions import ABSTRACTION, FEATURES, abstraction
-from spewy.chunks.bucket_trees import BucketCache, BucketLocker
+from spewy.chunks.bucket_locker import ABSTRACTION, FEATURES, BucketCache, BucketLocker, abstraction
 
 RHODE_ISLAND = AbstractionSpec(Deck(), 1, (0, 1, 1), ("all", 5, 20), (13, 8, 6))
 

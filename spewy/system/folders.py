@@ -1,8 +1,11 @@
-"""A lock on a folder that one process can hold; the operating system releases it when the process ends.
+"""Folders that a process has for itself (`FolderLock`), temporary folders, and the stores in the user's cache.
 
-The lock is a locked file in the folder (`flock`). The file contains the name of the command that holds the lock.
-Processes that only read the folder ignore the lock. Whoever releases the lock deletes the file. A killed process leaves
-the file behind, without a lock on it.
+The lock of a folder is a locked file in it (`flock`); the operating system releases the lock when the process ends. The
+file contains the name of the command that holds the lock. Processes that only read the folder ignore the lock. Whoever
+releases the lock deletes the file. A killed process leaves the file behind, without a lock on it.
+
+A process also locks its temporary folder while it needs the folder. So other processes recognise the folders of killed
+processes, and delete them.
 """
 
 from __future__ import annotations
@@ -13,13 +16,13 @@ import os
 import stat
 import time
 import weakref
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
-from lockers import LOCK
 from spewy.errors import InputError, path_text
-from spewy.system.closing import Closing
+from spewy.system.tools import Closing
 
 TRIES, PAUSE = 20, 0.05
 """Number of attempts to lock, and seconds between two; `is_locked` in another process holds the lock for a moment."""
@@ -37,10 +40,6 @@ class FolderLock(Closing):
         command: name of the command that takes the lock; it appears in the errors of other commands.
         make: whether to create a missing folder. If this process created the folder and the folder is empty when the
             lock is released, the folder is deleted.
-
-    Raises:
-        InputError: another process holds the lock, the folder cannot be created or written, or the folder is missing
-            and ``make`` is False.
     """
 
     def __init__(self, folder: Path, command: str, *, make: bool = True) -> None:
@@ -59,11 +58,10 @@ class FolderLock(Closing):
             os.truncate(descriptor, 0)
             os.pwrite(descriptor, command.encode(), 0)
         self._descriptor = descriptor
-        self._release = weakref.finalize(self, _release, descriptor, (folder / LOCK).absolute(), created)
+        self._release = weakref.finalize(self, _release, descriptor, _lock_file(folder).absolute(), created)
         _HELD.add(self)
 
     def close(self) -> None:
-        """Release the lock."""
         self._release()
 
     def leave(self) -> None:
@@ -72,14 +70,15 @@ class FolderLock(Closing):
             os.close(self._descriptor)
 
 
-def is_locked(folder: Path) -> bool:
-    """Whether any process holds the lock of a folder now.
+def _lock_file(folder: Path) -> Path:
+    from lockers import LOCK  # loads NumPy, which programs that only need `scratch_folder` do without
 
-    Raises:
-        InputError: the lock file cannot be opened.
-    """
+    return folder / LOCK
+
+
+def is_locked(folder: Path) -> bool:
     try:
-        descriptor = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        descriptor = os.open(_lock_file(folder), os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
@@ -97,11 +96,9 @@ def is_locked(folder: Path) -> bool:
 
 
 def _try_to_lock(folder: Path, *, make: bool) -> tuple[int, str]:
-    """Try once to lock a folder.
+    """Return the descriptor of the locked file and an empty text.
 
-    Returns:
-        The descriptor of the locked file and an empty text; or, if another process holds the lock, -1 and the name of
-        the command of that process.
+    If another process holds the lock, return -1 and the name of that process's command.
     """
     descriptor, owner = _opened(folder, make=make)
     try:
@@ -113,7 +110,7 @@ def _try_to_lock(folder: Path, *, make: bool) -> tuple[int, str]:
             os.close(descriptor)
             _refuse(folder, error)
     # Another process may have released the lock and deleted the file a moment ago.
-    if not _is_there(descriptor, folder / LOCK):
+    if not _is_there(descriptor, _lock_file(folder)):
         return -1, _holder(descriptor)
     # The user root gives the file to the folder's owner, who could not open it otherwise.
     if not os.geteuid():
@@ -131,7 +128,7 @@ def _opened(folder: Path, *, make: bool) -> tuple[int, os.stat_result]:
     Returns:
         The descriptor of the file, and the folder's status.
     """
-    path = folder / LOCK
+    path = _lock_file(folder)
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     tries = TRIES if make else 1
     while True:
@@ -160,7 +157,6 @@ def _opened(folder: Path, *, make: bool) -> tuple[int, os.stat_result]:
 
 
 def _holder(descriptor: int) -> str:
-    """Read the name of a command from a lock file, and close the file."""
     holder = os.pread(descriptor, MOST_OF_NAME, 0).decode(errors="replace")
     os.close(descriptor)
     return holder or "solve"
@@ -195,15 +191,11 @@ def _missing(folder: Path) -> list[Path]:
 
 
 def _refuse_file(path: Path, found: str) -> NoReturn:
-    """Raise an `InputError` for a lock file that is no regular file; ``found`` names what it is, such as a link."""
     raise InputError(f"lock file {path_text(path)}: expected a regular file, found {found}; remove it")
 
 
 def _refuse(folder: Path, error: OSError) -> NoReturn:
-    """Raise an `InputError` for a folder that cannot be locked.
-
-    If the reason is a name that is too long, raise the `OSError` itself, which the command line reports.
-    """
+    """Raise an `InputError`; if a name is too long, raise the `OSError` itself, which the command line reports."""
     if error.errno == errno.ENAMETOOLONG:
         raise error
     expected = "a folder and files that can be written"
@@ -219,9 +211,68 @@ _HELD: weakref.WeakSet[FolderLock] = weakref.WeakSet()
 
 
 def _after_fork_in_child() -> None:
-    """Close the parent's lock files in a forked child process."""
     for lock in list(_HELD):
         lock.leave()
 
 
 os.register_at_fork(after_in_child=_after_fork_in_child)
+
+
+@contextmanager
+def scratch_folder(kind: str) -> Iterator[Path]:
+    """Create a temporary folder for a ``with`` block, and delete it after the block.
+
+    This function also deletes folders of the same kind that killed processes of this user have left. The folder's name
+    contains ``kind``.
+    """
+    # Every command imports this module, and most need no such folder.
+    from shutil import rmtree
+    from tempfile import gettempdir, mkdtemp
+
+    home = Path(gettempdir())
+    for other in home.glob(f"spewy-{kind}-*"):
+        _remove_if_left(other)
+    with ExitStack() as held:
+        hidden = Path(mkdtemp(prefix=f".spewy-{kind}-", dir=home))
+        folder = hidden.with_name(hidden.name[1:])  # other processes find it only after it was locked
+        held.callback(rmtree, folder, ignore_errors=True)
+        held.callback(rmtree, hidden, ignore_errors=True)
+        held.callback(os.close, _locked(hidden))
+        hidden.rename(folder)
+        yield folder
+
+
+def _remove_if_left(folder: Path) -> None:
+    """Delete a folder if it belongs to this user and no process has locked it."""
+    from shutil import rmtree
+
+    with suppress(OSError), ExitStack() as held:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        held.callback(os.close, descriptor)
+        if os.fstat(descriptor).st_uid == os.geteuid():
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            rmtree(folder, ignore_errors=True)
+
+
+def _locked(folder: Path) -> int:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    with suppress(OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return descriptor
+
+
+def user_cache(name: str) -> Path | None:
+    """Return the path of a store in the user's cache folder; None for a user without a home folder.
+
+    The path ends with the version of the lockers' format, so that versions of this program with different formats use
+    different stores.
+    """
+    from platformdirs import user_cache_path
+
+    from lockers import FORMAT
+
+    try:
+        path = user_cache_path("spewy") / f"{name}-{FORMAT}"
+    except RuntimeError:
+        return None
+    return path if path.is_absolute() else None

@@ -1,10 +1,11 @@
-"""Runs other people's programs, such as bots: they ignore Ctrl-C, and can be killed with all processes they started.
+"""Starts processes that are not workers of a pool, and ends them with all processes that they have started.
 
-Killing the process group of a program is not enough: a process can leave the group (by a new session), and a process
-whose parent has ended cannot be found as a child. So each program gets a *mark*, a random text in an environment
-variable that its children inherit. `Outsider.end` kills the process group, all children, and all processes with the
-mark. A process that has left the group, lost its parent and removed the mark survives: this keeps the machine tidy, but
-is no sandbox. On systems without ``/proc`` only the process group is killed.
+`start_python` runs a module of this program. `Outsider` runs another program, such as a bot. Killing the process group
+of such a program is not enough: a process can leave the group (by a new session), and a process whose parent has ended
+cannot be found as a child. So each program gets a *mark*, a random text in an environment variable that its children
+inherit. `Outsider.end` kills the process group, all children, and all processes with the mark. A process that has left
+the group, lost its parent and removed the mark survives: this keeps the machine tidy, but is no sandbox. On systems
+without ``/proc`` only the process group is killed.
 
 A process that starts such programs may itself be killed, and then cannot end the programs. So it has a mark too, by
 which its parent finds the programs and kills them.
@@ -15,13 +16,69 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
+import sysconfig
+import threading
+import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from spewy.system.interrupts import hearing_children
+from spewy.system.interrupts import deaf_children, hearing_children
+
+STOPPED_SECONDS = 5.0
+"""A worker that has been paused by a signal (SIGSTOP) for this number of seconds is killed."""
+ORPHANED = 1
+"""Exit code of a child whose parent has ended."""
+HOME = os.fspath(Path(__file__).resolve().parents[2])
+"""Folder that contains the packages, which a child needs on its import path."""
+
+
+def start_python(
+    arguments: Sequence[str], settings: Mapping[str, str] | None = None, **options: Any
+) -> subprocess.Popen[bytes]:
+    """Start a Python process that ignores Ctrl-C and has no stdin and stdout; ``options`` are those of `Popen`."""
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if HOME not in paths and sysconfig.get_path("purelib") != HOME:
+        paths.insert(0, HOME)
+    path = os.pathsep.join(filter(None, paths))
+    environment = {**os.environ, **(settings or {}), "PYTHONPATH": path, "PYTHONSAFEPATH": "1"}
+    with deaf_children():
+        return subprocess.Popen(
+            [sys.executable, *arguments],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            **options,
+        )
+
+
+def end_with_parent(parent: int, last: Callable[[], object] = lambda: None) -> None:
+    """Make this process end within a second after its parent ends, whatever this process is doing.
+
+    Args:
+        parent: process ID of the parent, as the parent itself knows it: `os.getppid` returns another number if the
+            parent has already ended.
+        last: function to call before this process ends.
+    """
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        last()
+        os._exit(ORPHANED)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def is_stopped(process: int) -> bool:
+    """Whether a process is paused by a signal such as SIGSTOP."""
+    with suppress(OSError, IndexError):
+        return Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()[0] == "T"
+    return False
+
 
 MARKS = "SPEWY_OUTSIDER"
 """Environment variable with the mark of a program, after the marks of the processes that started it."""
@@ -33,7 +90,6 @@ _PROC = Path("/proc")
 
 
 def new_mark() -> str:
-    """Make a random text that marks a process and its children, in an environment variable."""
     return uuid.uuid4().hex
 
 
@@ -43,7 +99,7 @@ def marked(mark: str) -> dict[str, str]:
 
 
 def end_marked(mark: str) -> None:
-    """Kill all processes whose environment has a mark (a random text, see `new_mark`), except this process."""
+    """Kill all processes whose environment has a mark, except this process."""
     for _ in range(MOST_ROUNDS):
         processes = [number for number, _ in _running() if number != os.getpid() and _bears(number, mark)]
         _kill(processes)
@@ -105,14 +161,12 @@ class Outsider(subprocess.Popen[bytes]):
 
 
 def _bears(process: int, mark: str) -> bool:
-    """Whether the environment of a process has a mark."""
     with suppress(OSError):  # the process has ended, or belongs to another user
         return mark.encode() in (_PROC / str(process) / "environ").read_bytes()
     return False
 
 
 def _kill(processes: Iterable[int]) -> None:
-    """Kill processes by their numbers."""
     for process in processes:
         with suppress(OSError):  # the process has ended, or its number belongs to another user by now
             os.kill(process, signal.SIGKILL)

@@ -1,7 +1,9 @@
-"""A pool of local worker processes, based on joblib's library loky, with news, retries and early stops of tasks.
+"""Pools of worker processes: from a function and many tasks to results; each task runs at least once.
 
-loky starts the processes, distributes tasks and reports errors. `joblib.Parallel` was tried and rejected: the caller
-cannot react to Ctrl-C before a task ends, and a worker that dies makes all tasks fail. This module adds:
+`WorkerPool` is the protocol of all pools. `LocalPool` runs tasks on this machine; `spewy.system.dask_pool` has a pool
+on a cluster. In `LocalPool`, joblib's library loky starts the processes, distributes tasks and reports errors.
+`joblib.Parallel` was tried and rejected: the caller cannot react to Ctrl-C before a task ends, and a worker that dies
+makes all tasks fail. This module adds:
 
 - **A dead worker costs at most one task.** When a worker dies, loky ends all workers. This module then starts new
   workers and submits the running tasks again, so a task must be safe to repeat. A task that has killed its worker
@@ -13,32 +15,133 @@ cannot react to Ctrl-C before a task ends, and a worker that dies makes all task
   ``/dev/shm``.
 - **Workers end with their parent**, even if the parent is killed, and so do all processes that they have started.
   Workers ignore Ctrl-C, which a terminal sends to all processes.
+
+The functions at the end of the module run in the workers, and report to the parent through files.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import signal
 import threading
 import time
+import traceback
 import warnings
+from abc import abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import rmtree
-from typing import Any
+from typing import Any, Literal
 
-from spewy.system.child import STOPPED_SECONDS, is_stopped
-from spewy.system.interrupts import deaf_children
-from spewy.system.outsider import end_marked, marked, new_mark
-from spewy.system.scratch import scratch_folder
-from spewy.system.trackers import start_trackers
-from spewy.system.worker import SAFE_PATH, begin, call
-from spewy.system.worker_pool import POLL_SECONDS, Message, WorkerPool
+from spewy.system.children import (
+    STOPPED_SECONDS,
+    end_marked,
+    end_with_parent,
+    is_stopped,
+    marked,
+    new_mark,
+    own_mark,
+)
+from spewy.system.folders import scratch_folder
+from spewy.system.interrupts import deaf_children, start_trackers
+from spewy.system.tools import Closing
+
+POLL_SECONDS = 0.1
+"""Seconds between two checks for messages."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message about a task.
+
+    Attributes:
+        task: number of the task.
+        kind: "news" if the task reports before its end, "done" if the task has returned, "failed" if it has raised an
+            error, "died" if it was given up because its workers died or left.
+        value: the news ("news"), the result ("done"), the error ("failed"), or a text about the worker's end ("died").
+    """
+
+    task: int
+    kind: Literal["news", "done", "failed", "died"]
+    value: Any = None
+
+
+class WorkerPool(Closing):
+    """A pool of worker processes that run tasks.
+
+    A task is a call of a function in a worker. The function's first argument is a `Parent`, through which it sends news
+    and learns that it should return early.
+
+    Attributes:
+        size: number of tasks that run at the same time.
+        shares_files: whether workers can open the files of this process.
+    """
+
+    size: int
+    shares_files: bool
+
+    def work(
+        self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], at_once: int | None = None
+    ) -> Generator[Message | None, None, None]:
+        """Run tasks in the workers, and yield messages about them.
+
+        If the generator is closed before its end, all workers are ended.
+
+        Args:
+            function: the function that each task calls. A worker must be able to import it, and it must be safe to call
+                it again if its worker dies.
+            tasks: arguments of each task; the next ones are requested when a worker is free.
+            at_once: number of tasks that run at the same time; None for one task in each worker.
+
+        Yields:
+            Messages, or None every tenth of a second without a message, so that the caller can do other work.
+        """
+        try:
+            yield from self._work(function, enumerate(tasks), at_once)
+        except BaseException:
+            self.close()
+            raise
+
+    def results(
+        self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]
+    ) -> Generator[Message | None, None, None]:
+        """Run tasks like `work`, but yield only the messages "done", or None every tenth of a second."""
+        with closing(self.work(function, tasks)) as messages:
+            for message in messages:
+                if message is None or message.kind == "done":
+                    yield message
+                elif message.kind == "failed":
+                    raise message.value
+                elif message.kind == "died":
+                    raise ChildProcessError(f"a worker process {message.value} during its task")
+
+    def share(self, data: Any) -> Any:
+        """Send data to all workers.
+
+        Returns:
+            A placeholder; a task that gets the placeholder as an argument receives the data.
+        """
+        return data
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Ask running tasks to return early; `work` still yields their results."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End the workers, even if their tasks are running."""
+
+    @abstractmethod
+    def _work(
+        self, function: Callable[..., Any], tasks: Iterator[tuple[int, tuple[Any, ...]]], at_once: int | None
+    ) -> Iterator[Message | None]: ...
+
 
 MOST_DEATHS = 3
 """A task fails when it has killed this number of workers; its last attempt runs alone, in case memory was short."""
@@ -120,9 +223,7 @@ class _Run:
 class LocalPool(WorkerPool):
     """A pool of processes on this machine, which start with the first task and end when the pool is closed.
 
-    Args:
-        size: number of workers.
-        most_deaths: a task fails when it has killed this number of workers.
+    A task fails when it has killed ``most_deaths`` workers.
     """
 
     shares_files = True
@@ -143,16 +244,13 @@ class LocalPool(WorkerPool):
 
     @property
     def workers(self) -> list[int]:
-        """Process IDs of the workers."""
         return [] if self._executor is None else list(self._executor._processes)
 
     def stop(self) -> None:
-        """Ask running tasks to return early; `work` still yields their results."""
         if self._current is not None:
             (self._current.folder / "stop").touch()
 
     def close(self) -> None:
-        """Kill the workers, even if their tasks are running."""
         self._end_executor()
         self._files.close()
         self._scratch = None
@@ -189,17 +287,7 @@ class LocalPool(WorkerPool):
         *,
         more: bool,
     ) -> tuple[_Task | None, bool]:
-        """Choose the next task to submit.
-
-        Args:
-            run: state of the call of `work`.
-            function: the function that the tasks call.
-            tasks: numbers and arguments of new tasks.
-            more: whether ``tasks`` may have another task.
-
-        Returns:
-            The task, or None if there is no task to submit now; and whether ``tasks`` may have another task.
-        """
+        """Return the next task to submit, or None if there is none now; and whether ``tasks`` may have another task."""
         if run.again:
             return run.again.popleft(), more
         if more:
@@ -251,13 +339,7 @@ class LocalPool(WorkerPool):
             yield None
 
     def _end_of(self, run: _Run, task: _Task, error: BaseException | None) -> Iterator[Message]:
-        """Yield the last messages of an ended task; if a dead worker has ended the task, plan another attempt.
-
-        Args:
-            run: state of the call of `work`.
-            task: the task.
-            error: loky's error; None if the task returned.
-        """
+        """Yield the last messages of an ended task; if a dead worker has ended the task, plan another attempt."""
         yield from task.news()
         answer = task.answer()
         if answer is not None:
@@ -312,7 +394,6 @@ class LocalPool(WorkerPool):
                     os.kill(number, signal.SIGKILL)
 
     def _started(self) -> Any:
-        """Return loky's executor, which is started if necessary."""
         if self._executor is None:
             with _IMPORTING:
                 from joblib.externals.loky import ProcessPoolExecutor
@@ -340,7 +421,6 @@ class LocalPool(WorkerPool):
             end_marked(self._mark)  # loky may have started a worker meanwhile
 
     def _new_folder(self) -> Path:
-        """Create a folder for the files of one call of `work`."""
         if self._scratch is None:
             self._scratch = self._files.enter_context(scratch_folder("tasks"))
         self._calls += 1
@@ -361,7 +441,6 @@ def _threads(workers: int) -> dict[str, str]:
 
 
 def _broken_pool() -> type[Exception]:
-    """Return the class of loky's error for a dead worker; importing it takes time."""
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
     kind: type[Exception] = BrokenProcessPool
@@ -369,12 +448,135 @@ def _broken_pool() -> type[Exception]:
 
 
 def _ending(code: int) -> str:
-    """Describe how a process ended, in the words of an error message.
-
-    Args:
-        code: exit code of the process; -n if signal number n ended it.
-    """
     if code >= 0:
         return f"exited with {code}"
     cause = " (killed from outside, or out of memory?)" if code == -signal.SIGKILL else ""
     return f"was ended by {signal.Signals(-code).name}{cause}"
+
+
+NEWS_SECONDS = 0.1
+"""Least number of seconds between two pieces of news that a task sends."""
+SAFE_PATH = "PYTHONSAFEPATH"
+"""Environment variable that keeps Python from importing modules from the current folder."""
+MOST_CAUSES = 20
+"""Largest length of the chain of an error's causes that is sent to the parent together with the error."""
+
+
+class Parent:
+    """Link from a task in a worker process to the process that started the task.
+
+    The task sends news through the link, and asks whether it should return early. The link can be passed wherever a
+    `spewy.learn.engine.Stop` is expected.
+
+    Args:
+        stem: path of the task's files, without their suffixes.
+
+    Attributes:
+        heard: whether an earlier attempt at the task, in a worker that died, had already sent news.
+    """
+
+    def __init__(self, stem: str) -> None:
+        self._news, self._stop = Path(f"{stem}.news"), os.path.join(os.path.dirname(stem), "stop")
+        self.heard = self._news.exists()
+        self._waiting: list[object] = []
+        self._told = 0.0
+
+    def is_set(self) -> bool:
+        self._pass_on()
+        return os.path.exists(self._stop)
+
+    def tell(self, news: object) -> None:
+        """Send news to the calling process before the task ends; of news in quick succession only the last is sent."""
+        self._waiting = [news]
+        self._pass_on()
+
+    def _pass_on(self) -> None:
+        """Write the latest news to its file, unless the previous news was written a moment ago."""
+        if self._waiting and time.monotonic() - self._told > NEWS_SECONDS:
+            _replace(self._news, pickle.dumps(self._waiting.pop()))
+            self._told = time.monotonic()
+
+
+def call(stem: str) -> None:
+    """Run a task in a worker, and write its result or error to a file."""
+    Path(f"{stem}.worker").write_text(str(os.getpid()))
+    try:
+        function, arguments = pickle.loads(Path(f"{stem}.call").read_bytes())
+        answer = pickle.dumps(("done", function(Parent(stem), *arguments)))
+    except Exception as error:
+        answer = pickle.dumps(("failed", portable(error)))
+    _replace(Path(f"{stem}.answer"), answer)
+    gc.freeze()  # loky collects garbage after each task, and would scan the objects of all imported modules
+
+
+def portable(error: Exception) -> Portable:
+    """Prepare an error for `pickle`; the unpickled error has its traceback in a note, and its causes."""
+    error.add_note(traceback.format_exc())
+    return Portable(error)
+
+
+class Portable:
+    """Replaces an error in `pickle`; unpickling returns the error.
+
+    A pickled exception loses the exceptions that caused it, and some exceptions cannot be unpickled. Unpickling a
+    `Portable` restores the causes. It returns a `RuntimeError` with the same text in place of an exception that cannot
+    be unpickled.
+
+    Args:
+        error: the error.
+        depth: largest length of the chain of causes that is kept.
+    """
+
+    def __init__(self, error: BaseException, depth: int = MOST_CAUSES) -> None:
+        self._error, self._depth = error, depth
+
+    def __reduce__(self) -> tuple[Callable[..., BaseException], tuple[object, ...]]:
+        error, cause, context = self._error, self._error.__cause__, self._error.__context__
+        if cause is not None or not self._depth:
+            context = None
+        links = [
+            None if link is None or not self._depth else Portable(link, self._depth - 1)
+            for link in (cause, context)
+        ]
+        return _linked, (_unpicklable_replaced(error), *links, error.__suppress_context__)
+
+
+def _linked(
+    error: BaseException, cause: BaseException | None, context: BaseException | None, suppress: bool
+) -> BaseException:
+    """Give an unpickled error its cause and context again, and return the error."""
+    error.__cause__, error.__context__, error.__suppress_context__ = cause, context, suppress
+    return error
+
+
+def _unpicklable_replaced(error: BaseException) -> BaseException:
+    """Return the error, or a `RuntimeError` with the same text and notes if the error cannot be pickled."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # the class of the error decides what happens
+        replacement = RuntimeError(f"{type(error).__name__}: {error}")
+        for note in getattr(error, "__notes__", ()):
+            replacement.add_note(note)
+        return replacement
+    return error
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write a file in one step: a reader sees either the old data or the new data."""
+    new = path.with_suffix(f"{path.suffix}-new")
+    new.write_bytes(data)
+    new.replace(path)
+
+
+def begin(parent: int, safe_before: bool) -> None:
+    """Make this process a worker, which has no stdin and stdout and ends with its parent.
+
+    ``parent`` is the parent's process ID; ``safe_before`` says whether `SAFE_PATH` was set in the parent's environment.
+    """
+    if not safe_before:
+        os.environ.pop(SAFE_PATH, None)  # programs that tasks start should not inherit it
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1):
+        os.dup2(null, stream)
+    os.close(null)
+    end_with_parent(parent, lambda: end_marked(own_mark()))

@@ -1,12 +1,16 @@
-"""The bucket locker on disk, which holds merge trees of boards, and abstractions.
+"""The bucket locker on disk, which holds merge trees of boards, and abstractions of games.
 
-A merge tree records in which order the clustering merges the hands on a board into larger buckets. The first job that
-needs a tree computes and stores it; later jobs read it. All jobs and processes of a user share one folder:
-``$SPEWY_BUCKETS``, by default a folder in the user's cache. A tree depends only on the cards of the board and the game.
-It is stored in the lockers ``children``, ``distances`` and ``means`` under the key of the canonical board and takes 16
-bytes per hand, 19 KB for a flop.
+The first job that needs a merge tree or an abstraction computes and stores it; later jobs read it. All jobs and
+processes of a user share one folder: ``$SPEWY_BUCKETS``, by default a folder in the user's cache. The folder only saves
+time: a solve also works without it (`BucketCache`).
 
-The folder only saves time: a solve also works without it (`BucketCache`).
+A merge tree records in which order the clustering merges the hands on a board into larger buckets. It depends only on
+the cards of the board and the game. It is stored in the lockers ``children``, ``distances`` and ``means`` under the key
+of the canonical board and takes 16 bytes per hand, 19 KB for a flop.
+
+The locker ``abstraction`` holds the arrays of `buckets.abstraction.Abstraction` under keys that consist of the
+specification and the name of the array. The locker ``features`` holds the features of boards that the clustering uses.
+They depend only on the game's cards, so a second abstraction of the same game takes less time.
 """
 
 from __future__ import annotations
@@ -17,17 +21,17 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.abstraction import BoardTree, MergeTree, canonical_board
+from buckets.abstraction import Abstraction, AbstractionSpec, BoardTree, MergeTree, canonical_board
+from buckets.abstraction.build import ARRAYS, METHOD, feature_names
 from buckets.cards import Deck, canonical_flops, cards_name
 from lockers import LockerError, Store, Transaction, open_store
 from spewy.errors import PeerError, one_line, shown
-from spewy.system.worker import Parent
-from spewy.system.worker_pool import WorkerPool
+from spewy.system.processes import Parent, WorkerPool
 
 CHILDREN, DISTANCES, MEANS = "children", "distances", "means"
 MANIFEST = {"buckets": 1, "cost": "equation 1"}
@@ -41,18 +45,20 @@ T = TypeVar("T")
 
 
 class BucketLocker:
-    """The bucket locker: a store of merge trees, which computes and stores a missing tree when it is requested."""
+    """The bucket locker: a store of merge trees, which computes and stores a missing tree when it is requested.
+
+    In the methods, ``hole`` is the number of hole cards, and ``n_board`` is the number of public cards on the last
+    round. The defaults are those of hold'em.
+    """
 
     def __init__(self, store: Store) -> None:
         self.store = store
 
     @classmethod
     def open(cls, folder: Path | None = None, *, read_only: bool = False) -> Self:
-        """Open the bucket locker in a folder.
+        """Open the bucket locker in a folder; None: the user's (`default_folder`).
 
-        Args:
-            folder: the folder; None: the user's (`default_folder`). A missing folder is created unless ``read_only``.
-            read_only: whether to open the locker for reading only.
+        A missing folder is created unless ``read_only``.
 
         Raises:
             lockers.LockerError: the folder is not a bucket locker, is damaged, or cannot be written.
@@ -62,17 +68,10 @@ class BucketLocker:
     def tree(
         self, board: Sequence[int], deck: Deck | None = None, hole: int = 2, n_board: int = 5
     ) -> BoardTree:
-        """Read the merge tree of a board, or compute it; a new tree is stored unless the locker is read-only.
-
-        Args:
-            board: the public cards.
-            deck: the deck; None: hold'em's.
-            hole: number of hole cards.
-            n_board: number of public cards on the last round.
-        """
+        """Read the merge tree of a board, or compute it; a new tree is stored unless the locker is read-only."""
         deck = deck or Deck()
         cards = canonical_board(board, deck)
-        key = _key(cards, deck, hole, n_board)
+        key = _tree_key(cards, deck, hole, n_board)
         children, distances, means = (self.store.get(name, key) for name in (CHILDREN, DISTANCES, MEANS))
         if children is not None and distances is not None and means is not None:
             n_distinct = len(means) - int(np.argmax(distances > 0)) if distances.any() else 1
@@ -94,22 +93,14 @@ class BucketLocker:
     def labels(
         self, board: Sequence[int], k: int, deck: Deck | None = None, hole: int = 2, n_board: int = 5
     ) -> NDArray[np.int32]:
-        """Return the bucket of each hand of the deck on a board: see `BoardTree.labels`.
-
-        Args:
-            board: the public cards.
-            k: largest number of buckets.
-            deck: the deck; None: hold'em's.
-            hole: number of hole cards.
-            n_board: number of public cards on the last round.
-        """
+        """Return the bucket of each hand of the deck on a board, of at most ``k``: see `BoardTree.labels`."""
         return self.tree(board, deck, hole, n_board).labels(board, k)
 
     def missing(self, n_cards: int) -> list[tuple[int, ...]]:
         """List the canonical hold'em boards of `n_cards` cards whose trees are not stored."""
         boards = [tuple(row) for row in canonical_flops(n_cards=n_cards)[0].tolist()]
         stored = set(self.store.keys(MEANS))
-        return [board for board in boards if _key(board, Deck(), 2, 5) not in stored]
+        return [board for board in boards if _tree_key(board, Deck(), 2, 5) not in stored]
 
     def precompute(self, n_cards: int, pool: WorkerPool, progress: Callable[[int], object]) -> list[float]:
         """Compute and store all missing trees of hold'em boards; after an interruption, another call continues.
@@ -121,9 +112,6 @@ class BucketLocker:
 
         Returns:
             Peak memory of each worker in MiB, ascending.
-
-        Raises:
-            PeerError: a worker returned the trees of other boards.
         """
         boards = self.missing(n_cards)
         portions = [boards[start : start + PORTION] for start in range(0, len(boards), PORTION)]
@@ -139,22 +127,17 @@ class BucketLocker:
                             f"{cards_name(portion[-1])}, found trees of other boards"
                         )
                     for board, tree in zip(portion, trees, strict=True):
-                        self._keep(_key(board, Deck(), 2, 5), tree)
+                        self._keep(_tree_key(board, Deck(), 2, 5), tree)
                     peaks[process] = max(peak, peaks.get(process, 0.0))
                     progress(len(trees))
         return sorted(peaks.values())
 
     def close(self) -> None:
-        """Close the store."""
         self.store.close()
 
 
 def default_folder() -> Path:
-    """Return the folder of the user's bucket locker: ``$SPEWY_BUCKETS``, or a folder in the user's cache.
-
-    Raises:
-        lockers.LockerError: the variable is not set, and the user has no home directory for a cache.
-    """
+    """Return the folder of the user's bucket locker: ``$SPEWY_BUCKETS``, or a folder in the user's cache."""
     folder = _user_folder()
     if folder is None:
         raise LockerError(
@@ -166,7 +149,7 @@ def default_folder() -> Path:
 def _user_folder() -> Path | None:
     if os.environ.get(ENVIRONMENT):
         return Path(os.environ[ENVIRONMENT])
-    from spewy.system.user_cache import user_cache
+    from spewy.system.folders import user_cache
 
     return user_cache("buckets")
 
@@ -190,7 +173,6 @@ class BucketCache:
             self._do_without_writing(error)
 
     def labels(self, board: Sequence[int], k: int, deck: Deck, hole: int, n_board: int) -> NDArray[np.int32]:
-        """Return the bucket of each hand of the deck on a board: see `BucketLocker.labels`."""
         labels = self._tried(lambda locker: locker.labels(board, k, deck, hole, n_board))
         if labels is None:
             return BoardTree.of(canonical_board(board, deck), deck, hole, n_board).labels(board, k)
@@ -259,11 +241,7 @@ def _warn(text: str, error: LockerError) -> None:
 
 
 def _trees(parent: Parent, boards: Sequence[tuple[int, ...]]) -> tuple[list[BoardTree], str, float]:
-    """Compute the merge trees of some boards in a worker process.
-
-    Returns:
-        The trees, the machine and number of the process, and its peak memory in MiB.
-    """
+    """Compute merge trees in a worker; return them, its machine and process number, and its peak memory in MiB."""
     import resource
 
     trees = [BoardTree.of(canonical_board(board, Deck()), Deck(), 2, 5) for board in boards]
@@ -271,10 +249,92 @@ def _trees(parent: Parent, boards: Sequence[tuple[int, ...]]) -> tuple[list[Boar
     return trees, f"{os.uname().nodename} {os.getpid()}", peak
 
 
-def _key(board: Sequence[int], deck: Deck, hole: int, n_board: int) -> bytes:
+def _tree_key(board: Sequence[int], deck: Deck, hole: int, n_board: int) -> bytes:
     """Return the key of a board's merge tree.
 
     An example is ``2c7dKh|13x4.2.5``: the canonical board, ranks and suits of the deck, and the numbers of hole cards
     and of public cards.
     """
     return f"{cards_name(board)}|{deck.num_ranks}x{deck.num_suits}.{hole}.{n_board}".encode()
+
+
+ABSTRACTION, FEATURES = "abstraction", "features"
+Sizes: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+"""Number of board buckets in each round, and number of hand rows in each round."""
+
+
+def abstraction(
+    spec: AbstractionSpec,
+    progress: Callable[[int, int], object] = lambda done, of: None,
+    cache: BucketCache | None = None,
+) -> Abstraction:
+    """Read an abstraction from the bucket locker, or compute it and store it there.
+
+    If the computation is interrupted, the features computed so far are stored.
+
+    Args:
+        spec: the specification of the abstraction.
+        progress: called with the numbers of finished boards and of all boards if the abstraction is computed.
+        cache: the bucket locker; None: the locker in the user's cache folder.
+    """
+    cache = cache or shared_cache()
+    keys = [_array_key(spec, name) for name in ARRAYS]
+    arrays = cache.arrays(ABSTRACTION, keys)
+    if arrays is not None:
+        return Abstraction(spec.deck, spec.hole, spec.board_sizes, dict(zip(ARRAYS, arrays, strict=True)))
+    features = _Features(cache, spec)
+    try:
+        built = Abstraction.build(spec, progress, features)
+    finally:
+        features.keep()
+    cache.keep(ABSTRACTION, {_array_key(spec, name): built.arrays[name] for name in ARRAYS})
+    return built
+
+
+def kept_sizes(spec: AbstractionSpec, cache: BucketCache | None = None) -> Sizes | None:
+    """Read the numbers of board buckets and rows of an abstraction; None if the bucket locker does not have it."""
+    sizes = (cache or shared_cache()).arrays(
+        ABSTRACTION, [_array_key(spec, "n_classes"), _array_key(spec, "n_rows")]
+    )
+    return None if sizes is None else (tuple(sizes[0].tolist()), tuple(sizes[1].tolist()))
+
+
+def _array_key(spec: AbstractionSpec, name: str) -> bytes:
+    """Return the key of an array of an abstraction.
+
+    An example is ``13x4.2.0-3-1-1.all-100-200-400.169-40-40-40.0.1|rows``: ranks and suits of the deck, hole cards,
+    board sizes, board buckets, rows, seed, version of the clustering, and name of the array.
+    """
+    sizes, board_buckets, rows = (
+        "-".join(map(str, part)) for part in (spec.board_sizes, spec.board_buckets, spec.rows)
+    )
+    remember = {False: "", True: ".remember", "order": ".order"}[spec.remember]
+    how = f"{spec.seed}{remember}.{METHOD}"
+    return f"{_deck(spec)}.{sizes}.{board_buckets}.{rows}.{how}|{name}".encode()
+
+
+def _deck(spec: AbstractionSpec) -> str:
+    return f"{spec.deck.num_ranks}x{spec.deck.num_suits}.{spec.hole}"
+
+
+class _Features(dict[str, NDArray[Any]]):
+    """Arrays of board features by name, which the clustering reads and extends.
+
+    At first it has the features that the bucket locker has stored for the game.
+    """
+
+    def __init__(self, cache: BucketCache, spec: AbstractionSpec) -> None:
+        self._cache = cache
+        self._start = f"{_deck(spec)}.{spec.n_board}.{METHOD}"
+        for name in feature_names(spec.board_sizes):
+            if features := cache.arrays(FEATURES, [self._key(name)]):
+                self[name] = features[0]
+        self._stored = set(self)
+
+    def keep(self) -> None:
+        """Write to the bucket locker the features that were added since this object was made."""
+        for name in self.keys() - self._stored:
+            self._cache.keep(FEATURES, {self._key(name): self[name]})
+
+    def _key(self, name: str) -> bytes:
+        return f"{self._start}|{name}".encode()

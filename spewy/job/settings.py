@@ -1,18 +1,81 @@
-"""The settings of a job with board buckets: the solve samples boards, and the boards of a bucket share a strategy."""
+"""Settings that several sections of a job determine together: its chance leaves, and how it samples boards."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TypeAlias
 
 from buckets.abstraction.spec import MAX_ROWS, Remember
 from buckets.cards import count_boards
-from spewy.errors import InputError
+from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
-from spewy.game.names import ROUND_NAMES
-from spewy.job.sections import BoardsSection, RowsSection, SampledSolve
-from spewy.job.units import parse_duration
+from spewy.game.names import ROUND_NAMES, RoundName
+from spewy.job.sections import BoardsSection, LeafKind, RowsSection, SampledSolve, SolveSection
+from spewy.job.texts import parse_duration
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """Which chance leaves of a solve are live and which are stored.
+
+    Attributes:
+        root: the first round of the solve.
+        first_live: the first live round: its chunks and those of all later rounds are live, and so are the chance
+            leaves that lead to them. None: all chance leaves are stored.
+        text: the value of ``solve.leaves`` in the job, for messages.
+    """
+
+    root: int
+    first_live: int | None
+    text: str
+
+    @classmethod
+    def of(cls, solve: SolveSection, root: int, n_rounds: int, *, bucketed: bool) -> Leaves:
+        """Read ``solve.leaves``; ``bucketed`` says whether the rows of some round are buckets."""
+        leaves = solve.leaves
+        if isinstance(leaves, str):
+            live = leaves == "live" or (leaves == "auto" and not bucketed and solve.integrate == "regret")
+            return cls(root, root if live else None, f'"{leaves}"')
+        kinds = _by_round(leaves, ROUND_NAMES[root:n_rounds])
+        first = next((ROUND_NAMES.index(name) for name, kind in kinds if kind == "live"), None)
+        return cls(root, first, shown(leaves))
+
+    @property
+    def live(self) -> bool:
+        return self.first_live == self.root
+
+    def __str__(self) -> str:
+        """Describe the chance leaves in words, such as "live leaves"."""
+        if self.live or self.first_live is None:
+            return f"{'live' if self.live else 'stored'} leaves"
+        return f"stored leaves, live ones from the {ROUND_NAMES[self.first_live]} on"
+
+
+def _by_round(
+    leaves: Mapping[RoundName, LeafKind], rounds: tuple[RoundName, ...]
+) -> list[tuple[RoundName, LeafKind]]:
+    """Return the kind of each round's leaves: a missing round has that of the round before it; the first is stored."""
+    for name, kind in leaves.items():
+        if name not in rounds:
+            raise InputError(
+                f"solve.leaves.{name}: expected one of the rounds of this solve, {', '.join(rounds)}, "
+                f'found "{kind}"'
+            )
+    last: LeafKind = "stored"
+    kinds = []
+    for name in rounds:
+        last = leaves.get(name, last)
+        kinds.append((name, last))
+    for (above, upper), (below, lower) in pairwise(kinds):
+        if (upper, lower) == ("live", "stored"):
+            raise InputError(
+                f'solve.leaves.{below}: expected "live", because the {above} is live and its leaves read no stored '
+                f'payoffs; found "stored"'
+            )
+    return kinds
+
 
 Numbers: TypeAlias = tuple[int | None, ...]
 """A number for each round of the game, or None."""
@@ -59,12 +122,6 @@ class Dealing:
 
     @classmethod
     def of(cls, game: Game, boards: BoardsSection, rows: RowsSection, solve: SampledSolve) -> Dealing:
-        """Make the settings from the sections of a job.
-
-        Raises:
-            InputError: there are more board buckets than boards, more than `MAX_ROWS` rows, or a row per hand in a
-                round with board buckets; or a solve on a cluster has ``solve.coarse_to_fine``.
-        """
         names = game.round_names
         board_buckets = {"preflop": None} | boards.model_dump(exclude={"remember"})
         dealing = cls(
@@ -152,7 +209,6 @@ def _rows(game: Game, rows: RowsSection) -> Numbers:
 
 
 def _number(value: int | str | None) -> int | None:
-    """Return a number of the job file; None if the file has "all" or "hands" instead."""
     return value if isinstance(value, int) else None
 
 
@@ -161,14 +217,6 @@ def _require_memory(game: Game, board_buckets: Sequence[int | None], *, apart: b
 
     With ``boards.remember = true`` the boards of a bucket have flops of one bucket. So a later round needs at least one
     bucket for each bucket of the flop.
-
-    Args:
-        game: the rules.
-        board_buckets: ``[round of the game]``, number of board buckets; None: a bucket for each canonical board.
-        apart: whether ``boards.remember`` is true, instead of "order".
-
-    Raises:
-        InputError: no later round has a number of board buckets, or a later round has fewer than the flop.
     """
     dealt = [t for t, size in enumerate(game.num_board_cards) if size]
     later = [t for t in dealt[1:] if board_buckets[t] is not None]
@@ -191,13 +239,6 @@ def _require_no_numbers(game: Game, board_buckets: Sequence[int | None]) -> None
 
     Such a bucket may contain turns or rivers of different flops, but each worker solves some flops with all their turns
     and rivers.
-
-    Args:
-        game: the rules.
-        board_buckets: ``[round of the game]``, number of board buckets; None: a bucket for each canonical board.
-
-    Raises:
-        InputError: a round after the flop has a number of board buckets.
     """
     dealt = [t for t, size in enumerate(game.num_board_cards) if size]
     for t in dealt[1:]:

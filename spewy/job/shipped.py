@@ -1,7 +1,8 @@
-"""Shipped ranges, and *presets* for `spewy new`: common situations on the flop, with pots, stacks and ranges.
+"""Files that come with the program: ranges, presets for `spewy new`, and examples for `spewy examples`.
 
-The ranges in ``presets/ranges`` were written by hand. Those in ``presets/preflop`` are from solves of heads-up no-limit
-hold'em, with a file for each depth of the stacks (`benchmarks.studies.preflop_ranges`).
+A *preset* is a common situation on the flop, with pot, stacks and ranges. The ranges in ``presets/ranges`` were written
+by hand. Those in ``presets/preflop`` are from solves of heads-up no-limit hold'em, with a file for each depth of the
+stacks (`benchmarks.studies.preflop_ranges`).
 """
 
 from __future__ import annotations
@@ -11,15 +12,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, Literal
 
-from spewy.errors import InputError, shown
+from spewy.errors import InputError, path_text, shown
 
-__all__ = ["GivenRange", "Preset", "preset", "presets", "shipped_ranges"]
-
-
-_FOLDER = files("spewy").joinpath("presets")
+FOLDER = Path(__file__).resolve().parent.parent / "examples"
+SUFFIXES = (".toml", ".game")
+_PRESETS = FOLDER.parent / "presets"
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,7 @@ class Preset:
 
 @cache
 def presets() -> Mapping[str, Preset]:
-    """Return all presets by name."""
-    rows: dict[str, dict[str, Any]] = tomllib.loads(_FOLDER.joinpath("presets.toml").read_text("utf-8"))
+    rows: dict[str, dict[str, Any]] = tomllib.loads(_PRESETS.joinpath("presets.toml").read_text("utf-8"))
     for solved in _solves():
         rows |= solved["presets"]
     return {
@@ -80,7 +79,7 @@ def shipped_ranges() -> Mapping[str, GivenRange]:
     >>> shipped_ranges()["hu-btn-opens"].about
     'Heads-up: the button opens to 2.5.'
     """
-    paths = sorted(_FOLDER.joinpath("ranges").iterdir(), key=lambda file: file.name)
+    paths = sorted(_PRESETS.joinpath("ranges").iterdir(), key=lambda file: file.name)
     by_hand = {file.name.removesuffix(".txt"): _range(file.read_text("utf-8")) for file in paths}
     from_solves = {
         name: GivenRange(row["about"], row["range"].strip())
@@ -91,11 +90,6 @@ def shipped_ranges() -> Mapping[str, GivenRange]:
 
 
 def preset(name: str) -> Preset:
-    """Look up a preset by name.
-
-    Raises:
-        InputError: there is no such preset; the message names the closest one.
-    """
     known = presets()
     if name not in known:
         close = get_close_matches(name, known, n=1, cutoff=0.4)
@@ -106,12 +100,54 @@ def preset(name: str) -> Preset:
 
 def _solves() -> Iterator[dict[str, Any]]:
     """Yield the ranges and presets that were solved, with a dictionary for each depth, the smallest depth first."""
-    for file in sorted(_FOLDER.joinpath("preflop").iterdir(), key=lambda file: file.name):
+    for file in sorted(_PRESETS.joinpath("preflop").iterdir(), key=lambda file: file.name):
         yield tomllib.loads(file.read_text("utf-8"))
 
 
 def _range(text: str) -> GivenRange:
-    """Read a range from the text of its file, whose first line is a comment that describes it."""
     lines = text.splitlines()
     groups = [line for line in lines if not line.startswith("#")]
     return GivenRange(lines[0].removeprefix("# "), "\n".join(groups))
+
+
+@dataclass(frozen=True)
+class Example:
+    """A job, a game or a tournament that comes with the package.
+
+    Attributes:
+        name: path of the file in the folder of examples, such as ``tournaments/leduc.toml``.
+        about: the file's first comment.
+        text: the whole file.
+    """
+
+    name: str
+    about: str
+    text: str
+
+
+def examples() -> list[Example]:
+    return [_example(file) for file in sorted(FOLDER.rglob("*")) if file.suffix in SUFFIXES]
+
+
+def copy_examples(folder: Path) -> list[Path]:
+    """Write all examples into a folder, which is made if it does not exist; return the paths of the files."""
+    found = examples()
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"folder {path_text(folder)}: expected a folder, found a file; give another name")
+    for example in found:
+        file = folder / example.name
+        if file.exists() and file.read_bytes() != example.text.encode():
+            raise InputError(
+                f"file {path_text(file)} exists and differs from the example; give another folder, or move it away"
+            )
+    for example in found:
+        (folder / example.name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / example.name).write_text(example.text, encoding="utf-8")
+    return [folder / example.name for example in found]
+
+
+def _example(file: Path) -> Example:
+    text = file.read_text(encoding="utf-8")
+    return Example(
+        file.relative_to(FOLDER).as_posix(), text.partition("\n")[0].removeprefix("#").strip(), text
+    )
