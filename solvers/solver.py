@@ -11,9 +11,8 @@ from typing import Literal, Protocol
 import numpy as np
 
 from solvers.game import LeafValues
-from solvers.matrix.chunk import ChunkStrategy
 from solvers.measure import Exploitability, Measurement
-from solvers.state import FLOOR, normalised
+from solvers.state import FLOOR, ChunkStrategy, normalised
 from solvers.tree import Floats, Forest
 
 Part = Literal["regrets", "sums", "guesses"]

@@ -83,9 +83,6 @@ def quantise(sums: Floats, n_rows: int, tables: ByteTables) -> Bytes:
     """Convert one board bucket's sums, a flat array ``[batch][row][slot][lane]``, to bytes.
 
     A slot is one action of one decision. The bytes are a flat array without the slots of last actions.
-
-    Raises:
-        SolverError: the number of sums differs from the tables, or a sum is not finite.
     """
     if sums.shape != (tables.first[-1],):
         raise SolverError(f"sums: expected {tables.first[-1]:,} numbers, found shape {sums.shape}")
@@ -108,9 +105,6 @@ def restore(quantised: Bytes, n_rows: int, tables: ByteTables, out: Floats) -> N
 
     The frequencies are written to ``out``, a flat array ``[batch][row][slot][lane]``; a slot is one action of one
     decision.
-
-    Raises:
-        SolverError: the number of bytes differs from the tables, or the frequencies of a decision exceed 1.
     """
     if quantised.shape != (tables.free_first[-1],):
         raise SolverError(f"bytes: expected {tables.free_first[-1]:,} numbers, found shape {quantised.shape}")

@@ -16,8 +16,9 @@ import numpy as np
 
 from buckets.cards import cards_name
 from solvers.discount import variant
-from solvers.matrix.chunk import Chunk, ChunkStrategy, iterate, local_exploitability, normalise, root_values
+from solvers.matrix.chunk import Chunk, iterate, local_exploitability, normalise, root_values
 from solvers.matrix.lp import Method, chunk_form, chunk_strategy, solve_lp
+from solvers.state import ChunkStrategy
 from solvers.tree import DECISION, Floats
 from spewy.chunks.rounds import ChunkTree
 from spewy.errors import InputError

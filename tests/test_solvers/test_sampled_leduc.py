@@ -10,8 +10,7 @@ from buckets.cards import Deck, hand_index, hands, permute_cards
 from compiled.records import Packed
 from solvers.sampled.batches import line_batches
 from solvers.sampled.boards import Board, paths, tree
-from solvers.sampled.context import Context
-from solvers.sampled.engine import DEFAULT_DISCOUNT, SampledCfr
+from solvers.sampled.engine import DEFAULT_DISCOUNT, Context, SampledCfr
 from solvers.sampled.numbers import Numbers
 from spewy.chunks.rounds import betting_rounds
 from spewy.job.job import Job

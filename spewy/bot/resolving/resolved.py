@@ -6,9 +6,8 @@ from collections import OrderedDict
 
 import numpy as np
 
-from solvers.matrix.chunk import ChunkStrategy
 from solvers.solver import Solver
-from solvers.state import normalised
+from solvers.state import ChunkStrategy, normalised
 from solvers.tree import Floats
 from spewy.bot.resolving.builder import Root, SubgameBuilder, strategy_size
 from spewy.chunks.layout import Layout
