@@ -10,12 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from buckets.cards import Deck, History, Perms, range_symmetries, stabilizer
-from solvers.tree import Floats
-
-Ints = NDArray[np.integer]
+from solvers.tree import Floats, Ints
 
 
 @dataclass(frozen=True)
