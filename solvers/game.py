@@ -29,6 +29,9 @@ import numpy as np
 from solvers.errors import SolverError
 from solvers.tree import Floats, Forest, Ints
 
+UPDATE, BEST, EVALUATE = range(3)
+"""Modes of a pass: regrets are updated, the player plays a best response, or both players' strategies are evaluated."""
+
 
 class Hands(NamedTuple):
     """Hands of a player on the boards of a round, ascending by strength.

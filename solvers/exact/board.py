@@ -96,7 +96,7 @@ from compiled.vector import (
     where_positive,
 )
 from solvers.exact.tables import ClassTable, HandTable, Program
-from solvers.reference.kernels import BEST, UPDATE
+from solvers.game import BEST, UPDATE
 from solvers.steps import LEAST, THREE, TWO, ZERO, ReachStep, ValueStep, cards_of, matched, regret_match
 
 N_CARDS = 53

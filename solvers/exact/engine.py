@@ -21,9 +21,8 @@ from solvers.exact.context import Context, Whole
 from solvers.exact.passes import Plan
 from solvers.exact.storage import Storage, dither
 from solvers.exact.tables import HandTable, hand_table, padded_rows
-from solvers.game import LeafValues, LiveGame
+from solvers.game import BEST, EVALUATE, UPDATE, LeafValues, LiveGame
 from solvers.measure import Exploitability, Measurement
-from solvers.reference.kernels import BEST, EVALUATE, UPDATE
 from solvers.solver import Part, Solver, step_by_step
 from solvers.state import ChunkStrategy
 from solvers.tree import Floats, Ints

@@ -26,8 +26,7 @@ from solvers.exact.engine import NO_VALUES, iteration_numbers
 from solvers.exact.passes import RUNNERS, Plan
 from solvers.exact.storage import Storage
 from solvers.exact.tables import NO_CARD, hand_table
-from solvers.game import Hands, LiveGame, Round
-from solvers.reference.kernels import BEST, EVALUATE, UPDATE
+from solvers.game import BEST, EVALUATE, UPDATE, Hands, LiveGame, Round
 from solvers.tree import Floats, Forest, Ints
 
 __all__ = ["Games", "Limits", "ManyGames", "Results"]

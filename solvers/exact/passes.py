@@ -46,7 +46,7 @@ from solvers.exact.board import (
     showdown_totals,
 )
 from solvers.exact.tables import DealTable
-from solvers.reference.kernels import BEST, UPDATE
+from solvers.game import BEST, UPDATE
 from solvers.steps import ZERO
 
 

@@ -22,9 +22,8 @@ import numpy as np
 from compiled import kernel
 from solvers.discount import Factors, Variant
 from solvers.errors import SolverError
+from solvers.game import BEST, EVALUATE
 from solvers.reference.kernels import (
-    BEST,
-    EVALUATE,
     LockArrays,
     add_to_sums,
     match,

@@ -17,12 +17,9 @@ import numpy as np
 
 from compiled import kernel, part
 from solvers.discount import Factors
-from solvers.game import LiveGame
+from solvers.game import BEST, LiveGame
 from solvers.state import FLOOR
 from solvers.tree import DECISION, Endings, Floats, ForestArrays, Ints
-
-UPDATE, BEST, EVALUATE = range(3)
-"""Modes: regrets are updated, the player plays a best response, or both players' strategies are evaluated."""
 
 
 class LockArrays(NamedTuple):

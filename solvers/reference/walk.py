@@ -18,11 +18,8 @@ import numpy as np
 
 from compiled import kernel
 from solvers.discount import Factors
-from solvers.game import Hands, LeafValues, LiveGame, Strategies
+from solvers.game import BEST, EVALUATE, UPDATE, Hands, LeafValues, LiveGame, Strategies
 from solvers.reference.kernels import (
-    BEST,
-    EVALUATE,
-    UPDATE,
     LockArrays,
     add_to_sums,
     impose,
