@@ -103,7 +103,7 @@ class Solver(Protocol):
         """Copy an array of the solve (``part``, see `parts`) on board b of round t.
 
         Returns:
-            For each player ``[slot, row]``, where a slot is one action of one decision; padding rows are undefined.
+            For each player ``[slot, row]``; padding rows are undefined.
         """
         ...
 

@@ -110,10 +110,7 @@ def chunk_form(chunk: Chunk) -> SequenceForm:
 
 
 def chunk_strategy(chunk: Chunk, result: LpResult) -> ChunkStrategy:
-    """Return both players' realisation plans in the form of strategy sums: ``[slot, row]``.
-
-    A slot is one action of one decision.
-    """
+    """Return both players' realisation plans in the form of strategy sums: ``[slot, row]``."""
     first, second = (result.plans[p].reshape(-1, chunk.n_rows[p])[1:].copy() for p in (0, 1))
     return first, second
 
@@ -162,10 +159,7 @@ def live_form(game: LiveGame) -> SequenceForm:
 
 
 def live_strategies(game: LiveGame, result: LpResult) -> Strategies:
-    """Return both players' realisation plans in the form of strategy sums: for each round ``[board, slot, hand]``.
-
-    A slot is one action of one decision.
-    """
+    """Return both players' realisation plans in the form of strategy sums: for each round ``[board, slot, hand]``."""
     out = game.zeros()
     offset = [0, 0]
     for t, r in enumerate(game.rounds):

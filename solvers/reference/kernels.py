@@ -376,15 +376,10 @@ def update_up(
     looks ahead, ``strategy`` changes, and the values are those that `solvers.discount` describes.
 
     Args:
-        forest: the betting trees.
-        p: the player.
-        factors: the factors of the iteration.
         rows: row ``[hand]``, whether hand h is row h, number of hands, and weight ``[hand]``, unused if hands are rows.
-        strategy: p's strategy ``[slot, row]``, one slot for each action of each decision.
-        locks: p's locks.
+        strategy: p's strategy ``[slot, row]``.
         b: number of the board in ``locks``.
         values: ``[node, own hand]``; the caller has written the values at leaves.
-        regrets: p's regrets ``[slot, row]``, changed in place.
         guess: p's predicted regrets ``[slot, row]``.
     """
     group, direct, count, weight = rows

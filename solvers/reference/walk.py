@@ -223,8 +223,8 @@ class Walker:
 class _Bundle(NamedTuple):
     """The arrays with which a kernel traverses one round for one player: betting, hands, locks, regrets and sums.
 
-    Regrets and sums are ``[board, slot, row]``, with a slot for each action of each decision. Strategies follow from
-    ``own_current`` and ``other_current`` (regrets or sums). `UPDATE` changes regrets, predictions and sums.
+    Regrets and sums are ``[board, slot, row]``. Strategies follow from ``own_current`` and ``other_current`` (regrets
+    or sums). `UPDATE` changes regrets, predictions and sums.
     """
 
     forest: ForestArrays

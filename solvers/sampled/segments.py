@@ -263,9 +263,6 @@ def _add_hand(c: Cursor, first: int, h: int, came) -> None:  # type: ignore[no-u
 
 @inlined
 def _unblocked(c: Cursor, first: int, h: int, total):  # type: ignore[no-untyped-def]
-    """Subtract from ``total`` the reach of a segment's hands that share a card with hand h.
-
-    A segment is a run of hands of one row, in order of strength.
-    """
+    """Subtract from ``total`` the reach of a segment's hands that share a card with hand h."""
     a, b = cards_of(c.board, h)
     return total - (load16(c.work.groups, first + a) + load16(c.work.groups, first + b))
