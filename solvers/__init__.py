@@ -4,6 +4,7 @@
 - `reference`: CFR for any game in plain loops. Tests compare the other engines with it.
 - `matrix`: one betting round as a matrix game, solved by CFR or by linear programming.
 - `exact`: CFR with a row per hand, in vectors and threads. `sampled`: CFR over sampled boards, for whole games.
+- `steps`: decisions in vectors, for these two engines; `state`: regrets and sums as plain arrays.
 - `measure`: exploitability; `solver`: the protocol of a solve in progress; `resolve`: gadgets for safe re-solving.
 
 >>> list(VARIANTS)

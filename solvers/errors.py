@@ -4,4 +4,4 @@ from compiled.errors import SpewyError
 
 
 class SolverError(SpewyError, ValueError):
-    """A game, a discount or an array that a solver refuses."""
+    """A game, a discount or an array that a solver refuses; any function that takes such a thing may raise it."""

@@ -29,6 +29,9 @@ import numpy as np
 from solvers.errors import SolverError
 from solvers.tree import Floats, Forest, Ints
 
+UPDATE, BEST, EVALUATE = range(3)
+"""Modes of a pass: regrets are updated, the player plays a best response, or both players' strategies are evaluated."""
+
 
 class Hands(NamedTuple):
     """Hands of a player on the boards of a round, ascending by strength.
@@ -227,11 +230,7 @@ class LiveGame:
 
     @cached_property
     def deal_weight(self) -> float:
-        """Total weight of the pairs of hands that share no card, by both players' ranges in the first betting tree.
-
-        Raises:
-            SolverError: each hand of one player shares a card with each hand of the other player.
-        """
+        """Total weight of the pairs of hands that share no card, by both players' ranges in the first betting tree."""
         own, other = self.rounds[0].hands
         weight = float(self.reach[0][0] @ compatible_reach(own, other, 0, self.reach[1][0], self.n_ids))
         if not weight > 0:
@@ -239,11 +238,7 @@ class LiveGame:
         return weight
 
     def check(self) -> None:
-        """Verify the orders of hands, the links between boards, and the locks.
-
-        Raises:
-            SolverError: the arrays do not make a game; the message says which condition does not hold.
-        """
+        """Verify the orders of hands, the links between boards, and the locks."""
         self._check_locks()
         for t, r in enumerate(self.rounds):
             r.forest.check()
@@ -339,7 +334,6 @@ def compatible_sums(own_cards: Ints, other_cards: Ints, reach: Floats, same: Flo
         other_cards: ``[opposing hand, k]``, numbers of the k cards of each opposing hand.
         reach: ``[opposing hand]``, the opponent's reach.
         same: ``[own hand]``, the reach of the opposing hand with the same cards, which is subtracted k times.
-        n_ids: number of different cards.
     """
     k = own_cards.shape[1]
     by_card = np.zeros(n_ids)

@@ -8,14 +8,18 @@ zero-sum game exploitability is 0 at an equilibrium and else positive, and the g
 frequencies in best responses too, so exploitability is measured in the locked game.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from solvers.game import LiveGame, Strategies
-from solvers.reference.walk import Walker
 from solvers.stopping import Stopped, never
+
+if TYPE_CHECKING:
+    from solvers.reference.walk import Walker  # whose package imports this module
 
 
 @dataclass(frozen=True)
@@ -59,11 +63,7 @@ class Measurement(NamedTuple):
 
 
 def exploitability(walker: Walker, strategies: Strategies, stopped: Stopped = never) -> Exploitability:
-    """Measure the exploitability of the strategies that regrets or strategy sums stand for.
-
-    Raises:
-        StoppedError: ``stopped()``, which is called every few boards, returned True.
-    """
+    """Measure the exploitability of the strategies that regrets or strategy sums stand for."""
     game = walker.game
     first, second = (_expected(game, p, walker.best_response(p, strategies, stopped)[0]) for p in (0, 1))
     if not game.raked:
@@ -73,11 +73,7 @@ def exploitability(walker: Walker, strategies: Strategies, stopped: Stopped = ne
 
 
 def expected_value(walker: Walker, strategies: Strategies, p: int = 0, stopped: Stopped = never) -> float:
-    """Compute player p's chips per deal when both follow the strategies that regrets or strategy sums stand for.
-
-    Raises:
-        StoppedError: ``stopped()``, which is called every few boards, returned True.
-    """
+    """Compute player p's chips per deal when both follow the strategies that regrets or strategy sums stand for."""
     return _expected(walker.game, p, walker.evaluate(p, strategies, stopped=stopped)[0])
 
 

@@ -11,9 +11,8 @@ from typing import Literal, Protocol
 import numpy as np
 
 from solvers.game import LeafValues
-from solvers.matrix.chunk import ChunkStrategy
 from solvers.measure import Exploitability, Measurement
-from solvers.state import FLOOR, normalised
+from solvers.state import FLOOR, ChunkStrategy, normalised
 from solvers.tree import Floats, Forest
 
 Part = Literal["regrets", "sums", "guesses"]
@@ -104,7 +103,7 @@ class Solver(Protocol):
         """Copy an array of the solve (``part``, see `parts`) on board b of round t.
 
         Returns:
-            For each player ``[slot, row]``, where a slot is one action of one decision; padding rows are undefined.
+            For each player ``[slot, row]``; padding rows are undefined.
         """
         ...
 

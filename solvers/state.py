@@ -1,4 +1,4 @@
-"""Regrets and strategy sums as plain arrays: their normalised frequencies, and a test for finite numbers."""
+"""Regrets and strategy sums as plain arrays: their normalised frequencies, rounding, and a test for finite numbers."""
 
 from __future__ import annotations
 
@@ -8,11 +8,17 @@ import numpy as np
 
 from solvers.tree import Floats
 
+ChunkStrategy = tuple[Floats, Floats]
+"""Both players' regrets, sums or strategies on one board of a round: ``[slot, row]``."""
+
 FLOOR = 1e-30
 """Smallest sum of positive regrets, or of strategy sums, that counts; a row with a sum up to it plays uniformly.
 
 The reciprocal of a number below 2.9e-39 would overflow in single precision.
 """
+
+GOLDEN = (5**0.5 - 1) / 2
+"""Golden ratio: the fractions ``n * GOLDEN % 1`` of whole numbers n spread evenly over [0, 1), in any range of n."""
 
 
 def normalised(sums: Floats) -> Floats:

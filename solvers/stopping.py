@@ -23,10 +23,6 @@ def never() -> bool:
 
 
 def go_on(stopped: Stopped) -> None:
-    """Raise `StoppedError` if the computation should stop.
-
-    Raises:
-        StoppedError: ``stopped()`` returned True.
-    """
+    """Raise `StoppedError` if the computation should stop."""
     if stopped():
         raise StoppedError

@@ -138,12 +138,7 @@ class Forest:
 
     @classmethod
     def build(cls, roots: Sequence[Tree]) -> Forest:
-        """Make the arrays of some betting trees.
-
-        Raises:
-            SolverError: a decision has no actions or a player other than 0 and 1, or the chance leaves do not lead to
-                the trees 0, 1, 2, ... of the next round, one leaf to each tree.
-        """
+        """Make the arrays of some betting trees."""
         if not roots:
             raise SolverError("betting of a round: expected at least one tree, found none")
         order = _breadth_first(roots)
@@ -212,11 +207,7 @@ class Forest:
         return bool(self.arrays.rake.any())
 
     def check(self) -> None:
-        """Verify that the arrays follow the conventions of `solvers.tree`.
-
-        Raises:
-            SolverError: a convention is broken.
-        """
+        """Verify that the arrays follow the conventions of `solvers.tree`."""
         a = self.arrays
         ends = (a.kind == FOLD) | (a.kind == SHOWDOWN)
         if np.any(a.rake < 0) or np.any(a.rake[~ends]):

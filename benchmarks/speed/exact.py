@@ -168,10 +168,14 @@ def profile(spot: str) -> None:
     from compiled.vector import bare
     from solvers.discount import exact_variant, variant
     from solvers.exact import ExactCfr
-    from solvers.exact.reach import forward_reach
-    from solvers.exact.totals import showdown_totals
-    from solvers.exact.update import backward_values
-    from solvers.exact.views import Cursor, Entry, PassFactors
+    from solvers.exact.board import (
+        Cursor,
+        Entry,
+        PassFactors,
+        backward_values,
+        forward_reach,
+        showdown_totals,
+    )
     from spewy.chunks.layout import Layout
     from spewy.job.job import Job
 

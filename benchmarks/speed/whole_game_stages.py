@@ -17,7 +17,7 @@ from benchmarks.command import as_command
 from benchmarks.paths import EXAMPLES
 from benchmarks.sampled_games import SEED, abstraction_spec, progress_note, real_game
 from benchmarks.speed.stopwatch import Stopwatch
-from solvers.sampled import answer, deals, follow, learn, passes
+from solvers.sampled import learn, respond, terminals
 from solvers.sampled.engine import SampledCfr
 from spewy import Job
 from spewy.chunks.bucket_locker import abstraction
@@ -57,7 +57,7 @@ STEPS = {
 }
 """Steps of a deal or of a measured flop: the name of a function, and a title."""
 
-MODULES = {deals: "", passes: "", learn: "", follow: "", answer: "the rival's best response: "}
+MODULES = {learn: "", terminals: "", respond: "best responses: "}
 """Modules with these functions or with kernels that call them, and the beginning of their titles."""
 
 

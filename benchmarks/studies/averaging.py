@@ -23,7 +23,8 @@ from benchmarks.sampled_games import SEED, abstraction_spec, progress_note
 from buckets.abstraction import Abstraction
 from compiled.vector import WIDTH
 from solvers.discount import DEFAULT_VARIANT
-from solvers.matrix.chunk import ChunkStrategy, reach_of
+from solvers.matrix.chunk import reach_of
+from solvers.state import ChunkStrategy
 from solvers.tree import Floats
 from spewy import Job
 from spewy.chunks.bucket_locker import abstraction

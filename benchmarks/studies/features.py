@@ -38,7 +38,7 @@ from buckets.cards.boards import BoardMap, board_map
 from buckets.cards.hands import hands
 from buckets.kernels.strength import fill_strengths
 from solvers.sampled.engine import SampledCfr
-from solvers.sampled.inherit import inherit
+from solvers.sampled.numbers import inherit
 from spewy import Job, open_policy, solve
 from spewy.job.settings import Dealing
 from spewy.run.sampled_plan import spec_of

@@ -2,12 +2,11 @@
 
 `engine.ExactCfr` solves such games with the same results as `solvers.reference`, many times faster. The modules:
 
-- `program` has the betting as lists of steps, `tables` the hands on all boards, `storage` the regrets and sums.
-- `views` has the named tuples that kernels read.
-- `reach`, `totals`, `terminals` and `update` are the steps of a pass over one board, in this order.
-- `plan` says which passes to do, `passes` goes from board to board.
-- `context` has the buffers and threads, `engine` the solver, `footprint` the memory that a solve takes.
-- `many` solves many one-round games in one call: `refill` is its kernel, `seats` has the kernel's tuples.
+- `tables` has the game as kernels read it: steps of the betting, hands on all boards, maps between rounds.
+- `board` has the four steps of a pass on one board, in the order of the formulas, and the tuples that kernels read.
+- `passes` goes from board to board, as a `Plan` says.
+- `storage` has the regrets and sums, `context` the buffers and threads, and the memory that they take.
+- `engine` has the solver. `many` solves many one-round games in one call of a kernel.
 
 Words that the kernels of this package use:
 

@@ -1,4 +1,4 @@
-"""The context in which the exact engine runs its passes: betting steps, tables of hands, buffers and threads."""
+"""The context in which the exact engine runs passes: tables of a game, buffers, threads, and the memory they take."""
 
 from __future__ import annotations
 
@@ -10,18 +10,27 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from compiled.precision import HALF, SINGLE
-from compiled.records import Packed
+from compiled.records import Packed, Records
 from compiled.threads import ABSENT, ASKED, SYNC_SIZE
 from compiled.vector import WIDTH, aligned, bare
 from solvers.errors import SolverError
-from solvers.exact.passes import RUNNERS
-from solvers.exact.plan import Deals, Desk, GameView, Plan, Ranges, Thread
-from solvers.exact.program import Program, padded, program
+from solvers.exact.board import N_CARDS, Entry, RoundView, Workspace
+from solvers.exact.passes import RUNNERS, Deals, Desk, GameView, Plan, Ranges, Thread
 from solvers.exact.storage import Storage
-from solvers.exact.tables import HandTable, class_table, deal_table, entering_reach, n_blocks, no_classes
-from solvers.exact.views import N_CARDS, Entry, RoundView, Workspace
-from solvers.game import LeafValues, LiveGame
+from solvers.exact.tables import (
+    HandTable,
+    Program,
+    class_table,
+    deal_table,
+    distinct,
+    entering_reach,
+    n_blocks,
+    no_classes,
+    padded,
+    padded_rows,
+    program,
+)
+from solvers.game import Deal, LeafValues, LiveGame, Round
 from solvers.tree import Floats
 
 T = TypeVar("T")
@@ -41,12 +50,7 @@ Whole = list[tuple[Storage, Storage]]
 
 
 def n_tasks(n_rounds: int, n_entries: int) -> int:
-    """Number of tasks into which passes divide a game of two or three rounds.
-
-    Args:
-        n_rounds: number of rounds, 2 or 3.
-        n_entries: number of boards after the first deal; each task is a group of them.
-    """
+    """Number of tasks into which passes divide a game of 2 or 3 rounds with ``n_entries`` boards after a deal."""
     return min(MOST_TASKS[n_rounds - 2], n_entries)
 
 
@@ -69,9 +73,7 @@ class Context:
     """Runs passes over one game; holds the betting steps, the tables of hands, buffers and threads.
 
     Args:
-        game: the game.
         hands: for each round and player the `HandTable`.
-        threads: number of threads.
         kept: share (0 to 1) of the tasks whose regrets and sums of the last round stay in memory; a task is a group of
             boards after the first deal.
         weights: for each player the initial range ``[row]``.
@@ -134,7 +136,6 @@ class Context:
         self._closed = False
 
     def bind(self, regrets: Whole, sums: Whole) -> None:
-        """Set the regrets and sums that passes read and change."""
         self._views = Packed(
             tuple(self._view(p, current, sums) for current in (regrets, sums) for p in (0, 1))
         )
@@ -150,9 +151,6 @@ class Context:
 
         If a thread fails before it enters its kernel, the threads that wait for it in their kernels return without
         having changed anything. A second call, from another thread, waits for the first.
-
-        Raises:
-            SolverError: the context is closed, or was closed before the work was done.
         """
         with self._running:
             if self._counters[ABSENT]:  # a failed run has set it, and its threads may still be running
@@ -218,14 +216,7 @@ class Context:
         return first
 
     def room_to_keep(self) -> tuple[np.ndarray, int]:
-        """Allocate the array into which `EVALUATE` passes write the values at the second round's chance leaves.
-
-        Only games of three rounds need the array.
-
-        Returns:
-            A flat array for both players, and the offset of player 1's values in it; -1: the game has fewer rounds, and
-            the array is not used.
-        """
+        """Allocate `Plan.kept`, and return it with `Plan.kept_second`; only games of three rounds use the array."""
         if len(self.deals) < 2:
             return np.zeros(1, dtype=np.float32), -1
         sizes = [
@@ -234,14 +225,9 @@ class Context:
         return aligned(sum(sizes)), sizes[0]
 
     def leaf_values(self, kept: np.ndarray, second: int) -> LeafValues:
-        """Collect both players' values at all chance leaves, which an `EVALUATE` pass for each player has computed.
+        """Collect both players' values at all chance leaves after an `EVALUATE` pass for each player.
 
-        Args:
-            kept: the array that `room_to_keep` has allocated and the passes have filled.
-            second: offset of player 1's values in ``kept``.
-
-        Returns:
-            Values by (round, board): for each player an array ``[chance leaf, hand]``.
+        The passes have filled the array ``kept`` of `room_to_keep`, in which player 1's values begin at ``second``.
         """
         out: LeafValues = {}
         for t, deal in enumerate(self.deals):
@@ -253,10 +239,7 @@ class Context:
         return out
 
     def _leaves(self, t: int, b: int, p: int, kept: np.ndarray) -> Floats:
-        """Copy player p's values at the chance leaves of board b in round t: ``[chance leaf, row]``.
-
-        ``kept`` has p's values of the second round, as `room_to_keep` allocates them.
-        """
+        """Copy player p's values ``[chance leaf, row]`` of board b in round t; ``kept`` has p's of the second round."""
         steps, hands = self.programs[t][p], self.hands[t][p]
         below = self.workspaces[0][0][p].continuation if t == 0 else kept
         start = WIDTH * int(hands.first_block[b]) * steps.exit_width
@@ -293,7 +276,7 @@ class Context:
             own_hands,
             other_hands,
             classes,
-            HALF if current[t][p].short else SINGLE,
+            current[t][p].kind,
             np.float32(1 / current[t][p].unit),
             current[t][p].values,
             current[t][q].values,
@@ -310,13 +293,7 @@ class Context:
 
 
 def workspace(steps: Program, largest: Sequence[int], p: int) -> Workspace:
-    """Allocate one thread's buffers for passes over a round in which player p is the traverser.
-
-    Args:
-        steps: the steps of the betting for traverser p.
-        largest: for each player the largest number of blocks (16 hands) of a board.
-        p: the traverser.
-    """
+    """Allocate one thread's buffers for a round with traverser p; ``largest``: each player's most blocks on a board."""
     own, other = WIDTH * largest[p], WIDTH * largest[1 - p]
     n_leaf_pairs, n_exits, n_roots = steps.n_leaf_pairs, steps.exit_width, steps.root_width
     return Workspace(
@@ -337,7 +314,6 @@ def workspace(steps: Program, largest: Sequence[int], p: int) -> Workspace:
 
 
 def _sharing(own: Workspace, common: Workspace) -> Workspace:
-    """Return the buffers of ``own``, but for the buffers named in `COMMON`, which are those of ``common``."""
     return own._replace(**{name: getattr(common, name) for name in COMMON})
 
 
@@ -358,3 +334,75 @@ def _locks(game: LiveGame, hands: HandTable, t: int, p: int) -> _Locks:
             parts.append(wide.reshape(-1, blocks, WIDTH).transpose(1, 0, 2).ravel())
             start += wide.size
     return _Locks(by_node, np.concatenate(parts), np.array(first or [0], dtype=np.int64))
+
+
+SINGLE = 4  # bytes of a float32, and of a row number
+DOUBLE = 8
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """Memory that a solve takes, in bytes, by purpose.
+
+    Attributes:
+        state: bytes of regrets and sums, equal to `ExactCfr.state_bytes`.
+        tables: bytes of betting steps, cards, strengths and maps between rounds.
+        buffers: bytes of the buffers of all threads.
+    """
+
+    state: int
+    tables: int
+    buffers: int
+
+
+def footprint(game: LiveGame, *, threads: int, short: bool) -> Footprint:
+    """Compute the memory that `ExactCfr` will take for a game, before anything but the game is allocated."""
+    state = tables = buffers = 0
+    for t, r in enumerate(game.rounds):
+        rows = [padded_rows(r.hands[p].n_hands) for p in (0, 1)]
+        programs = [program(r.forest, p, {}) for p in (0, 1)]
+        state += sum(_state(r, p, int(rows[p].sum()), short) for p in (0, 1))
+        tables += sum(3 * SINGLE * int(rows[p].sum()) for p in (0, 1)) + sum(map(_bytes, programs))
+        if r.deal is None:
+            tables += 2 * 2 * SINGLE * _classes(r)
+        else:
+            tables += sum(_deal(r.deal, padded_rows(game.rounds[t + 1].hands[p].n_hands), p) for p in (0, 1))
+        own, common = _buffers(programs, rows)
+        buffers += threads * own + (1 if t == 0 else threads) * common
+        if t == 0 and r.deal is not None:
+            tasks = n_tasks(len(game.rounds), len(r.deal.child))
+            buffers += tasks * SINGLE * max(int(rows[p][0]) * programs[p].exit_width for p in (0, 1))
+        if t == 1 and r.deal is not None:  # values at chance leaves, in single and in double precision
+            kept = sum(int(rows[p].sum()) * programs[p].exit_width for p in (0, 1))
+            buffers += kept * (SINGLE + DOUBLE)
+    tables += sum(SINGLE * lock.frequencies.size for lock in game.locks)
+    return Footprint(state, tables, buffers)
+
+
+def _state(r: Round, p: int, n_rows: int, short: bool) -> int:
+    return 2 * n_rows * r.forest.n_slots[p] * (2 if short else SINGLE)
+
+
+def _classes(r: Round) -> int:
+    """Number of different strengths, summed over all boards."""
+    first, second = r.hands
+    return sum(
+        len(distinct(first.strength[b, : first.n_hands[b]], second.strength[b, : second.n_hands[b]]))
+        for b in range(r.n_boards)
+    )
+
+
+def _deal(deal: Deal, below: np.ndarray, p: int) -> int:
+    return SINGLE * (int(below[deal.child].sum()) + deal.child_row[p].size)
+
+
+def _buffers(programs: list[Program], rows: list[np.ndarray]) -> tuple[int, int]:
+    """Bytes of one thread's own buffers in a round, and of the buffers that threads share on the first board."""
+    largest = [int(n.max()) // WIDTH for n in rows]
+    needed = [workspace(programs[p], largest, p) for p in (0, 1)]
+    common = sum(getattr(s, name).nbytes for s in needed for name in COMMON)
+    return sum(map(_bytes, needed)) - common, common
+
+
+def _bytes(arrays: Any) -> int:
+    return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray | Records))

@@ -18,14 +18,13 @@ from compiled.vector import WIDTH
 from solvers.discount import Variant
 from solvers.errors import SolverError
 from solvers.exact.context import Context, Whole
-from solvers.exact.plan import Plan
+from solvers.exact.passes import Plan
 from solvers.exact.storage import Storage, dither
 from solvers.exact.tables import HandTable, hand_table, padded_rows
-from solvers.game import LeafValues, LiveGame
-from solvers.matrix.chunk import ChunkStrategy
+from solvers.game import BEST, EVALUATE, UPDATE, LeafValues, LiveGame
 from solvers.measure import Exploitability, Measurement
-from solvers.reference.kernels import BEST, EVALUATE, UPDATE
-from solvers.solver import Part, step_by_step
+from solvers.solver import Part, Solver, step_by_step
+from solvers.state import ChunkStrategy
 from solvers.tree import Floats, Ints
 
 NOTHING = np.zeros((1, 4))
@@ -71,11 +70,10 @@ def supports(game: LiveGame, variant: Variant) -> bool:
     )
 
 
-class ExactCfr:
-    """A solve in progress with a row for each hand; it implements `solvers.solver.Solver`.
+class ExactCfr(Solver):
+    """A solve in progress with a row for each hand.
 
     Attributes:
-        variant: the variant of CFR.
         regrets, sums: `Storage` of regrets and of strategy sums, per round and player.
     """
 
@@ -95,8 +93,7 @@ class ExactCfr:
 
         Args:
             game: the game to solve; see `supports`.
-            variant: the variant of CFR.
-            threads: number of threads.
+            variant: the variant of CFR; see `supports`.
             short: whether regrets and sums have 16 bits instead of single precision.
             folder: folder for temporary files that hold the last round's regrets and sums, if there are several rounds;
                 None: memory holds them.
@@ -140,21 +137,12 @@ class ExactCfr:
                     part.unit = unit
 
     def run(self, iterations: int) -> None:
-        """Do ``iterations`` more iterations."""
         self._take_memory()
         self._context.run(self._plan(iterations))
         self.iteration += iterations
 
     def run_to(self, target: float, iterations: int, every: int) -> list[Measurement]:
-        """Run until exploitability, measured every ``every`` iterations, is at most ``target`` chips.
-
-        All iterations are done in one call of a kernel, since on a river a call takes longer than an iteration. Raked
-        games take several calls.
-
-        Returns:
-            All measurements. The last measurement reached ``target``, or is NaN, or was made after ``iterations``
-            iterations.
-        """
+        # one call of a kernel does all iterations, since on a river a call takes longer than an iteration
         if self._raked:
             return step_by_step(self, target, iterations, every)
         self._take_memory()
@@ -174,7 +162,6 @@ class ExactCfr:
         ]
 
     def exploitability(self) -> Exploitability:
-        """Measure the exploitability of the average strategies."""
         measured = np.zeros((1, 4))
         self._context.weigh(self._top.deal_weight)
         self._context.run(_plain(BEST, 1, measured))
@@ -182,7 +169,6 @@ class ExactCfr:
         return Exploitability(best, self.expected_values() if self._raked else None)
 
     def expected_values(self) -> tuple[float, float]:
-        """Both players' chips per deal when both follow the average strategies."""
         self._context.run(_plain(EVALUATE, 1, NOTHING))
         first, second = (
             float(w @ self._context.root_values(p)[: len(w)]) / self._top.deal_weight
@@ -191,17 +177,11 @@ class ExactCfr:
         return first, second
 
     def leaf_values(self) -> LeafValues:
-        """Counterfactual values at all chance leaves when both players follow the average strategies.
-
-        Returns:
-            Values by (round, board): for each player ``[chance leaf, hand]``.
-        """
         kept, second = self._context.room_to_keep()
         self._context.run(_plain(EVALUATE, 1, NOTHING, kept, second))
         return self._context.leaf_values(kept, second)
 
     def enter(self, p: int, reach: Floats) -> None:
-        """Replace player p's range at the root by ``reach[row]``, for all later iterations and measurements."""
         self._top = self._top.entered(p, reach)
         self._context.enter(p, reach)
 
@@ -214,35 +194,25 @@ class ExactCfr:
         return self._context.root_values(p)[: int(self._top.rounds[0].hands[p].n_hands[0])]
 
     def average_values(self, p: int) -> Floats:
-        """Player p's counterfactual values ``[row]`` at the root when both players follow the average strategies."""
         self._context.run(_plain(EVALUATE, 1, NOTHING))
         return self.root_values(p)
 
     def best_values(self, p: int) -> Floats:
-        """Counterfactual root values ``[row]`` of player p's best response to the opponent's average strategy."""
         self._context.run(_plain(BEST, 1, np.zeros((1, 4))))
         return self.root_values(p)
 
     def read(self, part: Part, t: int, b: int) -> ChunkStrategy:
-        """Regrets or sums, as ``part`` says, on board b of round t.
-
-        Returns:
-            For each player an array ``[slot, row]`` in single precision.
-        """
         first, second = self._whole(part)[t]
         return first.read(b), second.read(b)
 
     def write(self, part: Part, t: int, b: int, numbers: ChunkStrategy) -> None:
-        """Write the regrets or sums, as ``part`` says, of board b of round t, in the form that `read` returns."""
         for storage, values in zip(self._whole(part)[t], numbers, strict=True):
             storage.write(b, values)
 
     def finite(self) -> bool:
-        """Whether regrets and sums are finite numbers."""
         return all(storage.finite() for storage in self._storages())
 
     def let_go(self) -> None:
-        """Release the memory of regrets and sums that are mapped from files."""
         for storage in self._storages():
             storage.let_go()
 
@@ -256,7 +226,6 @@ class ExactCfr:
 
     @property
     def state_bytes(self) -> int:
-        """Size of regrets and sums in bytes."""
         return sum(storage.values.nbytes for storage in self._storages())
 
     def _reach(self) -> list[Floats]:
@@ -286,14 +255,6 @@ class ExactCfr:
     def _plan(
         self, iterations: int, every: int = 0, target: float = -np.inf, measured: Floats = NOTHING
     ) -> Plan:
-        """Make the plan of the next iterations, for `Context.run`.
-
-        Args:
-            iterations: number of iterations.
-            every: number of iterations between two measurements of exploitability; 0: no measurements.
-            target: exploitability in chips at which the plan ends.
-            measured: ``[measurement, 4]``, the array that gets the results, see `Plan`.
-        """
         numbers, fractions = iteration_numbers(self.variant, self.iteration, iterations, self._short)
         clip = self.variant.discount.clip
         return Plan(
@@ -301,19 +262,11 @@ class ExactCfr:
         )
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=64)  # solves of many small games ask for the same iterations
 def iteration_numbers(
     variant: Variant, done: int, iterations: int, short: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Weights and rounding of the iterations that follow iteration ``done``: the fields numbers and dither of a `Plan`.
-
-    The results are cached, since solves of many small games ask for the same iterations. ``short`` says whether
-    regrets and sums have 16 bits instead of single precision.
-
-    Returns:
-        ``numbers``: ``[iteration, 5]``, the fields positive, negative, decay, ahead and gain of `PassFactors`.
-        ``dither``: ``[iteration]``, the fraction of the last bit that is added before 16-bit numbers are rounded.
-    """
+    """Make the fields ``numbers`` and ``dither`` of a `Plan` for the iterations that follow iteration ``done``."""
     numbers = np.empty((iterations, 5), dtype=np.float32)
     numbers[:, :4] = variant.table(done + 1, iterations)
     before = np.arange(done, done + iterations + 1)
@@ -334,15 +287,7 @@ def _sum_units(variant: Variant, iterations: Ints) -> Floats:
 def _plain(
     mode: int, iterations: int, measured: Floats, kept: np.ndarray = NO_VALUES, kept_second: int = -1
 ) -> Plan:
-    """Make a plan that leaves regrets and sums unchanged: one pass per player in the given mode, or no iteration.
-
-    Args:
-        mode: `BEST` or `EVALUATE`; with 0 iterations also `UPDATE`.
-        iterations: 1, or 0 to load the machine code only.
-        measured: ``[1, 4]``, the array that gets the result of a measurement, see `Plan`.
-        kept: the array that gets values at chance leaves, see `Plan`.
-        kept_second: offset of player 1's values in ``kept``; -1: the passes do not write them.
-    """
+    """Make a plan that leaves regrets and sums unchanged: one pass per player in the given mode, or no iteration."""
     return Plan(mode, iterations, 0, *NO_NUMBERS, False, -np.inf, measured, kept, kept_second)
 
 

@@ -1,10 +1,10 @@
 """Passes over all boards of a game, shared by threads, with the same result for any number of threads.
 
-A pass computes the values of one player, the *traverser*. First all threads together compute the opponent's reach on
-the first round's single board. Then each thread takes *tasks*, which are groups of boards after the first deal. Finally
-all threads together compute the values on the first board. The number of tasks does not depend on the threads. Each
-task adds up its values in a fixed order, and the results of the tasks are added in a fixed order. So every number has
-the same bits whichever thread computes it.
+A pass computes the values of one player, the *traverser*; `solvers.exact.board` has its steps on one board. First all
+threads together compute the opponent's reach on the first round's single board. Then each thread takes *tasks*, which
+are groups of boards after the first deal. Finally all threads together compute the values on the first board. The
+number of tasks does not depend on the threads. Each task adds up its values in a fixed order, and the results of the
+tasks are added in a fixed order. So every number has the same bits whichever thread computes it.
 
 The *deal* of a round is the list of links from its boards to the boards of the next round, as in `solvers.game.Deal`;
 tables call a link an *entry*.
@@ -13,7 +13,7 @@ tables call a link an *entry*.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,15 +34,125 @@ from compiled.vector import (
     put_float64,
     store,
 )
-from solvers.exact.plan import Deals, GameView, Plan, Ranges, Thread
-from solvers.exact.reach import forward_reach
+from solvers.exact.board import (
+    Cursor,
+    Entry,
+    PassFactors,
+    RoundView,
+    Workspace,
+    backward_values,
+    forward_reach,
+    opposing_totals,
+    showdown_totals,
+)
 from solvers.exact.tables import DealTable
-from solvers.exact.totals import opposing_totals, showdown_totals
-from solvers.exact.update import backward_values
-from solvers.exact.views import Cursor, Entry, PassFactors, RoundView, Workspace
-from solvers.reference.kernels import BEST, UPDATE
+from solvers.game import BEST, UPDATE
+from solvers.steps import ZERO
 
-_ZERO: Any = np.float32(0)
+
+class Deals(NamedTuple):
+    """Maps between the boards of two consecutive rounds, for one traverser.
+
+    Attributes:
+        own: the map of the traverser's rows, by which values are passed back to the previous round.
+        other: the map of the opponent's rows, by which reach is passed on to the next round.
+    """
+
+    own: DealTable
+    other: DealTable
+
+
+class GameView(NamedTuple):
+    """The arrays of a game as kernels read them when one player is the traverser.
+
+    A kernel gets four of these tuples: with strategies from regrets for traverser 0 and 1, then with strategies from
+    sums for traverser 0 and 1.
+
+    Attributes:
+        entry: the opponent's initial range.
+        deals: `Deals` from each round to the next round.
+    """
+
+    entry: Entry
+    rounds: tuple[RoundView, ...]
+    deals: tuple[Deals, ...]
+
+
+class Plan(NamedTuple):
+    """Passes that one call of a kernel does: a pass for traverser 0, a pass for traverser 1, and so on.
+
+    Attributes:
+        mode: `UPDATE` changes regrets; `BEST` and `EVALUATE` measure, in a plan of one iteration.
+        every: number of iterations between two measurements of both best responses, with one more measurement at the
+            end; 0: no measurements.
+        numbers: ``[iteration, 5]``, the fields positive, negative, decay, ahead and gain of `PassFactors`.
+        dither: ``[iteration]``, the fraction of the last bit that is added before 16-bit numbers are rounded.
+        clip: whether negative regrets become 0.
+        target: exploitability in chips at which a measurement ends the plan.
+        measured: ``[measurement, 4]``, results: both best responses in chips, the time, and the seconds that measuring
+            took.
+        kept: in games of three rounds, output: each traverser's values at the chance leaves of the second round, before
+            they are multiplied by the probability of a board. Flat ``[board, traverser's row, chance leaf]`` for
+            traverser 0, then for traverser 1.
+        kept_second: offset of traverser 1's values in ``kept``; -1: ``kept`` is not used.
+    """
+
+    mode: int
+    n_iterations: int
+    every: int
+    numbers: Address
+    dither: Address
+    clip: bool
+    target: float
+    measured: Address
+    kept: Address
+    kept_second: int
+
+
+class Ranges(NamedTuple):
+    """Both players' initial ranges, by which a measurement weights the values at the root.
+
+    Attributes:
+        reach0, reach1: ``[row]``, the initial ranges of players 0 and 1.
+        scale: 1 / the summed weight of all pairs of hands.
+    """
+
+    reach0: Address
+    n_rows0: int
+    reach1: Address
+    n_rows1: int
+    scale: float
+
+
+class Thread(NamedTuple):
+    """The number of a thread, with the tasks and counters that it shares with the other threads.
+
+    Attributes:
+        tasks: flat ``[task, traverser's row, chance leaf]``, values that each task computes.
+        n_tasks: number of tasks (groups of boards after the first deal).
+        n_in_memory: number of tasks whose boards of the last round stay in memory; memory of other boards is released.
+        counters: counters of `compiled.threads`, common to all threads.
+    """
+
+    tasks: Address
+    n_tasks: int
+    n_in_memory: int
+    counters: Address
+    n_threads: int
+    number: int
+
+
+class Desk(NamedTuple):
+    """Buffers, ranges and tasks of one thread.
+
+    Attributes:
+        work: buffers of each round for either traverser. In the first round, buffers with a row for each hand are
+            shared by all threads.
+    """
+
+    work: tuple[tuple[Workspace, Workspace], ...]
+    ranges: Ranges
+    thread: Thread
 
 
 def _runner(n_rounds: int) -> Callable[[Plan, Packed, Packed], int]:
@@ -52,11 +162,7 @@ def _runner(n_rounds: int) -> Callable[[Plan, Packed, Packed], int]:
     def run(plan: Plan, views: Packed, packed: Packed) -> int:
         """Run one thread's part of the passes of a plan; return the number of passes that were run.
 
-        Args:
-            plan: the passes to run.
-            views: four `GameView`: for traversers 0 and 1 with strategies from regrets, then for traversers 0 and 1
-                with average strategies.
-            packed: the thread's buffers, both ranges, and the thread's number (`solvers.exact.plan.Desk`).
+        ``views`` holds four `GameView` (see there), and ``packed`` the thread's `Desk`.
         """
         desk = unpack(packed)
         ranges, thread, work = desk.ranges, desk.thread, desk.work
@@ -75,7 +181,7 @@ def _runner(n_rounds: int) -> Callable[[Plan, Packed, Packed], int]:
             if n_rounds == 1:
                 showdown_totals(top)
                 met = meet(thread.counters, thread.n_threads, met)
-                backward_values(top, _ZERO, True)
+                backward_values(top, ZERO, True)
             else:
                 opposing_totals(top)
                 met = meet(thread.counters, thread.n_threads, met)
@@ -124,59 +230,26 @@ RUNNERS = tuple(_runner(n_rounds) for n_rounds in (1, 2, 3))
 
 @inlined
 def _next_board(x: RoundView, work: Workspace, f: PassFactors, deals: Deals, e: int) -> Cursor:
-    """Make the `Cursor` for the next round's board to which link e of a deal leads.
-
-    One thread does all steps of the pass on this board.
-
-    Args:
-        x: the arrays of the next round.
-        work: the thread's buffers for the next round.
-        f: mode and factors of the pass.
-        deals: links to the boards of the next round.
-        e: number of the link.
-    """
+    """Make the `Cursor` for the next round's board to which link e of a deal leads; one thread does all its steps."""
     return Cursor(x, work, f, int64_at(deals.other.child, e), 0, 1)
 
 
 @inlined
 def _entry(above: Cursor, deals: Deals, e: int) -> Entry:
-    """Describe where the opponent's reach at the start of a board comes from, as an `Entry`.
-
-    Args:
-        above: the board of the previous round.
-        deals: links from the previous round's boards.
-        e: number of the link that leads to the board.
-    """
     parent_row = deals.other.parent_row + 4 * int64_at(deals.other.first_row, e)
     return Entry(above.work.exits, above.round.program.exit_width, parent_row)
 
 
 @inlined
 def _last_board(above: Cursor, c: Cursor, deals: Deals, e: int) -> None:
-    """Do all steps of a pass on a board of the last round; the values end in ``c.work.roots``.
-
-    Args:
-        above: the board of the previous round.
-        c: the board.
-        deals: links from the previous round's boards.
-        e: number of the link that leads to the board.
-    """
     forward_reach(c, _entry(above, deals, e))
     showdown_totals(c)
-    backward_values(c, _ZERO, True)
+    backward_values(c, ZERO, True)
 
 
 @inlined
 def _middle_board(above: Cursor, c: Cursor, view: GameView, work: Workspace, entry: int) -> None:
-    """Do all steps of a pass on a second-round board, and on all boards that follow it, in a game of three rounds.
-
-    Args:
-        above: the board of the first round.
-        c: the board; its values end in ``c.work.roots``.
-        view: the game for the traverser.
-        work: the thread's buffers for the last round.
-        entry: number of the link that leads to the board.
-    """
+    """Do all steps of a pass on a second-round board, and on all boards that follow it, in a game of three rounds."""
     forward_reach(c, _entry(above, view.deals[0], entry))
     opposing_totals(c)
     _clear_values(c.work.continuation, 0, _n_values(c))
@@ -210,19 +283,8 @@ def _measure(
 ) -> int:
     """Compute both best-response values in thread 0, and signal all threads to stop if the plan's target is reached.
 
-    The result is a row of ``plan.measured``. NaN also stops the plan; the caller reports it as an error.
-
-    Args:
-        plan: the plan of the passes.
-        ranges: both players' initial ranges.
-        x: the arrays of the first round.
-        work: the first round's buffers for traverser 0 and for traverser 1, with their values at the root.
-        thread: the calling thread.
-        met: number of the next barrier.
-        began: time when the measurement began.
-
-    Returns:
-        The number of the next barrier after this function's own barrier.
+    The result is a row of ``plan.measured``. NaN also stops the plan; the caller reports it as an error. The function
+    returns the number of the next barrier after its own; ``met`` is its own.
     """
     if thread.number == 0:
         stride = x.program.root_width
@@ -249,14 +311,12 @@ def _dot(weights: Address, values: Address, stride: int, n: int) -> float:
 
 @inlined
 def _n_passes(plan: Plan) -> int:
-    """Number of passes of a plan that does not stop early."""
     n = plan.n_iterations
     return 2 * n if plan.every == 0 else 2 * (n + (n + plan.every - 1) // plan.every)
 
 
 @inlined
 def _factors(plan: Plan, i: int, n_passes: int) -> PassFactors:
-    """Mode and factors of pass i of a plan."""
     at, mode = i // 2, plan.mode
     if plan.every > 0:
         n_measured = i // (2 * plan.every + 2)
@@ -316,9 +376,8 @@ def _n_values(c: Cursor) -> int:
 
 @inlined
 def _clear_values(values: Address, start: int, n: int) -> None:
-    """Set n values to 0, from offset ``start`` on."""
     for at in range(start, start + n, TILE):
-        store(values, at, fill8(_ZERO))
+        store(values, at, fill8(ZERO))
 
 
 @inlined
@@ -326,15 +385,7 @@ def _collect(deal: DealTable, entry: int, above: Cursor, c: Cursor, values: Addr
     """Add a board's root values to the values at the chance leaves from which the board is dealt.
 
     The link that leads to the board stands for one or several dealt boards that are equal up to suits; the values are
-    added once for each of them.
-
-    Args:
-        deal: links from the previous round's boards, for the traverser.
-        entry: number of the link that leads to the board.
-        above: the board of the previous round.
-        c: the board, with its values in ``c.work.roots``.
-        values: flat ``[row of the previous round, chance leaf]`` from offset ``start`` on, changed in place.
-        start: offset in ``values``.
+    added once for each of them. ``values`` is flat ``[row of the previous round, chance leaf]`` from ``start`` on.
     """
     count, stride = int64_at(above.round.own.count, above.board), above.round.program.exit_width
     for m in range(int64_at(deal.first_image, entry), int64_at(deal.first_image, entry + 1)):

@@ -1,10 +1,9 @@
 """Regrets or sums of one player on all boards of a round, in single precision or in 16 bits.
 
-Values are a flat array ``[block, slot, 16 hands]``; a slot is one action of one decision, and ``number = value *
-unit``. A float16 has 11 significant bits. A fraction of the last bit, which changes from iteration to iteration
-(`dither`), is added to a value before it is rounded toward 0. So rounding is right on average, and a number that should
-change by less than the last bit changes in some iterations. Units keep values where a float16 has full precision: 6e-5
-to 65,504.
+Values are a flat array ``[block, slot, 16 hands]``, and ``number = value * unit``. A float16 has 11 significant bits. A
+fraction of the last bit, which changes from iteration to iteration (`dither`), is added to a value before it is rounded
+toward 0. So rounding is right on average, and a number that should change by less than the last bit changes in some
+iterations. Units keep values where a float16 has full precision: 6e-5 to 65,504.
 """
 
 from __future__ import annotations
@@ -12,22 +11,20 @@ from __future__ import annotations
 import mmap
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from compiled.mapped import mapped
-from compiled.precision import DITHER_STEPS, LARGEST
+from compiled.precision import DITHER_STEPS, HALF, LARGEST, SINGLE
 from compiled.vector import WIDTH, aligned
 from solvers.exact.tables import HandTable
-from solvers.state import all_finite
+from solvers.state import GOLDEN, all_finite
 from solvers.tree import Ints
 
 CHECKED_AT_ONCE = 1 << 24
 """Number of values that are checked before their mapped memory is released."""
-
-_GOLDEN = (5**0.5 - 1) / 2
 
 
 @dataclass
@@ -37,8 +34,6 @@ class Storage:
     Attributes:
         values: flat array ``[block, slot, 16 hands]``.
         unit: factor of the values: ``number = value * unit``.
-        n_slots: number of slots, one for each action of each decision.
-        hands: the player's hands in the round.
         mapping: mapping of the file that holds the values; None: they are in memory.
         untouched: whether nobody has written any value.
     """
@@ -54,18 +49,7 @@ class Storage:
     def blank(
         cls, n_slots: int, hands: HandTable, *, short: bool, unit: float = 1.0, folder: Path | None = None
     ) -> Self:
-        """Create storage of zeros, in memory or mapped from a temporary file.
-
-        Args:
-            n_slots: number of slots, one for each action of each decision.
-            hands: the player's hands in the round.
-            short: whether values have 16 bits instead of 32.
-            unit: factor of the values.
-            folder: folder of the temporary file; None: the values are in memory.
-
-        Raises:
-            OSError: the folder cannot be written, or its disk has no room.
-        """
+        """Create storage of zeros, in memory or mapped from a temporary file in ``folder``."""
         size, dtype = WIDTH * int(hands.first_block[-1]) * n_slots, np.float16 if short else np.float32
         values, mapping = (aligned(size, dtype), None) if folder is None else mapped(folder, size, dtype)
         return cls(values, unit, n_slots, hands, mapping)
@@ -75,10 +59,15 @@ class Storage:
         """Whether values have 16 bits instead of 32."""
         return self.values.dtype == np.float16
 
-    def take_memory(self, part: int, n_parts: int) -> None:
-        """Write zeros to part ``part`` of ``n_parts`` equal parts of the values.
+    @property
+    def kind(self) -> np.signedinteger[Any]:
+        """The precision of the values: `SINGLE` or `HALF` of `compiled.precision`."""
+        return HALF if self.short else SINGLE
 
-        The operating system then provides the memory at once, and threads do not wait for it in the first pass.
+    def take_memory(self, part: int, n_parts: int) -> None:
+        """Write zeros to part ``part`` of ``n_parts`` equal parts of the values, so that the first pass need not wait.
+
+        The operating system provides memory only when it is written.
         """
         size = len(self.values)
         if self.mapping is None and self.untouched:
@@ -124,4 +113,4 @@ def dither(iterations: Ints) -> NDArray[np.int32]:
 
     Over any range of iterations the fractions spread evenly over [0, 1).
     """
-    return np.asarray(iterations * _GOLDEN % 1.0 * DITHER_STEPS, dtype=np.int32)
+    return np.asarray(iterations * GOLDEN % 1.0 * DITHER_STEPS, dtype=np.int32)

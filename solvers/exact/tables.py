@@ -1,4 +1,15 @@
-"""Boards as the exact engine's kernels read them: blocks of 16 hands, cards, ties, and maps between rounds.
+"""A game as the exact engine's kernels read it: steps of the betting, blocks of hands, ties, maps between rounds.
+
+A round's betting is a list of steps for one traverser (`Program`); kernels run through the lists once for each block.
+For a leaf pair let
+
+    D[h] = (opposing reach that hand h beats) − (opposing reach that beats h)
+    T[h] = all opposing reach compatible with h
+
+A fold is worth T times the chips that the traverser wins or loses. A showdown for ``stake`` with ``rake`` is worth
+``(stake − rake / 2) * D − rake / 2 * T``. Leaf pairs are sorted by what they need: T alone (folds), T and D (a fold and
+a showdown, or a raked showdown), D alone. A sequence with several folds or showdowns has several leaf pairs; their
+number is padded to a multiple of 16.
 
 A player's hands on a board fill whole blocks of 16 rows. Rows after the last hand are padding: they hold card
 `NO_CARD`, never get reach, and have values of 0. The player's blocks on board b are ``first_block[b] .. first_block[b +
@@ -8,18 +19,168 @@ which is always 0.
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from compiled.vector import WIDTH
-from solvers.exact.program import padded
+from compiled.records import Records
+from compiled.vector import TILE, WIDTH
 from solvers.game import Deal, Hands, LiveGame
-from solvers.tree import Ints
+from solvers.steps import ReachStep, ValueStep, reach_steps, value_steps
+from solvers.tree import FOLD, SHOWDOWN, Forest, Ints
 
 Int32s = NDArray[np.int32]
 NO_CARD = 52
+"""Card of the padding rows."""
+
+
+class Program(NamedTuple):
+    """The betting of a round for one traverser, as lists that kernels read.
+
+    The head of this module explains T and D. Offsets count elements of buffers with 16 hands for each node or sequence.
+
+    Attributes:
+        n_roots: number of lines that enter the round.
+        root_width: ``n_roots`` padded to a multiple of 8.
+        down: `ReachStep` of each of the opponent's decisions.
+        up: `ValueStep` of each decision.
+        n_leaf_pairs: number of leaf pairs, a multiple of 16.
+        leaf_pairs: ``[leaf pair]``, offset of the opponent's sequence.
+        total_end: leaf pairs before this number need T; a multiple of 16.
+        win_start: leaf pairs from this number on need D; a multiple of 16.
+        folds, showdowns: ``[leaf pair]``, offset of the fold and of the showdown; a spare node if there is none.
+        fold_pay, win_pay, rake_pay: ``[leaf pair]``, chips: a fold is worth ``fold_pay * T``, a showdown ``win_pay * D
+            + rake_pay * T``.
+        raked: whether any ``rake_pay`` is not 0.
+        n_exits: number of chance leaves.
+        exit_width: ``n_exits`` padded to a multiple of 8.
+        exits: ``[chance leaf]``, offset of the opponent's sequence, padded to ``exit_width``.
+        exit_nodes: ``[chance leaf]``, offset of the node.
+    """
+
+    n_roots: int
+    root_width: int
+    n_sequences: int
+    n_nodes: int
+    n_own_slots: int
+    n_other_slots: int
+    n_down: int
+    down: Records
+    n_up: int
+    up: Records
+    n_leaf_pairs: int
+    leaf_pairs: Ints
+    total_end: int
+    win_start: int
+    folds: Ints
+    fold_pay: np.ndarray
+    showdowns: Ints
+    win_pay: np.ndarray
+    raked: bool
+    rake_pay: np.ndarray
+    n_exits: int
+    exit_width: int
+    exits: Ints
+    exit_nodes: Ints
+
+
+def padded(n: int, to: int = TILE) -> int:
+    """The smallest multiple of ``to`` that is at least n.
+
+    >>> padded(17), padded(16, 16), padded(0)
+    (24, 16, 0)
+    """
+    return -(-n // to) * to
+
+
+def program(forest: Forest, p: int, locked: dict[int, int]) -> Program:
+    """Make the `Program` of a round's betting for traverser p.
+
+    ``locked`` has the number of each locked decision's lock, by the decision's node.
+    """
+    if locked:
+        return _program(forest, p, locked)
+    kept = _kept.setdefault(
+        forest, {}
+    )  # as long as the forest exists: solves of many boards share their betting
+    if p not in kept:
+        kept[p] = _program(forest, p, {})
+    return kept[p]
+
+
+_kept: WeakKeyDictionary[Forest, dict[int, Program]] = WeakKeyDictionary()
+
+
+def _program(forest: Forest, p: int, locked: dict[int, int]) -> Program:
+    a, q = forest.arrays, 1 - p
+    down, up = reach_steps(a, q, locked), value_steps(a, p, locked)
+    leaf_pairs, total_end, win_start = _leaf_pairs(forest, p)
+    fold, showdown = (np.array([leaf_pair[k] for leaf_pair in leaf_pairs], dtype=np.int64) for k in (1, 2))
+    gain = a.stake * (1 if p == 0 else -1)
+    fold_pay = np.where(fold >= 0, gain[fold] - np.where(gain[fold] > 0, a.rake[fold], 0.0), 0.0)
+    rake_pay = np.where(showdown >= 0, -a.rake[showdown] / 2, 0.0)
+    win_pay = np.where(showdown >= 0, a.stake[showdown], 0.0) + rake_pay
+    leaves = forest.chance_leaves
+    exits = np.zeros(padded(len(leaves)), dtype=np.int64)
+    exits[: len(leaves)] = WIDTH * a.sequence[q, leaves]
+    return Program(
+        n_roots=forest.n_roots,
+        root_width=padded(forest.n_roots),
+        n_sequences=max(forest.n_sequences(q), padded(forest.n_roots)),
+        n_nodes=forest.n_nodes,
+        n_own_slots=forest.n_slots[p],
+        n_other_slots=forest.n_slots[q],
+        n_down=len(down),
+        down=Records(ReachStep, down),
+        n_up=len(up),
+        up=Records(ValueStep, up),
+        n_leaf_pairs=len(leaf_pairs),
+        leaf_pairs=WIDTH * np.array([leaf_pair[0] for leaf_pair in leaf_pairs], dtype=np.int64),
+        total_end=total_end,
+        win_start=win_start,
+        folds=WIDTH * np.where(fold >= 0, fold, forest.n_nodes),
+        fold_pay=fold_pay.astype(np.float32),
+        showdowns=WIDTH * np.where(showdown >= 0, showdown, forest.n_nodes),
+        win_pay=win_pay.astype(np.float32),
+        raked=bool(rake_pay.any()),
+        rake_pay=rake_pay.astype(np.float32),
+        n_exits=len(leaves),
+        exit_width=len(exits),
+        exits=exits,
+        exit_nodes=WIDTH * leaves,
+    )
+
+
+def _leaf_pairs(forest: Forest, p: int) -> tuple[list[tuple[int, int, int]], int, int]:
+    """List the leaf pairs: folds and showdowns after the same sequence of the opponent.
+
+    Returns:
+        A tuple (sequence, fold or -1, showdown or -1) for each leaf pair; and `Program.total_end`, `Program.win_start`.
+    """
+    a, sequence = forest.arrays, forest.arrays.sequence[1 - p]
+    leaves: dict[int, tuple[list[int], list[int]]] = {}
+    for k, kind in enumerate((FOLD, SHOWDOWN)):
+        for n in np.flatnonzero(a.kind == kind).tolist():
+            leaves.setdefault(int(sequence[n]), ([], []))[k].append(n)
+    leaf_pairs = [
+        (number, fold, showdown)
+        for number, (folds, showdowns) in sorted(leaves.items())
+        for fold, showdown in zip_longest(folds, showdowns, fillvalue=-1)
+    ]
+
+    def needs(leaf_pair: tuple[int, int, int]) -> tuple[bool, bool]:
+        _, fold, showdown = leaf_pair
+        return showdown >= 0, not (fold >= 0 or (showdown >= 0 and a.rake[showdown] > 0))
+
+    leaf_pairs.sort(key=needs)  # first leaf pairs that need T alone, then T and D, then D alone
+    n_total = sum(not no_total for _, no_total in map(needs, leaf_pairs))
+    n_win = sum(win for win, _ in map(needs, leaf_pairs))
+    win_start = (len(leaf_pairs) - n_win) // WIDTH * WIDTH
+    leaf_pairs += [(0, -1, -1)] * (padded(len(leaf_pairs), WIDTH) - len(leaf_pairs))
+    return leaf_pairs, padded(n_total, WIDTH), win_start
 
 
 class HandTable(NamedTuple):
@@ -60,7 +221,6 @@ class DealTable(NamedTuple):
 
     Attributes:
         first: ``[board + 1]``, first entry of each board.
-        n_entries: number of entries.
         child: ``[entry]``, the board of the next round.
         first_row: ``[entry]``, index of the entry's first row in ``parent_row``.
         parent_row: for each row of the entry's board of the next round, the row of the same hand in this round. Padding
@@ -88,7 +248,6 @@ def n_blocks(count: int) -> int:
 
 
 def hand_table(rows: Hands, other: Hands) -> HandTable:
-    """Make the `HandTable` of a player's hands ``rows`` against the hands ``other`` of the opponent."""
     count, other_count = rows.n_hands.astype(np.int64), other.n_hands.astype(np.int64)
     first = first_rows(count)
     cards = np.full((first[-1], 2), NO_CARD, dtype=np.int32)
@@ -103,13 +262,13 @@ def hand_table(rows: Hands, other: Hands) -> HandTable:
 
 
 def padded_rows(count: Ints) -> Ints:
-    """Number of rows of the blocks that each board's hands fill, given the number of hands ``count[board]``."""
+    """Number of rows of the blocks that each board's ``count[board]`` hands fill."""
     rows: Ints = -(-count // WIDTH) * WIDTH
     return rows
 
 
 def first_rows(count: Ints) -> Ints:
-    """First row of each board, and the end: ``[board + 1]``; ``count[board]`` is the number of hands."""
+    """First row of each board, and the end: ``[board + 1]``."""
     return np.concatenate([[0], np.cumsum(padded_rows(count))]).astype(np.int64)
 
 
@@ -133,29 +292,19 @@ def class_table(own: Hands, other: Hands) -> ClassTable:
 
 
 def distinct(first: Ints, second: Ints) -> Ints:
-    """Return the different numbers of two arrays, ascending.
-
-    np.union1d does the same, but it loads numpy.ma, which takes longer than the rest of a small job's plan.
-    """
+    """Return the different numbers of two arrays, ascending."""
+    # not np.union1d: it loads numpy.ma, which takes longer than the rest of a small job's plan
     both = np.sort(np.concatenate([first, second]))
     different: Ints = both[np.diff(both, prepend=both[:1] - 1) > 0]
     return different
 
 
 def no_classes() -> ClassTable:
-    """Make the `ClassTable` of a round without showdowns."""
     return ClassTable(np.zeros(1, dtype=np.int64), np.zeros((0, 2), dtype=np.int32))
 
 
 def deal_table(deal: Deal, above: Hands, below: Hands, p: int) -> DealTable:
-    """Make player p's `DealTable`.
-
-    Args:
-        deal: links between the boards of two rounds.
-        above: p's hands on the boards of the earlier round.
-        below: p's hands on the boards of the later round.
-        p: the player.
-    """
+    """Make player p's `DealTable` from p's hands on the boards of the round ``above`` and of the round ``below``."""
     parent_of = np.repeat(np.arange(len(deal.first) - 1), np.diff(deal.first))
     count = below.n_hands[deal.child].astype(np.int64)
     first = first_rows(count)

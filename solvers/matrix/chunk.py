@@ -22,9 +22,9 @@ import numpy as np
 from compiled import kernel
 from solvers.discount import Factors, Variant
 from solvers.errors import SolverError
+from solvers.game import BEST, EVALUATE
 from solvers.reference.kernels import (
-    BEST,
-    EVALUATE,
+    LockArrays,
     add_to_sums,
     match,
     matrix_values,
@@ -32,11 +32,8 @@ from solvers.reference.kernels import (
     update_up,
     values_up,
 )
-from solvers.reference.locks import LockArrays
+from solvers.state import ChunkStrategy
 from solvers.tree import DECISION, Floats, Forest, ForestArrays, Ints
-
-ChunkStrategy = tuple[Floats, Floats]
-"""Both players' regrets, sums or strategies in a chunk: ``[slot, row]``; a slot is one action of one decision."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +98,6 @@ def iterate(
     Each iteration updates player 0, then player 1 against player 0's new strategy.
 
     Args:
-        chunk: the chunk.
         variant: the variant of CFR.
         start: number of iterations that were run before.
         iterations: number of iterations to run.
@@ -110,9 +106,6 @@ def iterate(
         guesses: both players' predicted regrets, for a predictive variant.
         own_reach: for each player ``[row]``, the reach at the chunk's root, by which strategy sums are weighted; None:
             ``chunk.entering``.
-
-    Raises:
-        SolverError: the variant is predictive, and there are no ``guesses``.
     """
     if variant.predictive and guesses is None:
         raise SolverError(f"variant {variant.name}: expected predicted regrets (guesses), found None")
@@ -146,7 +139,6 @@ def reach_of(chunk: Chunk, strategy: ChunkStrategy, p: int, entering: Floats | N
     """Compute player p's reach at each sequence of a chunk.
 
     Args:
-        chunk: the chunk.
         strategy: both players' strategies.
         p: the player.
         entering: ``[row]``, the player's reach at the root; None: 1 for each row.

@@ -26,12 +26,7 @@ def row_matrices(
 ) -> tuple[Floats, Floats]:
     """Compute the matrices of folds (the joint weights W) and of showdowns: each ``[own row, opposing row]``.
 
-    Args:
-        own: hands of the player whose values the matrices give.
-        other: hands of the opponent.
-        own_weight: ``[own hand]``, the weight of each own hand.
-        reach: ``[opposing hand]``, the weight of each opposing hand.
-        n_ids: number of different cards.
+    The hands ``own`` have the weights ``own_weight``, the opponent's hands the weights ``reach``.
     """
     k, n, m = other.n_rows, len(own.row), len(other.row)
     endings = np.arange(k)
@@ -73,14 +68,10 @@ def add_deal(
 
     Args:
         totals: ``[own row, opposing row, leaf]``, the matrices, changed in place.
-        own: hands of the player whose values the matrices give.
-        other: hands of the opponent.
-        own_weight: ``[own hand]``, the weight of each own hand.
-        reach: ``[opposing hand]``, the weight of each opposing hand.
+        own, other, own_weight, reach, n_ids: as for `row_matrices`.
         payoffs: ``[own next row, opposing next row, leaf]``: the payoff matrices of the chunks that the board leads to,
             own gains positive.
-        own_image: ``[own hand]``, the hand's next row; -1: the board blocks the hand.
-        other_image: ``[opposing hand]``, the hand's next row; -1: the board blocks the hand.
+        own_image, other_image: ``[hand]``, the hand's next row; -1: the board blocks the hand.
         n_ids: number of different cards.
     """
     _add_deal(
@@ -100,11 +91,7 @@ def add_deal(
 
 
 def _collect(own: Hands, own_weight: Floats, values: Floats) -> Floats:
-    """Sum values ``[own hand, opposing row]`` over the hands of each own row, with weights.
-
-    Returns:
-        ``[own row, opposing row]``.
-    """
+    """Sum values ``[own hand, opposing row]`` over the hands of each own row, with weights."""
     out = np.zeros((own.n_rows, values.shape[1]))
     order = np.argsort(own.row, kind="stable")
     groups, starts = np.unique(own.row[order], return_index=True)
@@ -128,24 +115,10 @@ def _add_deal(
     n_ids: int,
     totals: Floats,
 ) -> None:
-    """Do the work of `add_deal`, with the attributes of both players' hands as single arrays.
+    """Do the work of `add_deal`, whose arguments these are, with the attributes of the hands as single arrays.
 
     Each own hand i and opposing hand j that share no card with each other or with the board add
     ``own_weight[i] · reach[j] · payoffs[own_image[i], other_image[j]]`` to ``totals`` at i's row and j's row.
-
-    Args:
-        own_ids: ``[own hand, card]``, numbers of the cards of each own hand.
-        twin: ``[own hand]``, the opposing hand with the same cards; -1: the opponent has no such hand.
-        own_group: ``[own hand]``, the row of each own hand.
-        own_weight: ``[own hand]``, the weight of each own hand.
-        other_ids: ``[opposing hand, card]``, numbers of the cards of each opposing hand.
-        other_group: ``[opposing hand]``, the row of each opposing hand.
-        reach: ``[opposing hand]``, the weight of each opposing hand.
-        payoffs: ``[own next row, opposing next row, leaf]``, own gains positive.
-        own_image: ``[own hand]``, the hand's next row; -1: the board blocks the hand.
-        other_image: ``[opposing hand]``, the hand's next row; -1: the board blocks the hand.
-        n_ids: number of different cards.
-        totals: ``[own row, opposing row, leaf]``, the matrices, changed in place.
     """
     width, n, k = totals.shape[1], totals.shape[2], own_ids.shape[1]
     # Own next rows against all opposing hands, including those that share a card; subtracted further down.

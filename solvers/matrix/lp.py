@@ -22,7 +22,8 @@ from scipy.optimize import linprog
 
 from solvers.errors import SolverError
 from solvers.game import LiveGame, Strategies
-from solvers.matrix.chunk import Chunk, ChunkStrategy
+from solvers.matrix.chunk import Chunk
+from solvers.state import ChunkStrategy
 from solvers.tree import DECISION, FOLD, SHOWDOWN, Floats, Forest, Ints
 
 Method = Literal["highs", "highs-ds", "highs-ipm"]
@@ -62,11 +63,7 @@ class LpResult:
 
 
 def solve_lp(form: SequenceForm, method: Method = "highs", *, dense: bool = False) -> LpResult:
-    """Solve a game in sequence form by linear programming.
-
-    Raises:
-        SolverError: HiGHS did not find an optimum; its explanation is in the message.
-    """
+    """Solve a game in sequence form by linear programming."""
     (n_x, n_y), (E, F) = form.payoff.shape, form.flow
     n_v = F.shape[0]
     size = abs(form.payoff).max() or 1.0  # HiGHS drops coefficients below 1e-9: deep chunks have tiny weights
@@ -94,11 +91,7 @@ def solve_lp(form: SequenceForm, method: Method = "highs", *, dense: bool = Fals
 
 
 def chunk_form(chunk: Chunk) -> SequenceForm:
-    """Return the sequence form of a chunk; its plans are flattened arrays ``reach[sequence, row]``.
-
-    Raises:
-        SolverError: both players' matrices differ, so the chunk is not a zero-sum game.
-    """
+    """Return the sequence form of a zero-sum chunk; its plans are flattened arrays ``reach[sequence, row]``."""
     if not np.array_equal(chunk.matrices[0], chunk.matrices[1], equal_nan=True):
         raise SolverError("chunk: the LP needs equal matrices for both players, found two that differ")
     a, n_rows = chunk.forest.arrays, chunk.n_rows
@@ -117,10 +110,7 @@ def chunk_form(chunk: Chunk) -> SequenceForm:
 
 
 def chunk_strategy(chunk: Chunk, result: LpResult) -> ChunkStrategy:
-    """Return both players' realisation plans in the form of strategy sums: ``[slot, row]``.
-
-    A slot is one action of one decision.
-    """
+    """Return both players' realisation plans in the form of strategy sums: ``[slot, row]``."""
     first, second = (result.plans[p].reshape(-1, chunk.n_rows[p])[1:].copy() for p in (0, 1))
     return first, second
 
@@ -128,10 +118,8 @@ def chunk_strategy(chunk: Chunk, result: LpResult) -> ChunkStrategy:
 def live_form(game: LiveGame) -> SequenceForm:
     """Return the sequence form of a small game of several rounds, with a row for each hand on each board.
 
-    Locked hands get constraints that fix their frequencies.
-
-    Raises:
-        SolverError: boards that are equal up to suits are merged, hands share strategy rows, or rake is taken.
+    Locked hands get constraints that fix their frequencies. The function refuses boards that stand for several boards
+    equal up to suits, hands that share strategy rows, and rake.
     """
     if game.raked:
         raise SolverError("live game: the LP needs a zero-sum game, found rake")
@@ -171,10 +159,7 @@ def live_form(game: LiveGame) -> SequenceForm:
 
 
 def live_strategies(game: LiveGame, result: LpResult) -> Strategies:
-    """Return both players' realisation plans in the form of strategy sums: for each round ``[board, slot, hand]``.
-
-    A slot is one action of one decision.
-    """
+    """Return both players' realisation plans in the form of strategy sums: for each round ``[board, slot, hand]``."""
     out = game.zeros()
     offset = [0, 0]
     for t, r in enumerate(game.rounds):
@@ -189,11 +174,7 @@ def live_strategies(game: LiveGame, result: LpResult) -> Strategies:
 
 
 def solve_live(game: LiveGame, method: Method = "highs") -> Strategies:
-    """Compute an equilibrium of a small game of several rounds, in the form of strategy sums.
-
-    Raises:
-        SolverError: `live_form` refuses the game, or HiGHS did not find an optimum.
-    """
+    """Compute an equilibrium of a small game of several rounds, in the form of strategy sums."""
     return live_strategies(game, solve_lp(live_form(game), method))
 
 
@@ -235,13 +216,8 @@ class _Plan:
     ) -> None:
         """Add the constraints of all decisions of player p on one board.
 
-        Args:
-            forest: the betting trees.
-            p: the player.
-            count: number of rows on the board.
-            width: number of rows with padding; row h at a sequence has the variable ``start + sequence · width + h``.
-            start: the board's first variable.
-            locked: for locked decisions, by node, the frequencies ``[action, row]``; NaN: the row is not locked.
+        Row h at a sequence has the variable ``start + sequence · width + h``; rows from ``count`` on are padding.
+        ``locked`` has the frequencies ``[action, row]`` of locked decisions by node; NaN: the row is not locked.
         """
         a = forest.arrays
         self.size = max(self.size, start + forest.n_sequences(p) * width)
@@ -294,17 +270,9 @@ def _locked(game: LiveGame, t: int, b: int, p: int) -> dict[int, Floats]:
 
 
 def _source(game: LiveGame, t: int, p: int, parent: tuple[int, int], root: int, h: int) -> int:
-    """Return the variable of a hand's reach at the chance leaf before a board.
+    """Return the variable of hand h's reach at the chance leaf before a board, counted from the board before's first.
 
-    The result is relative to the player's first variable of the board before.
-
-    Args:
-        game: the game.
-        t: the round of the board.
-        p: the player.
-        parent: the board before, and the number of the deal's link between both boards (see `solvers.game.Deal`).
-        root: the betting line that enters the board.
-        h: the hand on the board.
+    ``parent`` is the board before, and the number of the deal's link between both boards.
     """
     above = game.rounds[t - 1]
     assert above.deal is not None

@@ -13,25 +13,20 @@ import numpy as np
 
 from solvers.discount import Variant
 from solvers.game import LeafValues, LiveGame, Strategies
-from solvers.matrix.chunk import ChunkStrategy
 from solvers.measure import Exploitability, Measurement, expected_value, exploitability
 from solvers.reference.walk import Walker
-from solvers.solver import Part, step_by_step
-from solvers.state import all_finite
+from solvers.solver import Part, Solver, step_by_step
+from solvers.state import ChunkStrategy, all_finite
 from solvers.tree import Floats
 
 
-class Cfr:
-    """A solve in progress by plain CFR; it implements `solvers.solver.Solver`.
-
-    A *slot* is one action of one of the player's decisions.
+class Cfr(Solver):
+    """A solve in progress by plain CFR.
 
     Attributes:
-        iteration: number of iterations done.
         regrets: for each round and player ``[board, slot, row]``.
         sums: strategy sums, for each round and player ``[board, slot, row]``; normalised they are the average strategy.
         guesses: predicted regrets of a predictive variant, for each round and player ``[board, slot, row]``; else None.
-        parts: names of the solve's arrays: "regrets", "sums" and, of a predictive variant, "guesses".
     """
 
     def __init__(
@@ -57,11 +52,9 @@ class Cfr:
 
     @property
     def state_bytes(self) -> int:
-        """Size of all arrays of the solve in bytes."""
         return sum(array.nbytes for part in self.parts for pair in self._whole(part) for array in pair)
 
     def run(self, iterations: int) -> None:
-        """Run ``iterations`` more iterations."""
         for _ in range(iterations):
             factors = self.variant.factors(self.iteration + 1)
             for p in (0, 1):
@@ -69,70 +62,48 @@ class Cfr:
             self.iteration += 1
 
     def run_to(self, target: float, iterations: int, every: int) -> list[Measurement]:
-        """Run until the exploitability, measured every ``every`` iterations, is at most ``target`` chips.
-
-        The run ends after ``iterations`` iterations at the latest. The method returns all measurements.
-        """
         return step_by_step(self, target, iterations, every)
 
     def exploitability(self) -> Exploitability:
-        """Measure the exploitability of the average strategies, by exact best responses."""
         return exploitability(self.judge, self.sums)
 
     def expected_values(self) -> tuple[float, float]:
-        """Compute both players' chips per deal when both follow the average strategies."""
         return expected_value(self.judge, self.sums, 0), expected_value(self.judge, self.sums, 1)
 
     def leaf_values(self) -> LeafValues:
-        """Compute the values of all chance leaves when both players follow the average strategies.
-
-        Returns:
-            Counterfactual values by (round, board): for each player ``[chance leaf, hand]``.
-        """
         return self.judge.leaf_values(self.sums)
 
     def enter(self, p: int, reach: Floats) -> None:
-        """Replace player p's range at the root by ``reach[hand]``; later iterations and measurements use it."""
         self.game = self.walker.game = self.game.entered(p, reach)
         if "judge" in self.__dict__:
             self.judge.game = self.game
 
     def root_values(self, p: int) -> Floats:
-        """Return player p's counterfactual values ``[hand]`` at the root in the last iteration.
-
-        In that iteration both play the current strategies; numbers after the player's last hand are undefined.
-        """
         return self._values[p]
 
     def average_values(self, p: int) -> Floats:
-        """Compute p's counterfactual values ``[hand]`` at the root when both players follow the average strategies."""
         values: Floats = self.judge.evaluate(p, self.sums)[0]
         return values
 
     def best_values(self, p: int) -> Floats:
-        """Compute the values ``[hand]`` at the root of player p's best response to the opponent's average strategy."""
         values: Floats = self.judge.best_response(p, self.sums)[0]
         return values
 
     def read(self, part: Part, t: int, b: int) -> ChunkStrategy:
-        """Copy an array of the solve (``part``, see `parts`) on board b of round t: for each player ``[slot, row]``."""
         first, second = self._whole(part)[t]
         return first[b].copy(), second[b].copy()
 
     def write(self, part: Part, t: int, b: int, numbers: ChunkStrategy) -> None:
-        """Write an array of the solve (``part``, see `parts`) on board b of round t, in the form of `read`."""
         for all_boards, board in zip(self._whole(part)[t], numbers, strict=True):
             all_boards[b] = board
 
     def finite(self) -> bool:
-        """Whether all numbers in all arrays of the solve are finite."""
         return all(all_finite(*pair) for part in self.parts for pair in self._whole(part))
 
     def let_go(self) -> None:
-        """Release no memory (see `Solver.let_go`), since no array is mapped from a file."""
+        pass  # no array is mapped from a file
 
     def close(self) -> None:
-        """Stop the solver's threads."""
         self.walker.close()
         if "judge" in self.__dict__:
             self.judge.close()

@@ -5,19 +5,59 @@
 decisions: the mean by p's strategy (for a best response the maximum) where p decides, and the sum where q decides.
 ``update_up`` takes the place of ``values_up`` where p's regrets are updated. If hands are locked, ``impose`` follows
 ``match``, and ``respond_up`` takes the place of ``values_up`` for a best response. `solvers.tree` explains nodes, slots
-and sequences. Hands from number ``count`` on are padding, which is not read. Kernels do not check their arguments.
+and sequences. Hands from number ``count`` on are padding, which is not read. Hand h plays row ``group[h]`` of regrets,
+sums and strategies; if ``direct``, row h. Kernels do not check their arguments.
 """
+
+from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from compiled import kernel, part
 from solvers.discount import Factors
-from solvers.reference.locks import LockArrays, impose
+from solvers.game import BEST, LiveGame
 from solvers.state import FLOOR
 from solvers.tree import DECISION, Endings, Floats, ForestArrays, Ints
 
-UPDATE, BEST, EVALUATE = range(3)
-"""Modes: regrets are updated, the player plays a best response, or both players' strategies are evaluated."""
+
+class LockArrays(NamedTuple):
+    """Locked hands of a player on all boards of a round; the arrays are empty if no hand is locked.
+
+    Attributes:
+        node: ``[lock]``, the locked decisions.
+        first: ``[node]``, the index of a decision's first action in ``frequencies``; -1: the decision is not locked.
+        frequencies: ``[board, locked action, hand]``; NaN: the hand is not locked.
+    """
+
+    node: Ints
+    first: Ints
+    frequencies: Floats
+
+
+def lock_arrays(game: LiveGame, t: int, p: int, dtype: type = np.float64) -> LockArrays:
+    locks = [lock for lock in game.locks if (lock.round, lock.player) == (t, p)]
+    if not locks:
+        nothing = np.zeros(0, dtype=np.int64)
+        return LockArrays(nothing, nothing, np.zeros((0, 0, 0), dtype))
+    first = np.full(game.rounds[t].forest.n_nodes, -1, dtype=np.int64)
+    sizes = [lock.frequencies.shape[1] for lock in locks]
+    nodes = np.array([lock.node for lock in locks], dtype=np.int64)
+    first[nodes] = np.cumsum([0, *sizes[:-1]])
+    frequencies = np.concatenate([lock.frequencies for lock in locks], axis=1)
+    return LockArrays(nodes, first, frequencies.astype(dtype))
+
+
+@part
+def impose(forest: ForestArrays, locks: LockArrays, b: int, count: int, strategy: Floats) -> None:
+    """Replace the strategy of locked hands on board b by the locked frequencies, in ``strategy[slot, hand]``."""
+    for n in locks.node:
+        for a in range(forest.n_actions[n]):
+            given, s = locks.frequencies[b, locks.first[n] + a], forest.slot[n] + a
+            for h in range(count):
+                if not np.isnan(given[h]):
+                    strategy[s, h] = given[h]
 
 
 @kernel
@@ -30,7 +70,6 @@ def match(forest: ForestArrays, p: int, source: Floats, strategy: Floats) -> Non
 
 @part
 def _match_node(forest: ForestArrays, n: int, source: Floats, strategy: Floats) -> None:
-    """Compute the ``strategy[slot, row]`` of decision n by regret matching on ``source[slot, row]``."""
     groups = source.shape[1]
     zero, floor = source.dtype.type(0), source.dtype.type(FLOOR)
     first, actions = forest.slot[n], forest.n_actions[n]
@@ -49,10 +88,7 @@ def _match_node(forest: ForestArrays, n: int, source: Floats, strategy: Floats) 
 def reach_down(
     forest: ForestArrays, q: int, strategy: Floats, group: Ints, direct: bool, count: int, reach: Floats
 ) -> None:
-    """Compute player q's reach ``[sequence, hand]`` from the reach at the roots, which the caller has written.
-
-    Hand h plays row ``group[h]`` of ``strategy[slot, row]``; if ``direct``, row h. ``count`` is the number of hands.
-    """
+    """Compute player q's reach ``[sequence, hand]`` from the reach at the roots, which the caller has written."""
     for n in range(len(forest.kind)):
         if forest.kind[n] != DECISION or forest.player[n] != q:
             continue
@@ -71,10 +107,7 @@ def reach_down(
 def add_to_sums(
     n_roots: int, group: Ints, direct: bool, count: int, reach: Floats, decay: float, sums: Floats
 ) -> None:
-    """Multiply ``sums[slot, row]`` by ``decay``, and add ``reach[sequence, hand]`` after each action, summed by row.
-
-    Hand h has row ``group[h]``; if ``direct``, row h. There are ``count`` hands and ``n_roots`` betting trees.
-    """
+    """Multiply ``sums[slot, row]`` by ``decay``, and add ``reach[sequence, hand]`` after each action, summed by row."""
     factor = sums.dtype.type(decay)
     for a in range(sums.shape[0]):
         if direct:
@@ -255,11 +288,7 @@ def values_up(
     count: int,
     values: Floats,
 ) -> None:
-    """Compute player p's values ``[node, own hand]`` at decisions from the values at leaves, which the caller wrote.
-
-    `BEST` is the mode of a best response; in other modes hand h plays row ``group[h]`` of ``strategy[slot, row]`` (if
-    ``direct``, row h). ``count`` is the number of hands.
-    """
+    """Compute player p's values ``[node, own hand]`` at decisions from the values at leaves, which the caller wrote."""
     for n in range(len(forest.kind) - 1, -1, -1):
         if forest.kind[n] != DECISION:
             continue
@@ -297,7 +326,6 @@ def respond_up(forest: ForestArrays, p: int, locks: LockArrays, b: int, count: i
 def _mean_up(
     forest: ForestArrays, n: int, strategy: Floats, group: Ints, direct: bool, count: int, values: Floats
 ) -> None:
-    """Compute the values ``[node, own hand]`` of decision n, at which the player follows ``strategy[slot, row]``."""
     for h in range(count):
         values[n, h] = values.dtype.type(0)
     for a in range(forest.n_actions[n]):
@@ -348,15 +376,10 @@ def update_up(
     looks ahead, ``strategy`` changes, and the values are those that `solvers.discount` describes.
 
     Args:
-        forest: the betting trees.
-        p: the player.
-        factors: the factors of the iteration.
         rows: row ``[hand]``, whether hand h is row h, number of hands, and weight ``[hand]``, unused if hands are rows.
-        strategy: p's strategy ``[slot, row]``, one slot for each action of each decision.
-        locks: p's locks.
+        strategy: p's strategy ``[slot, row]``.
         b: number of the board in ``locks``.
         values: ``[node, own hand]``; the caller has written the values at leaves.
-        regrets: p's regrets ``[slot, row]``, changed in place.
         guess: p's predicted regrets ``[slot, row]``.
     """
     group, direct, count, weight = rows

@@ -18,12 +18,12 @@ import numpy as np
 
 from compiled import kernel
 from solvers.discount import Factors
-from solvers.game import Hands, LeafValues, LiveGame, Strategies
+from solvers.game import BEST, EVALUATE, UPDATE, Hands, LeafValues, LiveGame, Strategies
 from solvers.reference.kernels import (
-    BEST,
-    EVALUATE,
-    UPDATE,
+    LockArrays,
     add_to_sums,
+    impose,
+    lock_arrays,
     match,
     reach_down,
     respond_up,
@@ -31,8 +31,6 @@ from solvers.reference.kernels import (
     update_up,
     values_up,
 )
-from solvers.reference.links import gather_rows, scatter_values
-from solvers.reference.locks import LockArrays, impose, lock_arrays
 from solvers.stopping import Stopped, go_on, never
 from solvers.tree import Endings, Floats, ForestArrays, Ints
 
@@ -50,7 +48,10 @@ If it returns None, the traversal computes the values from the boards that follo
 
 
 class Walker:
-    """Traverses a `LiveGame` with a number of threads, in the precision ``dtype``."""
+    """Traverses a `LiveGame` with a number of threads, in the precision ``dtype``.
+
+    Methods call the argument ``stopped`` every few boards; once it returns True, they raise `StoppedError`.
+    """
 
     def __init__(self, game: LiveGame, threads: int = 1, dtype: type = np.float64) -> None:
         self.game = game
@@ -83,9 +84,6 @@ class Walker:
 
         Returns:
             Values ``[betting tree, own hand]`` at the roots of the first round.
-
-        Raises:
-            StoppedError: ``stopped()``, which is called every few boards, returned True.
         """
         job = _Pass(p, BEST, _NO_FACTORS, opponent, opponent, opponent, opponent)
         return self._run(replace(job, stopped=stopped))
@@ -107,13 +105,9 @@ class Walker:
             watch: called with the first board's values ``[node, own hand]`` and opposing reach ``[sequence, hand]``.
             known: returns the values ``[chance leaf, own hand]`` of a (round, board) if they need not be computed.
             reach: the opponent's range ``[betting tree, opposing hand]`` at the start; None: the range of the game.
-            stopped: called every few boards; True stops the traversal.
 
         Returns:
             Values ``[betting tree, own hand]`` at the roots of the first round.
-
-        Raises:
-            StoppedError: ``stopped()``, which is called every few boards, returned True.
         """
         job = _Pass(p, EVALUATE, _NO_FACTORS, strategies, strategies, strategies, strategies, watch, known)
         return self._run(replace(job, stopped=stopped), reach)
@@ -137,7 +131,6 @@ class Walker:
         return {board: (by_board[0][board], by_board[1][board]) for board in sorted(by_board[0])}
 
     def close(self) -> None:
-        """Stop the walker's threads."""
         if self._pool is not None:
             self._pool.shutdown()
 
@@ -230,8 +223,8 @@ class Walker:
 class _Bundle(NamedTuple):
     """The arrays with which a kernel traverses one round for one player: betting, hands, locks, regrets and sums.
 
-    Regrets and sums are ``[board, slot, row]``, with a slot for each action of each decision. Strategies follow from
-    ``own_current`` and ``other_current`` (regrets or sums). `UPDATE` changes regrets, predictions and sums.
+    Regrets and sums are ``[board, slot, row]``. Strategies follow from ``own_current`` and ``other_current`` (regrets
+    or sums). `UPDATE` changes regrets, predictions and sums.
     """
 
     forest: ForestArrays
@@ -263,20 +256,10 @@ class _Passage(NamedTuple):
 
 @dataclass(frozen=True)
 class _Pass:
-    """The settings of one traversal.
+    """The settings of one traversal, which computes the values of ``player`` (see `Walker.evaluate`).
 
-    Attributes:
-        player: the player whose values are computed.
-        mode: `UPDATE`, `BEST` or `EVALUATE`.
-        factors: the discounts of regrets and sums in this iteration.
-        current: the regrets or sums that both players' strategies follow from.
-        regrets: regrets to update.
-        guesses: predicted regrets to update.
-        sums: strategy sums to update.
-        watch: called with values and the opponent's reach on the first board, see `Walker.evaluate`; None: no call.
-        known: returns values at chance leaves that need not be computed, see `Walker.evaluate`; None: compute all.
-        leaves: called with round, board and the values ``[chance leaf, own hand]`` of each board; None: no calls.
-        stopped: called every few boards; True stops the traversal.
+    Both players' strategies follow from ``current``. `UPDATE` changes ``regrets``, ``guesses`` and ``sums``. The
+    function ``leaves`` gets round, board and the values ``[chance leaf, own hand]`` of each board.
     """
 
     player: int
@@ -292,7 +275,6 @@ class _Pass:
     stopped: Stopped = never
 
     def bundle(self, game: LiveGame, t: int, locks: tuple[LockArrays, LockArrays]) -> _Bundle:
-        """Collect the arrays of round t for the kernels; ``locks`` are both players' locks of the round."""
         p, q, r = self.player, 1 - self.player, game.rounds[t]
         own, other = r.hands[p], r.hands[q]
         return _Bundle(
@@ -321,7 +303,6 @@ def _scratch(bundle: _Bundle, n_sequences: int, n_nodes: int, dtype: type) -> tu
 
 
 def _strategies(bundle: _Bundle, dtype: type) -> tuple[Floats, Floats]:
-    """Allocate arrays for the strategies of the player and of the opponent on one board."""
     return np.empty(bundle.own_current.shape[1:], dtype), np.empty(bundle.other_current.shape[1:], dtype)
 
 
@@ -386,3 +367,26 @@ def _last_boards(
         _go_up(x, b, reach, values, strategies)
         for m in range(passage.first_image[e], passage.first_image[e + 1]):
             scatter_values(values, passage.child_row[m], passage.probability, n_roots, total.shape[1], total)
+
+
+@kernel
+def gather_rows(parent: Floats, parent_row: Ints, count: int, child: Floats) -> None:
+    """Carry reach from chance leaves to a dealt board's roots: ``child[root, h] = parent[root, parent_row[h]]``."""
+    for r in range(parent.shape[0]):
+        for h in range(count):
+            child[r, h] = parent[r, parent_row[h]]
+
+
+@kernel
+def scatter_values(
+    child: Floats, image: Ints, scale: float, n_roots: int, count: int, parent: Floats
+) -> None:
+    """Add the values at the roots of a dealt board, times ``scale``, to the values at the chance leaves before it.
+
+    ``image[h]`` is the number that hand h has on the dealt board; -1: the board blocks the hand.
+    """
+    factor = parent.dtype.type(scale)
+    for r in range(n_roots):
+        for h in range(count):
+            if image[h] >= 0:
+                parent[r, h] += factor * child[r, image[h]]

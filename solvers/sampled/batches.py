@@ -25,10 +25,7 @@ from compiled.vector import WIDTH
 from solvers.tree import CHANCE, DECISION, Forest, Ints
 
 MOST_WASTE = 1.15
-"""Largest factor by which aligned batches may outnumber full batches; beyond it no batch is aligned.
-
-A batch of lines is aligned if its 16 lanes continue the lanes of one chance leaf of the previous round in order.
-"""
+"""Largest factor by which aligned batches may outnumber full batches; beyond it no batch is aligned."""
 
 Source = tuple[int, int]
 """Chance leaf and lane of the previous round that a line continues; (-1, -1) in the first round."""
@@ -59,7 +56,7 @@ class Shape:
         slot: ``[node]``, number of a decision's first action among all actions of its player; -1 at leaves.
         sequence: ``[player, node]``, the player's last action on the way: 0 for none, ``1 + s`` for the action of slot
             s.
-        n_slots: number of slots (actions of all decisions) of each player.
+        n_slots: number of slots of each player.
     """
 
     kind: Ints
@@ -79,7 +76,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class LineBatches:
-    """The batches of lines of one round; a batch has 16 lanes.
+    """The batches of lines of one round.
 
     Attributes:
         shapes: the different betting trees of the lines.
@@ -106,7 +103,6 @@ class LineBatches:
         return len(self.shape)
 
     def shape_of(self, batch: int) -> Shape:
-        """Betting tree of the lines of one batch."""
         return self.shapes[int(self.shape[batch])]
 
     def first(self, p: int, n_rows: int) -> Ints:
@@ -123,7 +119,7 @@ class LineBatches:
     def runs(self) -> list[list[Run]]:
         """Each batch's runs: neighbouring lanes that continue neighbouring lanes of one chance leaf.
 
-        A batch whose 16 lanes continue the lanes of one chance leaf in order needs no runs and has an empty list.
+        An aligned batch needs no runs and has an empty list.
         """
         return [
             [] if exit_ >= 0 else _runs(sources)
@@ -186,13 +182,9 @@ def _batches(forest: Forest, sources: dict[int, Source]) -> LineBatches:
 def _grouped(roots: list[int], sources: dict[int, Source]) -> list[tuple[int, list[int]]]:
     """Put lines of one shape into batches of 16.
 
-    Args:
-        roots: numbers of the lines.
-        sources: for each line the chance leaf and lane of the previous round that it continues.
-
     Returns:
-        For each batch: the chance leaf of the previous round whose lanes the batch continues in order, or -1; and the
-            numbers of its 16 lines, padded with -1.
+        For each batch: the chance leaf of the previous round with which it is aligned, or -1; and the numbers of its 16
+            lines, padded with -1.
     """
     by_exit: dict[int, list[int]] = {}
     for root in sorted(roots, key=lambda root: sources[root]):
@@ -212,10 +204,7 @@ def _grouped(roots: list[int], sources: dict[int, Source]) -> list[tuple[int, li
 
 
 def _runs(sources: Sequence[Source]) -> list[Run]:
-    """Find the runs of a batch: neighbouring lanes that continue neighbouring lanes of one chance leaf.
-
-    ``sources`` has the chance leaf and the lane of the previous round that each lane continues.
-    """
+    """Find the runs of a batch whose lanes continue these chance leaves and lanes of the previous round."""
     out: list[Run] = []
     for here, (exit_, above) in enumerate(sources):
         last = out[-1] if out else None

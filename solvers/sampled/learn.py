@@ -1,13 +1,13 @@
-"""A player learns from a deal, against the other player or partly against its rival.
+"""Learning from deals; each deal has one board per round, and all its rounds have the hands possible on the full board.
 
-The rival is that of CFR-BR (M. Johanson, N. Bard, N. Burch and M. Bowling 2012). Boards of one bucket share strategies.
-An opponent who follows the bucket's strategy cannot punish mistakes on single boards, so an equilibrium of the abstract
-game loses much in the real game (K. Waugh et al. 2009). A player's *rival* is an opponent who learns only how to beat
-this player. On the last round it plays a best response on the dealt board (`solvers.sampled.answer`), for which it
-needs no buckets. In earlier rounds it has the same buckets as the player who sits in its seat, but regrets of its own,
-which know what the best responses win (the "hybrid" of the paper). So a rival also reaches later rounds with hands that
-the players themselves would fold before, and the player learns to play against such hands. Rivals' averages are of no
-interest and not computed.
+A player learns against the other player or partly against its rival, which is that of CFR-BR (M. Johanson, N. Bard, N.
+Burch and M. Bowling 2012). Boards of one bucket share strategies. An opponent who follows the bucket's strategy cannot
+punish mistakes on single boards, so an equilibrium of the abstract game loses much in the real game (K. Waugh et al.
+2009). A player's *rival* is an opponent who learns only how to beat this player. On the last round it plays a best
+response on the dealt board (`respond.answer`), for which it needs no buckets. In earlier rounds it has the same buckets
+as the player who sits in its seat, but regrets of its own, which know what the best responses win (the "hybrid" of the
+paper). So a rival also reaches later rounds with hands that the players themselves would fold before, and the player
+learns to play against such hands. Rivals' averages are of no interest and not computed.
 
 The player's opponent plays in each round partly as the rival and partly as the other player. A player who meets only
 its rival learns to lose little to whoever knows its strategy, but wins less from everybody else.
@@ -18,21 +18,29 @@ for its own play is what the rival reads as the opponent's.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from compiled import inlined, part
+from compiled import inlined, kernel, part
+from compiled.precision import DITHER_STEPS
 from compiled.records import Packed, unpack, unpack_at
 from compiled.vector import WIDTH, int64_at, load16, put_int64, store
 from solvers.discount import Discount
-from solvers.sampled.answer import answer
-from solvers.sampled.follow import clear_exits, follow, follow_last
-from solvers.sampled.links import ROW_AND_HAND, Parent, enter_round, hands_up, link_of, parent_of
-from solvers.sampled.reach import other_reach, own_reach, sum_rows, update_averages
+from solvers.sampled.boards import ROW_AND_HAND, Parent, enter_round, hands_up, link_of, parent_of
+from solvers.sampled.decisions import (
+    count_visit,
+    learns,
+    other_reach,
+    own_reach,
+    sum_rows,
+    update_averages,
+    update_regrets,
+    visit_factors,
+)
+from solvers.sampled.respond import answer
 from solvers.sampled.segments import find_rows, find_segments, gather_rows, gather_segments
-from solvers.sampled.showdowns import ending_totals, restart_totals
-from solvers.sampled.update import update_regrets
+from solvers.sampled.terminals import clear_exits, ending_totals, follow, follow_last, restart_totals
 from solvers.sampled.views import (
     BoardView,
     Cursor,
@@ -43,22 +51,57 @@ from solvers.sampled.views import (
     cursor,
     other_width,
 )
-from solvers.sampled.weights import count_visit, learns, visit_factors
+from solvers.steps import ONE
 
-_ONE: Any = np.float32(1)
+Packs = tuple[Packed, Packed]
+
+
+class Deals(NamedTuple):
+    """Settings and buffers with which a thread learns from deals.
+
+    Attributes:
+        cfr_br: share of the opponents' play that is a rival's, 0 to 1.
+        views: `RoundView` of each round, for each player against the other player.
+        rivals: `RoundView` of each round, for the rival in each player's seat against the other player.
+        works: `Workspace` of each round, for the traverser and for its rival.
+    """
+
+    discount: Discount
+    cfr_br: float
+    views: Packs
+    rivals: Packs
+    works: Packs
+    boards: Packed
+    n_rounds: int
+
+
+@kernel
+def learn_paths(w: Deals, first: int, last: int, number: int) -> None:
+    """Learn from deals ``first`` to ``last - 1``, on each deal for one player and then for the other player.
+
+    The number of deal 0 of ``w.boards`` in the solve is ``number``. A deal's number in the solve determines which
+    player learns first on it, and how 16-bit numbers are rounded.
+    """
+    for deal in range(first, last):
+        start, of_solve = deal * w.n_rounds, number + deal
+        for turn in range(2):
+            p = (of_solve + turn) & 1
+            dither = (((2 * of_solve + p) * 2654435761) >> 8) & (DITHER_STEPS - 1)
+            of_player, of_rival = (w.views[0], w.rivals[1]) if p == 0 else (w.views[1], w.rivals[0])
+            lesson = Lesson(w.discount, w.cfr_br, (of_player, of_rival), w.works, w.boards, w.n_rounds)
+            learn(lesson, start, dither)
 
 
 class Lesson(NamedTuple):
     """Settings and buffers with which a player learns from a deal.
 
+    In functions of a `Lesson`, ``learner`` is 0 for the player and 1 for its rival.
+
     Attributes:
-        discount: discount of earlier visits of a board bucket.
         share: share of the opponent's play that is the rival's, 0 to 1; at 0 the rival neither plays nor learns.
         views: `RoundView` of each round for the player, and for the rival, whose opponent is the player.
         works: `Workspace` of each round for the player and for the rival. The rival's ``other`` is the player's
             ``own``.
-        boards: the boards, see `Boards`.
-        n_rounds: number of rounds of the game.
     """
 
     discount: Discount
@@ -74,12 +117,7 @@ def learn(w: Lesson, first: int, dither: int) -> None:
     """Update the regrets of the player and of its rival, and averages, from one deal.
 
     A pass updates the averages of the player whose reach it computes as an opponent's: the player, who is the rival's
-    opponent, or without a rival the other player.
-
-    Args:
-        w: settings and buffers.
-        first: number of the deal's board of the first round.
-        dither: rounding of 16-bit numbers, see `compiled.precision`.
+    opponent, or without a rival the other player. ``first`` is the number of the deal's board of the first round.
     """
     for t in range(w.n_rounds):
         put_int64(unpack_at(w.works[0], t).open, 0, first + t)
@@ -169,10 +207,7 @@ def _go_up(w: Lesson, t: int, dither: int) -> None:
 
 @part
 def _values_up(w: Lesson, learner: int, t: int, c: Cursor, f: VisitFactors, learning: bool) -> None:
-    """Compute values for a batch of lines of a round before the last, and update regrets.
-
-    Values and regrets are the player's (``learner`` 0) or its rival's (``learner`` 1).
-    """
+    """Compute the learner's values for a batch of lines of a round before the last, and update its regrets."""
     if c.batch.n_folds > 0:
         gather_rows(c)
         ending_totals(c)
@@ -183,7 +218,6 @@ def _values_up(w: Lesson, learner: int, t: int, c: Cursor, f: VisitFactors, lear
 
 @inlined
 def _views(w: Lesson, t: int) -> tuple[RoundView, RoundView, Workspace, Workspace, BoardView]:
-    """Return round t's views of player and rival, their buffers, and the current board."""
     work = unpack_at(w.works[0], t)
     board = board_view(unpack(w.boards), int64_at(work.open, 0))
     return unpack_at(w.views[0], t), unpack_at(w.views[1], t), work, unpack_at(w.works[1], t), board
@@ -193,21 +227,18 @@ def _views(w: Lesson, t: int) -> tuple[RoundView, RoundView, Workspace, Workspac
 def _mix(w: Lesson, c: Cursor, d: Cursor) -> None:
     """Fill the player's ``other`` for a batch of lines: the rival's reach, mixed with that of the other player."""
     share, first = np.float32(w.share), c.at_rows
-    if share < _ONE:
+    if share < ONE:
         other_reach(c)
     for at in range(first, first + other_width(c) * c.round.program.n_rows, WIDTH):
         played = load16(d.work.own, at)
-        if share < _ONE:
-            played = played * share + load16(c.work.other, at) * (_ONE - share)
+        if share < ONE:
+            played = played * share + load16(c.work.other, at) * (ONE - share)
         store(c.work.other, at, played)
 
 
 @part
 def _enter_last(w: Lesson, learner: int, c: Cursor, n_groups: int) -> None:
-    """Fill the buffers of a batch of lines of the last round with the opponent's reach at the start of the round.
-
-    The opponent is that of the player (``learner`` 0) or of its rival (``learner`` 1).
-    """
+    """Fill the buffers of a batch of lines of the last round with the reach of the learner's opponent at its start."""
     t, boards = w.n_rounds - 1, unpack(w.boards)
     parent = _parent(w, learner, t)
     link = link_of(c, parent, t == 0)
@@ -218,10 +249,9 @@ def _enter_last(w: Lesson, learner: int, c: Cursor, n_groups: int) -> None:
 
 @part
 def _follow_up(w: Lesson, learner: int, t: int, c: Cursor, n_groups: int) -> None:
-    """Compute the values of all hands for a batch of lines, and add them to the board of the previous round.
+    """Compute the learner's values of all hands for a batch of lines, and add them to the board of the previous round.
 
-    The values are the player's (``learner`` 0) or its rival's (``learner`` 1). The opponent's reach must be in the
-    buffers (`ending_totals`).
+    The opponent's reach must be in the buffers (`ending_totals`).
     """
     parent = _parent(w, learner, t)
     link = link_of(c, parent, t == 0)
@@ -235,7 +265,6 @@ def _follow_up(w: Lesson, learner: int, t: int, c: Cursor, n_groups: int) -> Non
 
 @inlined
 def _parent(w: Lesson, learner: int, t: int) -> Parent:
-    """Make the record of the board of the previous round, for the player (``learner`` 0) or its rival (1)."""
     above = max(t - 1, 0)
     work = unpack_at(w.works[learner], above)
     return parent_of(unpack_at(w.views[learner], above), unpack(w.boards), work)

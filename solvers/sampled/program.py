@@ -14,8 +14,8 @@ import numpy as np
 
 from compiled.records import Records
 from compiled.vector import WIDTH, Address, aligned
-from solvers.program import ReachStep, ValueStep, reach_steps, value_steps
 from solvers.sampled.batches import LineBatches, Run, Shape
+from solvers.steps import ReachStep, ValueStep, reach_steps, value_steps
 from solvers.tree import FOLD, SHOWDOWN, Forest
 
 
@@ -53,11 +53,8 @@ class ChanceLeaf(NamedTuple):
 class BatchSteps(NamedTuple):
     """Sizes of a batch of lines, and the positions of its lists in a `Program`; batches with equal trees share lists.
 
-    A terminal sequence is a sequence of the opponent that ends in folds, or one that ends in showdowns.
-
     Attributes:
-        own_slots, other_slots: number of slots (one for each action of each decision) of the traverser and the
-            opponent.
+        own_slots, other_slots: number of slots of the traverser and the opponent.
         own_first, other_first: position of the batch among a board bucket's regrets of the traverser and the opponent.
         own_down, n_own_down, other_down, n_other_down: first step and number of steps of each player in
             ``reach_steps``.
@@ -73,8 +70,7 @@ class BatchSteps(NamedTuple):
         exit_nodes, n_exits: first chance leaf and number of chance leaves in ``exit_nodes``.
         first_exit: number of the batch's first chance leaf among the chance leaves of all batches.
         aligned: number of the previous round's chance leaf whose 16 lanes continue in the batch's 16 lanes; -1: none.
-        runs, n_runs: first position and number of the batch's runs in the table ``runs``, if the batch is not aligned;
-            a run is neighbouring lanes that continue neighbouring lanes of one chance leaf.
+        runs, n_runs: first position and number of the batch's runs in the table ``runs``, if the batch is not aligned.
     """
 
     own_slots: int
@@ -108,25 +104,18 @@ class BatchSteps(NamedTuple):
 class Program(NamedTuple):
     """The betting of a round for one traverser, as lists that kernels read.
 
-    Offsets refer to buffers with 16 numbers for each sequence or node.
-
     Attributes:
-        n_batches: number of batches of lines.
         n_rows: number of rows in each board bucket of the round.
         own_size, other_size: number of a board bucket's regrets of the traverser and of the opponent.
         n_exits: number of chance leaves of all batches.
-        batches: table of `BatchSteps`.
-        reach_steps: table of `ReachStep`.
-        value_steps: table of `ValueStep`.
-        leaves: table of `TerminalLeaf`.
+        batches, reach_steps, value_steps, leaves, exits: tables of `BatchSteps`, `ReachStep`, `ValueStep`,
+            `TerminalLeaf` and `ChanceLeaf`.
         endings: offsets of the opponent's sequences that end in folds or showdowns, see `BatchSteps`.
         exit_nodes: ``[chance leaf]``, offset of the leaf's node.
         pay: ``[leaf, lane]``: chips that the traverser wins at a fold, or at a showdown with the better hand.
-        runs: table of `Run`, one batch after another: neighbouring lanes of a batch that continue neighbouring lanes of
-            one chance leaf of the previous round.
+        runs: table of `Run`, one batch after another.
         run_lanes: ``[run, 2, lane]``: 1 in the run's lanes of the batch, then 1 in the run's lanes of the previous
             round.
-        exits: table of `ChanceLeaf`.
     """
 
     n_batches: int
@@ -147,7 +136,7 @@ class Program(NamedTuple):
 
 
 class _Lists(NamedTuple):
-    """Lists of steps for all betting trees of a round, one tree after another."""
+    """The lists of a `Program` for all betting trees of a round, one tree after another."""
 
     reach_steps: list[ReachStep]
     value_steps: list[ValueStep]
@@ -175,7 +164,6 @@ class Sizes(NamedTuple):
 
 
 def program(forest: Forest, batches: LineBatches, n_rows: int, p: int) -> Program:
-    """Make the `Program` of a round's betting for traverser p; the round's board buckets have ``n_rows`` rows."""
     q, lists = 1 - p, _Lists([], [], [], [], [])
     shapes = [_add_lists(shape, p, lists) for shape in batches.shapes]
     own_first, other_first = batches.first(p, n_rows), batches.first(q, n_rows)
@@ -238,7 +226,6 @@ def _exits(batches: LineBatches, p: int) -> list[ChanceLeaf]:
 
 
 def sizes(batches: LineBatches) -> Sizes:
-    """Compute the sizes of a round's buffers."""
     shapes = batches.shapes
     endings = [len(_endings(shape, kind, q)) for shape in shapes for kind in (SHOWDOWN, FOLD) for q in (0, 1)]
     return Sizes(
@@ -295,7 +282,6 @@ def _add_lists(shape: Shape, p: int, lists: _Lists) -> BatchSteps:
 
 
 def _nodes(shape: Shape, kind: int) -> list[int]:
-    """Leaves of one kind (folds or showdowns) in a betting tree."""
     nodes: list[int] = np.flatnonzero(shape.kind == kind).tolist()
     return nodes
 

@@ -34,8 +34,6 @@ Bytes = NDArray[np.uint8]
 class ByteTables(NamedTuple):
     """Offsets of one player's strategy sums in a round, and of the bytes that stand for them.
 
-    A slot is one action of one decision; free slots are those of all actions but the last of each decision.
-
     Attributes:
         first, free_first: ``[batch + 1]``, offset of each batch's first sum and first byte.
         n_slots, n_free: ``[batch]``, number of slots and free slots.
@@ -82,10 +80,7 @@ def byte_tables(batches: LineBatches, p: int, n_rows: int) -> ByteTables:
 def quantise(sums: Floats, n_rows: int, tables: ByteTables) -> Bytes:
     """Convert one board bucket's sums, a flat array ``[batch][row][slot][lane]``, to bytes.
 
-    A slot is one action of one decision. The bytes are a flat array without the slots of last actions.
-
-    Raises:
-        SolverError: the number of sums differs from the tables, or a sum is not finite.
+    The bytes are a flat array without the slots of last actions.
     """
     if sums.shape != (tables.first[-1],):
         raise SolverError(f"sums: expected {tables.first[-1]:,} numbers, found shape {sums.shape}")
@@ -106,11 +101,7 @@ def quantise(sums: Floats, n_rows: int, tables: ByteTables) -> Bytes:
 def restore(quantised: Bytes, n_rows: int, tables: ByteTables, out: Floats) -> None:
     """Convert the bytes of one board bucket to frequencies in 255ths.
 
-    The frequencies are written to ``out``, a flat array ``[batch][row][slot][lane]``; a slot is one action of one
-    decision.
-
-    Raises:
-        SolverError: the number of bytes differs from the tables, or the frequencies of a decision exceed 1.
+    The frequencies are written to ``out``, a flat array ``[batch][row][slot][lane]``.
     """
     if quantised.shape != (tables.free_first[-1],):
         raise SolverError(f"bytes: expected {tables.free_first[-1]:,} numbers, found shape {quantised.shape}")

@@ -7,7 +7,7 @@ the sum over all hands of the segment. Hands of the same segment are compared on
 
     within[h] = Σ r of weaker hands of the segment + Σ r of weaker and equal hands of the segment
 
-where the sums leave out hands that share a card with h. For the value of a row, `solvers.sampled.showdowns` needs the
+where the sums leave out hands that share a card with h. For the value of a row, `solvers.sampled.terminals` needs the
 sum over the hands h of ``within[h]`` minus the segment's reach (without hands that share a card with h). In this sum,
 the reach r[h] of each opposing hand is multiplied by a whole number, ``edge[h]``, that depends only on the board:
 
@@ -18,8 +18,6 @@ where the numbers of hands of the segment leave out hands that share a card with
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -36,21 +34,14 @@ from compiled.vector import (
     put_int64,
     store,
 )
-from solvers.sampled.links import Parent, ParentLink, entering_reach
-from solvers.sampled.views import BoardView, Cursor, Workspace, all_hands, cards_of
-
-_ZERO: Any = np.float32(0)
+from solvers.sampled.boards import Parent, ParentLink, entering_reach
+from solvers.sampled.views import BoardView, Cursor, Workspace, all_hands
+from solvers.steps import ZERO, cards_of
 
 
 @inlined
 def find_segments(work: Workspace, board: BoardView, n_rows: int) -> int:
-    """Find the segments of a board of the last round, list the cards of their hands, and fill ``edge``.
-
-    A segment is a run of hands of one row, in order of strength.
-
-    Returns:
-        The number of segments.
-    """
+    """Find the segments of a board of the last round, list their hands' cards, fill ``edge``; return their number."""
     n_groups = _segments(work, board)
     list_cards(work, board, work.group_of, n_groups)
     _count_rows(work, board, n_rows)
@@ -59,7 +50,7 @@ def find_segments(work: Workspace, board: BoardView, n_rows: int) -> int:
         end = int64_at(work.segment_end, g)
         if in_level(work, g, n_groups):
             for h in range(start, end):
-                store(work.edge, h, _ZERO)
+                store(work.edge, h, ZERO)
         else:
             _write_edges(work, board, start, end)
         start = end
@@ -82,13 +73,7 @@ def list_cards(work: Workspace, board: BoardView, group_of: Address, n_groups: i
     The hands of a group hold only some of the cards, so kernels go through lists of cards: ``places`` lists the
     ``n_places[g]`` cards of group g, and ``counts`` has the number of the group's hands that hold each card, times -1.
     The last element of both lists stands for all hands of the group. Conversely ``holders`` lists the ``n_holders[c]``
-    groups whose hands hold card c.
-
-    Args:
-        work: buffers of the board's round.
-        board: the board.
-        group_of: ``[hand]``, the group of each hand.
-        n_groups: number of groups.
+    groups whose hands hold card c. ``group_of[hand]`` is the group of each hand.
     """
     width, total = board.stride // WIDTH, board.n_places - 1
     for c in range(width):
@@ -115,7 +100,6 @@ def list_cards(work: Workspace, board: BoardView, group_of: Address, n_groups: i
 
 @inlined
 def _count_rows(work: Workspace, board: BoardView, n_rows: int) -> None:
-    """Fill ``row_hands``, the number of hands of each row."""
     for row in range(n_rows):
         put_int32(work.row_hands, row, 0)
     for h in range(board.n_hands):
@@ -169,13 +153,7 @@ def in_level(work: Workspace, g: int, n_groups: int) -> bool:
 
 @inlined
 def _segments(work: Workspace, board: BoardView) -> int:
-    """Find the end, row and level of each segment, and for each hand the first stronger hand.
-
-    A segment is a run of hands of one row, in order of strength; a level is a run of segments linked by ties.
-
-    Returns:
-        The number of segments.
-    """
+    """Find the end, row and level of each segment, and for each hand the first stronger hand; return their number."""
     n_hands, n, level, h = board.n_hands, 0, -1, 0
     while h < n_hands:
         end = h + 1
@@ -203,7 +181,7 @@ def _segments(work: Workspace, board: BoardView) -> int:
 
 @inlined
 def level_end(work: Workspace, g: int, n_groups: int) -> int:
-    """Number of the first segment after the level of segment g; a level is a run of segments linked by ties."""
+    """Number of the first segment after the level of segment g."""
     end = g + 1
     while end < n_groups and int64_at(work.segment_level, end) == int64_at(work.segment_level, g):
         end += 1
@@ -214,19 +192,18 @@ def level_end(work: Workspace, g: int, n_groups: int) -> int:
 def gather_segments(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) -> None:
     """Fill ``groups``, ``within``, ``within_sums`` and ``row_reach``: the opponent's reach in each segment and row.
 
-    A segment is a run of hands of one row, in order of strength. For a batch whose 16 lanes continue one chance leaf of
-    the previous round, the function also fills ``reach``.
+    For an aligned batch, the function also fills ``reach``.
     """
     work, board = c.work, c.board
     h = 0
     for row in range(c.round.program.n_rows):
-        store(work.row_reach, WIDTH * row, fill16(_ZERO))
+        store(work.row_reach, WIDTH * row, fill16(ZERO))
     for g in range(n_groups):
         end, first, total, inside = (
             int64_at(work.segment_end, g),
             g * board.stride,
-            fill16(_ZERO),
-            fill16(_ZERO),
+            fill16(ZERO),
+            fill16(ZERO),
         )
         _clear_group(work, board, g)
         compared = not one_tie(work, g)
@@ -270,10 +247,9 @@ def gather_rows(c: Cursor) -> None:
 
 @inlined
 def _clear_group(work: Workspace, board: BoardView, g: int) -> None:
-    """Set ``groups`` of group g to 0 for the cards of its hands."""
     first = g * (board.stride // WIDTH)
     for k in range(first, first + int32_at(work.n_places, g)):
-        store(work.groups, g * board.stride + int32_at(work.places, k), fill16(_ZERO))
+        store(work.groups, g * board.stride + int32_at(work.places, k), fill16(ZERO))
 
 
 @inlined
@@ -287,15 +263,6 @@ def _add_hand(c: Cursor, first: int, h: int, came) -> None:  # type: ignore[no-u
 
 @inlined
 def _unblocked(c: Cursor, first: int, h: int, total):  # type: ignore[no-untyped-def]
-    """Subtract from ``total`` the reach of a segment's hands that share a card with hand h.
-
-    A segment is a run of hands of one row, in order of strength.
-
-    Args:
-        c: batch of lines on a board.
-        first: offset of the segment in ``groups``.
-        h: the hand.
-        total: reach of the segment's hands.
-    """
+    """Subtract from ``total`` the reach of a segment's hands that share a card with hand h."""
     a, b = cards_of(c.board, h)
     return total - (load16(c.work.groups, first + a) + load16(c.work.groups, first + b))

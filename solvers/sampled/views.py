@@ -72,9 +72,6 @@ class BoardNode(NamedTuple):
     """A board of a pass, as a row of the table `Boards.nodes`.
 
     Attributes:
-        round: number of the round.
-        board_bucket: number of the board bucket in the round.
-        n_hands: number of hands.
         first_hand: index of the board's first hand in `Boards.cards` and `Boards.strength`.
         first_row: index of the board's first hand in `Boards.rows`.
         n_cards: number of cards that are not on the board.
@@ -111,23 +108,15 @@ class Boards(NamedTuple):
 
 
 class BoardView(NamedTuple):
-    """A board of a pass, with the cards, rows and strengths of its hands.
+    """A board of a pass (`BoardNode`), with its part of the arrays of `Boards`.
 
     Attributes:
-        board_bucket: number of the board bucket.
-        n_hands: number of hands.
-        cards: ``[hand, 2]``, the cards of each hand.
-        rows: ``[hand]``, the row of each hand.
-        strength: ``[hand]``, the strength of each hand.
-        parent_hand: ``[dealt board, hand]``, the number of each hand on the board of the previous round, for each
-            dealt board that this board stands for.
         same_hands: whether every hand has the same number on the board of the previous round; ``parent_hand`` is then
             undefined.
         n_places: number of totals by card that one sequence has: one for each card, and one for all hands.
         stride: distance between the totals by card of two sequences in the array of totals. It is an odd multiple of
             16, so that the totals of one card spread over the processor's cache.
         two: whether hands have two cards.
-        n_images: number of dealt boards that the board stands for.
     """
 
     board_bucket: int
@@ -146,11 +135,9 @@ class BoardView(NamedTuple):
 class RoundView(NamedTuple):
     """Arrays of a round, as a pass for one traverser needs them: betting steps, regrets and averages.
 
-    Regrets and averages are flat arrays ``[board bucket][batch][row][slot][lane]``. A slot is one action of one
-    decision.
+    Regrets and averages are flat arrays ``[board bucket][batch][row][slot][lane]``.
 
     Attributes:
-        program: steps of the betting.
         kind: precision of regrets and averages: `SINGLE` or `HALF`.
         own_gain: factor by which a visit's regrets are multiplied before they are added.
         sum_scale: factor by which reach is multiplied before it enters an average.
@@ -179,9 +166,8 @@ class RoundView(NamedTuple):
 class Workspace(NamedTuple):
     """Flat buffers of a thread for a round, of which kernels get the addresses.
 
-    A *group* is a row; in the last round it is a segment (a run of hands of one row, in order of strength). *Places*
-    are the cards, then one place for all hands. A *terminal sequence* is a sequence of the opponent that ends in folds
-    or showdowns. The last axis of values and reach is the 16 lanes of a batch of lines.
+    A *terminal sequence* is a sequence of the opponent that ends in folds or showdowns; the head of this module
+    explains groups and places.
 
     Attributes:
         n_most: largest number of hands.
@@ -267,10 +253,6 @@ class Cursor(NamedTuple):
     """The batch of 16 betting lines that a kernel processes, its board, and the arrays to read and write.
 
     Attributes:
-        round: the arrays of the board's round.
-        work: the thread's buffers.
-        board: the board.
-        batch: steps of the batch.
         number: number of the batch.
         at_hands: offset of the batch in ``work.reach`` and ``work.hand_exits``.
         at_rows: offset of the batch in ``work.own`` and ``work.other``.
@@ -326,12 +308,6 @@ def own_width(c: Cursor) -> int:
 def other_width(c: Cursor) -> int:
     """Number of elements in one row of ``work.other``: 16 lanes for each of the opponent's sequences."""
     return WIDTH * (1 + c.batch.other_slots)
-
-
-@inlined
-def cards_of(board: BoardView, h: int) -> tuple[int, int]:
-    """Offsets of a hand's two cards in the totals by card, ``[card, lane]``."""
-    return WIDTH * int32_at(board.cards, 2 * h), WIDTH * int32_at(board.cards, 2 * h + 1)
 
 
 @inlined

@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solvers.matrix.chunk import Chunk, ChunkStrategy, normalise, root_matrices
+from solvers.matrix.chunk import Chunk, normalise, root_matrices
+from solvers.state import ChunkStrategy
 from solvers.tree import Floats
 from spewy.chunks.layout import Layout
 from spewy.learn.bucket_boards import BucketBoard, BucketGame, Drawn

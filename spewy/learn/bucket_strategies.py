@@ -8,9 +8,9 @@ from functools import lru_cache
 import numpy as np
 
 from compiled.vector import WIDTH
-from solvers.matrix.chunk import ChunkStrategy
 from solvers.sampled.batches import LineBatches
 from solvers.sampled.quantise import byte_tables, restore
+from solvers.state import ChunkStrategy
 from solvers.tree import Floats
 from spewy.records.strategy_locker import StrategyLocker
 

@@ -13,8 +13,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from solvers.matrix.chunk import Chunk, ChunkStrategy, root_matrices
+from solvers.matrix.chunk import Chunk, root_matrices
 from solvers.matrix.leaves import add_deal, row_matrices
+from solvers.state import ChunkStrategy
 from solvers.tree import CHANCE, DECISION, FOLD, Floats, Ints
 from spewy.chunks.boards import BoardHands
 from spewy.chunks.layout import Layout, RowMaps

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.sampled.first_round import FirstRound
+from solvers.sampled.judge import FirstRound
 from solvers.tree import Floats, Ints
 from spewy.records.response_cache import FlopFinding
 

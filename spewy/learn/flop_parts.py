@@ -134,7 +134,7 @@ def _added(before: np.ndarray, after: Sequence[np.ndarray], visits: Ints) -> np.
 def weight_left(visits: Ints, more: Ints, gamma: float) -> np.ndarray:
     """Return the weight that the average of the first ``visits`` visits keeps after ``more`` visits; 0 for no visits.
 
-    The first n visits together have the weight ``n (n + 1) .. (n + gamma)``, see `solvers.sampled.weights.share`.
+    The first n visits together have the weight ``n (n + 1) .. (n + gamma)``, see `solvers.sampled.decisions.share`.
     """
     weight: np.ndarray = poch(visits, gamma + 1) / poch(np.maximum(visits + more, 1), gamma + 1)
     return weight

@@ -21,9 +21,10 @@ import numpy as np
 from lockers import Reads
 from solvers.discount import Variant
 from solvers.game import Strategies
-from solvers.matrix.chunk import Chunk, ChunkStrategy, iterate, normalise
+from solvers.matrix.chunk import Chunk, iterate, normalise
 from solvers.matrix.leaves import row_matrices
 from solvers.reference.cfr import Cfr
+from solvers.state import ChunkStrategy
 from solvers.tree import Floats
 from spewy.chunks.layout import Layout, Subgames
 from spewy.chunks.live_game import with_ranges

@@ -17,8 +17,8 @@ import numpy as np
 
 from lockers import Store
 from solvers.game import Lock
-from solvers.matrix.chunk import ChunkStrategy
 from solvers.solver import Part, Solver, restart
+from solvers.state import ChunkStrategy
 from spewy.chunks.layout import Layout
 from spewy.errors import SolveError
 from spewy.learn.engine import Check, Counted, Goal, Progress, Saves, Spread, Stop, Timer

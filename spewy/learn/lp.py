@@ -12,8 +12,8 @@ from functools import partial
 
 from lockers import Store
 from solvers.game import LiveGame, Strategies
-from solvers.matrix.chunk import ChunkStrategy
 from solvers.matrix.lp import Method, solve_live
+from solvers.state import ChunkStrategy
 from spewy.chunks.layout import Layout
 from spewy.learn.engine import Check, Counted, Goal, Progress, Saves, Spread, Stop, Timer
 from spewy.learn.walks import Judge

@@ -26,8 +26,7 @@ from buckets.abstraction.spec import BY_HAND
 from buckets.cards import History
 from solvers.sampled.batches import LineBatches
 from solvers.sampled.boards import tree
-from solvers.sampled.first_round import FirstRound
-from solvers.sampled.judge import BoardJudge, Buffers
+from solvers.sampled.judge import BoardJudge, Buffers, FirstRound
 from solvers.sampled.numbers import Pair
 from solvers.stopping import Stopped, StoppedError, never
 from solvers.tree import Chance, Floats, Forest

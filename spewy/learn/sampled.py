@@ -180,7 +180,7 @@ class SampledEngine(Closing):
             lockers.DamagedLockerError: the content of the other solve's store is damaged.
         """
         from buckets.abstraction.abstraction import overlaps
-        from solvers.sampled.inherit import inherit
+        from solvers.sampled.numbers import inherit
 
         begun = time.perf_counter()
         learnt = Numbers.zeros(

@@ -17,7 +17,8 @@ from typing import Literal
 
 from lockers import Reads, Store
 from solvers.discount import variant
-from solvers.matrix.chunk import Chunk, ChunkStrategy, iterate, normalise, reach_of
+from solvers.matrix.chunk import Chunk, iterate, normalise, reach_of
+from solvers.state import ChunkStrategy
 from spewy.chunks.layout import Layout, Subgames
 from spewy.learn.chunk_matrices import Payoffs, build_chunk, one_view, root_payoffs, row_reach
 from spewy.learn.estimates import Estimate, estimator

@@ -24,8 +24,9 @@ import numpy as np
 from buckets.cards import cards_name, hand_name, permute_cards
 from buckets.types import Ints
 from solvers.discount import variant
-from solvers.matrix.chunk import Chunk, ChunkStrategy, iterate, local_exploitability, normalise, root_values
+from solvers.matrix.chunk import Chunk, iterate, local_exploitability, normalise, root_values
 from solvers.matrix.lp import Method, chunk_form, chunk_strategy, solve_lp
+from solvers.state import ChunkStrategy
 from solvers.tree import DECISION, Floats
 from spewy.chunks.layout import Layout
 from spewy.chunks.locate import board_cards, locate, solved_board

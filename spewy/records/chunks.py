@@ -37,7 +37,7 @@ from spewy.records.leaves import put_leaves
 from spewy.records.progress import first_dropped, require_sweeps, saved_sweeps
 
 if TYPE_CHECKING:
-    from solvers.matrix.chunk import ChunkStrategy
+    from solvers.state import ChunkStrategy
 
 
 DELETED_AT_ONCE = 1000

@@ -14,7 +14,7 @@ from spewy.records.leaves import Pair, are_kept, hands_on, read_leaves
 from spewy.records.progress import first_dropped
 
 if TYPE_CHECKING:
-    from solvers.matrix.chunk import ChunkStrategy
+    from solvers.state import ChunkStrategy
 
 
 class PatchedReads:

@@ -13,9 +13,8 @@ from math import comb
 import numpy as np
 
 from solvers.discount import DEFAULT_VARIANT, variant
-from solvers.exact.context import MOST_TASKS
+from solvers.exact.context import MOST_TASKS, SINGLE
 from solvers.exact.engine import MAX_ROUNDS
-from solvers.exact.footprint import SINGLE
 from spewy.chunks.problem import root_symmetries
 from spewy.game.count import TreeCount
 from spewy.job.job import Job

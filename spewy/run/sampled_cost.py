@@ -271,8 +271,7 @@ def _buffer_bytes(
 
     The sizes are read from the buffers of a game with the job's betting and rows, but without any board bucket.
     """
-    from solvers.sampled.context import Context
-    from solvers.sampled.engine import TASK_DEALS
+    from solvers.sampled.engine import TASK_DEALS, Context
     from solvers.sampled.numbers import Numbers
 
     forests = [betting.forest for betting in rounds]

@@ -9,7 +9,7 @@ import numpy as np
 
 from lockers import STORE_BYTES, DiskSize
 from solvers.discount import variant
-from solvers.exact.footprint import footprint
+from solvers.exact.context import footprint
 from solvers.tree import Ints
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import live_bytes

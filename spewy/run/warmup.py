@@ -100,8 +100,7 @@ def _compile_sampled(n_rounds: int, short: bool) -> None:
     from buckets.abstraction import Dealt
     from compiled.records import Packed
     from solvers.sampled.boards import paths
-    from solvers.sampled.context import Context
-    from solvers.sampled.engine import SampledCfr
+    from solvers.sampled.engine import Context, SampledCfr
     from solvers.sampled.quantise import byte_tables, quantise
     from solvers.tree import Chance, Decision, Fold, Forest, Showdown
 

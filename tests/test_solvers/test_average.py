@@ -6,8 +6,7 @@ import pytest
 from compiled import kernel
 from compiled.precision import HALF, SINGLE
 from compiled.vector import WIDTH, aligned, load16
-from solvers.sampled.reach import move_average
-from solvers.sampled.weights import rounding, share
+from solvers.sampled.decisions import move_average, rounding, share
 
 LATE = 30_000_000
 """Number of visits with the first strategy; later visits play the second one."""

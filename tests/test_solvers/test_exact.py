@@ -17,7 +17,7 @@ from compiled.vector import load16
 from solvers.discount import VARIANTS, variant
 from solvers.errors import SolverError
 from solvers.exact import ExactCfr, supports
-from solvers.exact.footprint import footprint
+from solvers.exact.context import footprint
 from solvers.exact.storage import Storage, dither
 from solvers.exact.tables import hand_table
 from solvers.game import Hands, LiveGame, Round

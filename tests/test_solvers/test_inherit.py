@@ -4,8 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from solvers.sampled.batches import line_batches
-from solvers.sampled.inherit import inherit
-from solvers.sampled.numbers import Numbers
+from solvers.sampled.numbers import Numbers, inherit
 from solvers.tree import Chance, Decision, Fold, Forest, Showdown
 
 FORESTS = [

@@ -12,7 +12,7 @@ from solvers.discount import Discount
 from solvers.game import Deal, Hands, LiveGame, Round
 from solvers.sampled.batches import line_batches
 from solvers.sampled.boards import Board, paths, tree
-from solvers.sampled.context import LARGEST_SUM, Context
+from solvers.sampled.engine import LARGEST_SUM, Context
 from solvers.sampled.numbers import Numbers
 from solvers.tree import CHANCE, DECISION, Chance, Decision, Fold, Forest, Showdown
 

@@ -10,8 +10,7 @@ from buckets.cards import Deck, hand_index, hands, permute_cards
 from compiled.records import Packed
 from solvers.sampled.batches import line_batches
 from solvers.sampled.boards import Board, paths, tree
-from solvers.sampled.context import Context
-from solvers.sampled.engine import DEFAULT_DISCOUNT, SampledCfr
+from solvers.sampled.engine import DEFAULT_DISCOUNT, TASK_DEALS, Context, SampledCfr, tasks_of
 from solvers.sampled.numbers import Numbers
 from spewy.chunks.rounds import betting_rounds
 from spewy.job.job import Job
@@ -105,3 +104,12 @@ def test_a_thread_that_fails_ends_the_others_before_anybody_hears_of_it(error):
     assert len(begun) < 6  # what nobody had begun stays undone
     assert cfr.iteration == 0
     cfr.close()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 16])
+@pytest.mark.parametrize("n", [1, 2, 6, 15, 16, 33, 100, 1000])
+def test_every_deal_comes_once_and_every_thread_gets_some(n, threads):
+    tasks = tasks_of(7, n, threads)
+    assert [deal for first, few in tasks for deal in range(first, first + few)] == list(range(7, 7 + n))
+    assert len(tasks) >= min(n, 4 * threads)
+    assert max(few for _, few in tasks) <= TASK_DEALS

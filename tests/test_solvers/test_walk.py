@@ -1,30 +1,55 @@
-"""Walks agree with plain recursion over all pairs of hands, grouped or not, with any number of threads."""
+"""Walks agree with plain recursion over all pairs of hands, with rake and locks or without, and with brute force."""
+
+from dataclasses import replace
+from itertools import product
 
 import naive
 import numpy as np
 import pytest
-from random_games import random_strategies, two_round_game
+from random_games import locked, raked, random_strategies, two_round_game
 from toy_games import kuhn, leduc
 
 from solvers.discount import VARIANTS
-from solvers.game import compatible_reach
+from solvers.errors import SolverError
+from solvers.game import Lock, compatible_reach
 from solvers.measure import expected_value, exploitability
+from solvers.reference.cfr import Cfr
 from solvers.reference.walk import Walker
+from solvers.tree import DECISION, FOLD, Decision, Fold, Forest, Showdown
 
-GAMES = [(seed, k, groups) for seed in range(3) for k in (1, 2) for groups in (None, 4)]
+KINDS = {"plain": (), "rake": (raked,), "locks": (locked,), "both": (raked, locked)}
 
 
-@pytest.mark.parametrize(("seed", "k", "groups"), GAMES)
+def changed(game, kind, seed=0):
+    for change in KINDS[kind]:
+        game = change(game, seed)
+    game.check()
+    return game
+
+
+PLAIN = [("plain", groups, seed, k) for groups in (None, 4) for seed in range(3) for k in (1, 2)]
+CHANGED = [
+    (kind, groups, seed, k)
+    for kind, groups in [("rake", None), ("rake", 4), ("locks", None), ("both", None)]
+    for seed, k in [(0, 1), (1, 2), (2, 2)]
+]
+
+
+@pytest.mark.parametrize(("kind", "groups", "seed", "k"), PLAIN + CHANGED)
 @pytest.mark.parametrize("best", [False, True])
 @pytest.mark.parametrize("p", [0, 1])
-def test_values_equal_plain_recursion(seed, k, groups, best, p):
-    game = two_round_game(seed, k, groups)
-    game.check()
+def test_values_equal_plain_recursion(kind, groups, seed, k, best, p):
+    plain = two_round_game(seed, k, groups)
+    game = changed(plain, kind, seed)
     sources = random_strategies(game, seed)
     walker = Walker(game)
     found = walker.best_response(p, sources) if best else walker.evaluate(p, sources)
     slow = naive.node_values(game, p, naive.normalised(game, sources), 0, 0, 0, game.reach[1 - p][0], best)
     np.testing.assert_allclose(found[0][: len(slow)], slow, atol=1e-12)
+    if kind != "plain":
+        walker = Walker(plain)
+        without = walker.best_response(p, sources) if best else walker.evaluate(p, sources)
+        assert not np.allclose(slow, without[0][: len(slow)])  # the change was no small one
 
 
 @pytest.mark.parametrize("k", [1, 2])
@@ -41,19 +66,15 @@ def test_compatible_reach_counts_pairs(k):
         np.testing.assert_allclose(found[: own.n_hands[b]], slow, atol=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["plain", "both"])
 @pytest.mark.parametrize("name", VARIANTS)
-def test_threads_do_not_change_a_bit(name):
-    game = two_round_game(7)
-    results = []
+def test_threads_do_not_change_a_bit(name, kind):
+    game, results = changed(two_round_game(7), kind), []
     for threads in (1, 3):
-        walker, variant = Walker(game, threads), VARIANTS[name]
-        regrets, sums = game.zeros(), game.zeros()
-        guesses = game.zeros() if variant.predictive else None
-        for t in range(1, 6):
-            for p in (0, 1):
-                walker.update(p, variant.factors(t), regrets, sums, guesses)
-        walker.close()
-        results.append(np.concatenate([a.ravel() for pair in sums for a in pair]))
+        cfr = Cfr(game, VARIANTS[name], threads=threads)
+        cfr.run(5)
+        cfr.walker.close()
+        results.append(np.concatenate([a.ravel() for pair in cfr.sums for a in pair]))
     np.testing.assert_array_equal(results[0], results[1])
 
 
@@ -68,3 +89,164 @@ def test_best_response_is_never_below_the_value():
     sources, walker = random_strategies(game, 1), Walker(game)
     low, high = exploitability(walker, sources).bracket
     assert low <= expected_value(walker, sources) <= high
+
+
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+def test_no_rake_is_the_same_bits(precision):
+    """A rake of 0 chips and locks that lock nothing."""
+    game = two_round_game(4)
+    free = [Lock(1, 0, n, np.full((9, a, w), np.nan)) for n, a, w in _decisions(game, 1, 0)]
+    results = []
+    for one in (game, replace(game, locks=tuple(free))):
+        cfr = Cfr(one, VARIANTS["dcfr"], dtype=precision)
+        cfr.run(7)
+        results.append((cfr.sums, exploitability(cfr.walker, cfr.sums)))
+    assert results[0][1] == results[1][1]
+    for one, other in zip(results[0][0], results[1][0], strict=True):
+        for p in (0, 1):
+            np.testing.assert_array_equal(one[p], other[p])
+
+
+def _decisions(game, t, p):
+    a, width = game.rounds[t].forest.arrays, game.rounds[t].hands[p].row.shape[1]
+    return [(int(n), int(a.n_actions[n]), width) for n in np.flatnonzero(a.player == p)]
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_locked_game_is_solved(name):
+    """With the locks as rules of the game CFR converges: best responses that keep to them gain nothing."""
+    game = changed(leduc(), "locks", 3)
+    cfr = Cfr(game, VARIANTS[name])
+    cfr.run(300)
+    found = exploitability(cfr.walker, cfr.sums)
+    assert 0 <= found.value < (0.05 if name == "cfr" else 0.01)
+    low, high = found.bracket
+    assert low <= high
+    free = exploitability(Walker(leduc()), cfr.sums)
+    assert free.value > 0.1  # without the locks as rules there is much to gain
+
+
+def test_pinned_sums_show_locked_frequencies():
+    game = locked(two_round_game(2), 5)
+    sums = game.zeros(np.float32)
+    game.pin(sums)
+    strategies = naive.normalised(game, sums)
+    for lock in game.locks:
+        a = game.rounds[lock.round].forest.arrays
+        first = int(a.slot[lock.node])
+        there = strategies[lock.round][lock.player][:, first : first + int(a.n_actions[lock.node])]
+        mine = ~np.isnan(lock.frequencies)
+        assert mine.any()
+        np.testing.assert_allclose(there[mine], lock.frequencies[mine], atol=1e-6)
+        untouched = sums[lock.round][lock.player][:, first : first + int(a.n_actions[lock.node])][~mine]
+        assert not untouched.any()
+
+
+# Brute force: Kuhn poker has 64 pure strategies a player.
+
+
+def deal_chips(forest, strategies, i, j, n=0):
+    """Chips of both players from node n on when i meets j: plain recursion over the tree for one deal."""
+    a = forest.arrays
+    if a.kind[n] == DECISION:
+        p = a.player[n]
+        out = np.zeros(2)
+        for k in range(a.n_actions[n]):
+            share = strategies[p][a.slot[n] + k, (i, j)[p]]
+            out += share * deal_chips(forest, strategies, i, j, a.first_child[n] + k)
+        return out
+    first_wins = a.stake[n] > 0 if a.kind[n] == FOLD else i > j
+    chips, winner = abs(a.stake[n]), 0 if first_wins else 1
+    out = np.array([chips, -chips]) if first_wins else np.array([-chips, chips])
+    out[winner] -= a.rake[n]
+    return out
+
+
+def all_deals(forest, strategies):
+    deals = [(i, j) for i, j in product(range(3), repeat=2) if i != j]
+    return sum(deal_chips(forest, strategies, i, j) for i, j in deals) / len(deals)
+
+
+def pure_strategies(game, p):
+    """All of a player's that keep to the locks."""
+    forest = game.rounds[0].forest
+    a = forest.arrays
+    nodes = np.flatnonzero(a.player == p)
+    for picks in product(*(range(a.n_actions[n]) for n in nodes for _ in range(3))):
+        out = np.zeros((forest.n_slots[p], 3))
+        for (n, row), k in zip(product(nodes, range(3)), picks, strict=True):
+            out[a.slot[n] + k, row] = 1.0
+        for lock in game.locks:
+            if lock.player == p:
+                first = a.slot[lock.node]
+                there = out[first : first + a.n_actions[lock.node]]
+                np.copyto(there, lock.frequencies[0], where=~np.isnan(lock.frequencies[0]))
+        yield out
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_exploitability_by_brute_force(kind, seed):
+    game = changed(kuhn(), kind, seed)
+    forest, sources = game.rounds[0].forest, random_strategies(game, seed)
+    game.pin(sources)
+    mine, theirs = (naive.normalised(game, sources)[0][p][0] for p in (0, 1))
+    ev = all_deals(forest, (mine, theirs))
+    best = (
+        max(all_deals(forest, (pure, theirs))[0] for pure in pure_strategies(game, 0)),
+        max(all_deals(forest, (mine, pure))[1] for pure in pure_strategies(game, 1)),
+    )
+    found = exploitability(Walker(game), sources)
+    assert found.best_response == pytest.approx(best, abs=1e-12)
+    assert found.value == pytest.approx((best[0] - ev[0] + best[1] - ev[1]) / 2, abs=1e-12)
+    assert found.value >= 0
+    if kind in ("plain", "locks"):
+        assert found.expected is None
+        assert found.bracket[0] <= ev[0] <= found.bracket[1]
+    else:
+        assert found.expected == pytest.approx(tuple(ev), abs=1e-12)
+        assert found.bracket is None
+        assert ev.sum() < 0
+
+
+# What check() refuses.
+
+
+def _lock(frequencies, player=0, node=0):
+    return replace(kuhn(), locks=(Lock(0, player, node, np.array(frequencies, dtype=float)),))
+
+
+FREE = [float("nan")] * 3
+
+
+@pytest.mark.parametrize(
+    ("game", "message"),
+    [
+        (_lock([[FREE, FREE]], player=1), "this player does not act at this node"),
+        (_lock([[FREE]]), r"expected shape \(1, 2, 3\), found \(1, 1, 3\)"),
+        (_lock([[[0.5, 1, 0], [0.6, 0, 1]]]), "sum to 1 for each locked hand"),
+        (_lock([[[1.5, 1, 0], [-0.5, 0, 1]]]), "frequencies of at least 0"),
+        (_lock([[[1.0, 1, 0], [float("nan"), 0, 1]]]), "sum to 1 for each locked hand"),
+        (
+            replace(_lock([[FREE, FREE]]), locks=_lock([[FREE, FREE]]).locks * 2),
+            "expected one lock per decision",
+        ),
+        (locked(two_round_game(1, 2, 4), 1), "expected a strategy row for each hand, found buckets"),
+    ],
+)
+def test_check_names_the_broken_lock(game, message):
+    with pytest.raises(SolverError, match=message):
+        game.check()
+
+
+@pytest.mark.parametrize("leaf", [Fold(1.0, -0.1), Showdown(1.0, -0.1)])
+def test_check_refuses_a_negative_rake(leaf):
+    with pytest.raises(SolverError, match="rake: expected at least 0 chips"):
+        Forest.build([Decision(0, (leaf, Showdown(1.0)))]).check()
+
+
+def test_rake_is_read_from_the_leaves():
+    forest = Forest.build([Decision(0, (Fold(-1.0, 0.5), Showdown(1.0, 0.25), Showdown(2.0)))])
+    np.testing.assert_array_equal(forest.arrays.rake, [0, 0.5, 0.25, 0])
+    assert forest.raked
+    assert not kuhn().raked

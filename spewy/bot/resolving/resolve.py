@@ -28,10 +28,9 @@ import numpy as np
 from lockers import LockerError
 from solvers.exact import ExactCfr
 from solvers.game import LiveGame, compatible_reach
-from solvers.matrix.chunk import ChunkStrategy
 from solvers.resolve import Gadget, GadgetStep, run_with_gadget
 from solvers.solver import Solver
-from solvers.state import normalised
+from solvers.state import ChunkStrategy, normalised
 from solvers.tree import Floats, Ints
 from spewy.bot.resolving.budget import OutOfTimeError, Pace, Stage
 from spewy.bot.resolving.builder import (

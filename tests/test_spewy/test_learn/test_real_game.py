@@ -10,7 +10,7 @@ from class_numbers import ClassSums
 from buckets.abstraction import Abstraction, AbstractionSpec
 from solvers.measure import expected_value, exploitability
 from solvers.reference.walk import Walker
-from solvers.sampled.context import BOARDS_AT_ONCE
+from solvers.sampled.engine import BOARDS_AT_ONCE
 from solvers.stopping import StoppedError
 from solvers.tree import DECISION
 from spewy.chunks.layout import Layout
