@@ -1,17 +1,23 @@
-"""Command-line options for bots that re-solve, and functions that open such a bot and describe its decisions."""
+"""What commands with bots share: options, folders, logs, and the words for a bot's decisions."""
 
 from __future__ import annotations
 
+import logging
+import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from spewy.cli.options import Seconds, Span
-from spewy.cli.progress import say
+from spewy.cli.files import line_writer
+from spewy.cli.options import Decorated, Seconds, Span
+from spewy.cli.tables import say
+from spewy.errors import one_line
 
 if TYPE_CHECKING:
     from solvers.resolve import Gadget
@@ -20,7 +26,81 @@ if TYPE_CHECKING:
     from spewy.bot.tally import Tally
     from spewy.match.entrant import Entrant
 
-Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+MOST_SEED = 2**32 - 1
+
+
+def logs_option(what: str) -> Callable[[Decorated], Decorated]:
+    """Add ``--out``, the folder for the logs of a match or a tournament."""
+    return click.option(
+        "--out",
+        metavar="FOLDER",
+        type=click.Path(path_type=Path),
+        help=f"Folder for the logs; the same command continues an interrupted {what}. Default: keep no logs.",
+    )
+
+
+def workers_option(default: str = "one for each core") -> Callable[[Decorated], Decorated]:
+    """Add ``--workers``, the number of processes."""
+    return click.option(
+        "--workers",
+        type=click.IntRange(min=1),
+        help=f"Number of processes that play at the same time; default: {default}.",
+    )
+
+
+def bot_seed_option(function: Decorated) -> Decorated:
+    """Add ``--seed``, the seed of a bot's random choices."""
+    return click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        help="Seed of the bot's random choices; default: a new seed each time.",
+    )(function)
+
+
+def phh_option(function: Decorated) -> Decorated:
+    """Add ``--phh``, which writes all hands into a file."""
+    return click.option(
+        "--phh",
+        metavar="FILE.phhs",
+        type=click.Path(path_type=Path),
+        help="Write all hands into this file, in the Poker Hand History format.",
+    )(function)
+
+
+def patience_option(peer: str) -> Callable[[Decorated], Decorated]:
+    """Add ``--patience``, the seconds after which the command ends if ``peer`` (dealer or referee) sends no line."""
+    return click.option(
+        "--patience",
+        type=Seconds(),
+        default=1800.0,
+        show_default=True,
+        help=f"Seconds to wait for a line from the {peer} before the command gives up.",
+    )
+
+
+def game_bot_options(name: str) -> Callable[[Decorated], Decorated]:
+    """Add ``--lockers`` for folders of poker solves, and ``--data`` for a folder of other games that a bot has solved.
+
+    Args:
+        name: name of the bot in the help texts.
+    """
+    lockers = click.option(
+        "--lockers",
+        metavar="FOLDER",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        help=f"Folder of a solved poker game that {name} plays; can be given several times.",
+    )
+    solved = click.option(
+        "--data",
+        "solved",
+        metavar="FOLDER",
+        type=click.Path(path_type=Path),
+        help=f"Folder for the solutions of games that {name} meets for the first time; default: in the user's cache.",
+    )
+    return lambda function: lockers(solved(function))
+
+
 BUDGET = 1.0
 """Default of ``--budget`` in seconds."""
 SOLVING = ("resolve", "safe", "budget", "time_per_hand", "threads", "menu", "flops")
@@ -255,3 +335,84 @@ def open_bot(folder: Path, options: Options, *, ready: bool = True) -> LockerBot
     require_one_solve(folder)
 
     return spewy.open_bot(folder, options, ready=ready)
+
+
+@contextmanager
+def logs_folder(out: Path | None, name: str) -> Iterator[Path]:
+    """Yield the folder for a match's logs.
+
+    A folder that the user names is locked, so that two commands cannot write to the same logs.
+
+    Args:
+        out: folder that the user names; None: a temporary folder.
+        name: name of the command, which holds the lock.
+
+    Raises:
+        InputError: the folder cannot be made, or another process uses it.
+    """
+    if out is not None:
+        from spewy.system.folder_lock import FolderLock
+
+        with FolderLock(out, name):
+            yield out
+        return
+    from spewy.system.scratch import scratch_folder
+
+    with scratch_folder(name) as folder:
+        yield folder
+
+
+def solved_folder(chosen: Path | None) -> Path:
+    """Folder of the games that the bot has solved for the Hidden Information Games Competition (HIGC).
+
+    The folder is the user's choice, or else a folder in the user's cache.
+
+    Raises:
+        InputError: the user chose no folder, and has no home folder.
+    """
+    from spewy.errors import InputError
+    from spewy.system.user_cache import user_cache
+
+    folder = chosen or user_cache("higc")
+    if folder is None:
+        raise InputError("the user has no home folder for solved games; name a folder with --data")
+    return folder
+
+
+@contextmanager
+def noted(log: Path | None) -> Iterator[Callable[[str], None]]:
+    """Yield a function that writes a line to the log, with the time; warnings and errors are also printed on stderr.
+
+    The bot's own messages, which come through `logging`, are treated in this way too.
+    """
+    with line_writer(log, add=True) as write:
+
+        def note(text: str) -> None:
+            write(f"{time.time():.6f} {one_line(text)}")
+            if text.startswith(("WARNING", "ERROR")):
+                say(text)
+
+        handler, logger = _LogHandler(note), logging.getLogger("spewy")
+        level = logger.level
+        if log is not None and not logger.isEnabledFor(logging.INFO):
+            logger.setLevel(logging.INFO)
+        logger.addHandler(handler)
+        try:
+            yield note
+        finally:
+            logger.removeHandler(handler)
+            logger.setLevel(level)
+
+
+class _LogHandler(logging.Handler):
+    """Writes the messages of the package ``spewy``, with tracebacks, into a log."""
+
+    def __init__(self, note: Callable[[str], None]) -> None:
+        super().__init__(logging.INFO)
+        self._note = note
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._note(f"{record.levelname} {record.getMessage()}")
+        if record.exc_info:
+            for line in "".join(traceback.format_exception(*record.exc_info)).splitlines():
+                self._note(f"TRACE {line}")

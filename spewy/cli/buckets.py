@@ -1,4 +1,4 @@
-"""``spewy buckets``: show which hands share a bucket on a board, and compute merge trees of hands in advance."""
+"""``spewy buckets`` and ``spewy flops``: hands that share a bucket, and flops that represent all flops."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spewy.cli.bars import Bar
-from spewy.cli.dask import dask_option, on_cluster
-from spewy.cli.options import json_option, plot_option, refuse_unused, verbose_option
-from spewy.cli.pictures import check_picture, draw
-from spewy.cli.progress import say
-from spewy.cli.tables import count, duration, json_text, number, render
+from spewy.cli.files import check_picture, draw
+from spewy.cli.options import dask_option, json_option, on_cluster, plot_option, refuse_unused, verbose_option
+from spewy.cli.progress import Bar
+from spewy.cli.tables import count, duration, json_text, number, render, say
 
 if TYPE_CHECKING:
     from spewy.chunks.bucket_trees import BucketLocker
@@ -200,3 +198,43 @@ def _fill(locker: BucketLocker, n_cards: int, pool: WorkerPool) -> None:
     click.echo(
         f"{count(missing, 'board')} in {duration(seconds)}{peak}; {locker.store.size() / 2**20:.0f} MiB"
     )
+
+
+@click.command()
+@click.argument("n", metavar="N", type=int)
+@json_option
+@verbose_option
+def flops(n: int, as_json: bool) -> None:
+    """Print flops that represent all 1,755.
+
+    Each of the N flops has a weight: how many of all 22,100 flops it represents.
+
+    A batch with boards = { subset = N } solves these flops. Their weighted averages come close to the averages over all
+    flops (docs/how-to/reports.md says how close). The same N gives the same flops on every machine.
+
+    \b
+    Examples:
+      spewy flops 25
+      spewy flops 184 --json
+
+    \b
+    --json prints one object:
+      {"flops": {"AsKd2c": 24, ..}}, flops with their weights in the order of the table
+    """  # noqa: D301
+    from buckets.abstraction import flop_subset
+
+    subset = flop_subset(n)
+    named = subset.named()
+    if as_json:
+        click.echo(json_text({"flops": named}))
+        return
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("flop", no_wrap=True)
+    for name in ("stands for", "weight"):
+        table.add_column(name, justify="right", no_wrap=True)
+    total = sum(named.values())
+    for name, stands_for in named.items():
+        table.add_row(name, f"{stands_for:,}", f"{100 * stands_for / total:.2f}%")
+    click.echo(render(table))

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spewy.cli.bars import Bar
 from spewy.cli.options import job_argument, json_option, lock_option, locking, set_option, verbose_option
-from spewy.cli.progress import counting
+from spewy.cli.progress import Bar, counting
 from spewy.cli.tables import count, duration, facts, json_text, size
 
 if TYPE_CHECKING:

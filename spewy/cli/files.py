@@ -1,15 +1,46 @@
-"""Files that commands write. Their names are checked before the work; a file appears when it is complete."""
+"""Files that commands write, and the packages that this needs.
+
+The name of a file and the packages are checked before the work; a file appears when it is complete.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import click
+
 from spewy.cli.options import digits
-from spewy.cli.progress import say
+from spewy.cli.tables import say
+
+EXTRAS = {
+    "pandas": "export",
+    "openpyxl": "export",
+    "pyarrow": "export",
+    "matplotlib": "plot",
+    "pyspiel": "higc",
+    "starlette": "web",
+    "uvicorn": "web",
+}
+
+
+def require(*packages: str) -> None:
+    """Check that the Python packages that a command needs are installed.
+
+    Raises:
+        click.ClickException: A package is missing; the command exits with 1, since no input is wrong.
+    """
+    for package in packages:
+        if find_spec(package) is None:
+            raise click.ClickException(
+                f"this command needs the package {package}, which is not installed "
+                f"(pip install 'spewy[{EXTRAS[package]}]')"
+            )
+
 
 PICTURES = (".png", ".svg", ".pdf")
 """Suffixes of picture files."""
@@ -42,7 +73,6 @@ def table_writer(file: Path) -> Callable[[Any], None]:
         InputError: the suffix is not one of a table file, or the folder of the file does not exist.
         click.ClickException: a package that writes the format is not installed.
     """
-    from spewy.cli.extras import require
     from spewy.look.table_files import PACKAGES, SUFFIXES, write_table
 
     suffix = check_file(file, (*SUFFIXES, ".json"))
@@ -106,3 +136,34 @@ def line_writer(file: Path | None, add: bool = False) -> Iterator[Callable[[str]
         raise InputError(f"file {path_text(file)} cannot be written: {reason}") from None
     with opened:
         yield lambda text: print(text, file=opened)
+
+
+def check_picture(file: Path | None) -> None:
+    """Check before the work that a picture can be drawn and written to a file; do nothing for None.
+
+    Raises:
+        InputError: the suffix is not one of a picture, or the folder of the file does not exist.
+        click.ClickException: matplotlib is not installed.
+    """
+    if file is not None:
+        check_file(file, PICTURES)
+        require("matplotlib")
+        draw_without_windows()
+
+
+def draw_without_windows() -> None:
+    """Make matplotlib ignore the user's MPLBACKEND, which may name no backend: pictures go into files."""
+    os.environ["MPLBACKEND"] = "agg"
+
+
+def draw(file: Path, figure: Any) -> None:
+    """Write a figure of `spewy.plot` to a file, and print a message.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    from spewy.plot import save
+
+    with appearing(file) as temporary:
+        save(figure, temporary)
+    say(f"picture in {file}")

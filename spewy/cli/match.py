@@ -9,13 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spewy.cli.bots import say_unused_options, solving_options, tally_rows
+from spewy.cli.bots import (
+    logs_folder,
+    logs_option,
+    phh_option,
+    say_unused_options,
+    solving_options,
+    tally_rows,
+    workers_option,
+)
 from spewy.cli.files import appearing, check_file
-from spewy.cli.folders import logs_folder
 from spewy.cli.options import FOREIGN_CODE, Seconds, json_option, verbose_option
-from spewy.cli.play_options import logs_option, phh_option, workers_option
-from spewy.cli.progress import counting, say
-from spewy.cli.tables import count, facts, json_text, number, render
+from spewy.cli.progress import counting
+from spewy.cli.tables import count, facts, json_text, number, render, say
 
 if TYPE_CHECKING:
     from rich.table import Table

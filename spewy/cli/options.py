@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,7 +13,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from spewy.cli.tables import visible_lines
+from spewy.cli.tables import say, visible_lines
 from spewy.system.clock import MOST_SECONDS
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -266,3 +267,42 @@ def _set_verbose(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         logger.addHandler(handler)
         logger.setLevel(logging.DEBUG)
         ctx.call_on_close(partial(logger.removeHandler, handler))
+
+
+def dask_option(function: Decorated) -> Decorated:
+    """Add ``--dask``, the address of a cluster whose workers replace the processes on this machine."""
+    return click.option(
+        "--dask",
+        "address",
+        metavar="ADDRESS",
+        help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786. Its workers then do the work, instead of "
+        "processes on this machine; the workers need no shared folder.",
+    )(function)
+
+
+@contextmanager
+def on_cluster(address: str | None, processes: int | None, option: str = "--workers") -> Iterator[None]:
+    """Run joblib's work on the workers of a cluster while the block lasts.
+
+    Args:
+        address: address of the cluster's scheduler; None runs the work in processes on this machine.
+        processes: number of processes on this machine that the user asks for; None: the user names no number.
+        option: the option with which the user names a number of processes.
+
+    Raises:
+        click.UsageError: the user gives both an address and a number of processes.
+        InputError: no scheduler answers, or no worker has this version of spewy.
+    """
+    if address is None:
+        yield
+        return
+    if processes is not None:
+        raise click.UsageError(
+            f"{option} has no effect with --dask, which uses all workers; remove one of them"
+        )
+    from joblib import parallel_config
+
+    from spewy.system.cluster import Cluster
+
+    with Cluster(address, 0, say) as cluster, parallel_config(backend="dask", client=cluster.client):
+        yield

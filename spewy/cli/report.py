@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spewy.cli.files import table_writer
+from spewy.cli.files import check_picture, draw, table_writer
 from spewy.cli.options import (
     Needing,
     csv_option,
@@ -17,9 +17,8 @@ from spewy.cli.options import (
     target_option,
     verbose_option,
 )
-from spewy.cli.pictures import check_picture, draw
-from spewy.cli.progress import counting, say
-from spewy.cli.tables import count, facts, json_text, line_text, number, render
+from spewy.cli.progress import counting
+from spewy.cli.tables import count, facts, json_text, line_text, number, render, say
 from spewy.game.names import SEAT_NAMES
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spewy.cli.options import json_option, refuse_unused, verbose_option
-from spewy.cli.progress import say
-from spewy.cli.tables import count, facts, json_text, number, render
+from spewy.cli.tables import count, facts, json_text, number, render, say
 from spewy.errors import MOST_OF_ERROR, InputError, one_line
 
 if TYPE_CHECKING:

@@ -6,12 +6,10 @@ from pathlib import Path
 
 import click
 
-from spewy.cli.bars import Bar
-from spewy.cli.extras import require
-from spewy.cli.files import appearing, check_file
+from spewy.cli.files import appearing, check_file, draw_without_windows, require
 from spewy.cli.options import refuse_unused, verbose_option
-from spewy.cli.pictures import draw_without_windows
-from spewy.cli.progress import say
+from spewy.cli.progress import Bar
+from spewy.cli.tables import say
 from spewy.system.interrupts import INTERRUPTED
 
 RESULTS = Path("results")

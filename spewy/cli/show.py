@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spewy.cli.files import table_writer
+from spewy.cli.files import check_picture, draw, table_writer
 from spewy.cli.options import (
     WITH_CSV,
     Needing,
@@ -20,9 +20,7 @@ from spewy.cli.options import (
     target_option,
     verbose_option,
 )
-from spewy.cli.pictures import check_picture, draw
-from spewy.cli.progress import say
-from spewy.cli.tables import facts, json_text, line_text, on_terminal, render
+from spewy.cli.tables import facts, json_text, line_text, on_terminal, render, say
 from spewy.game.names import SEAT_NAMES
 
 if TYPE_CHECKING:
@@ -216,13 +214,13 @@ def _head(job: str, words: str, view: NodeView, filters: tuple[str, ...]) -> str
 
 def _hands(view: NodeView, sort: str | None, every: bool) -> str:
     """Make the table of hands, with the number of omitted hands."""
-    from spewy.cli.hand_table import hand_table
+    from spewy.cli.decision import hand_table
 
     table, left_out = hand_table(view, sort, every)
     return render(table) + (f"\n{left_out:,} more hands; --all shows them" if left_out else "")
 
 
 def _grid(view: NodeView, heat: str | None) -> str:
-    from spewy.cli.grid import grid_text, heat_text
+    from spewy.cli.decision import grid_text, heat_text
 
     return grid_text(view.grid()) if heat is None else heat_text(view.heat_map(heat))

@@ -1,4 +1,4 @@
-"""Format the output of commands: numbers, rows of facts, rich tables, and strict JSON."""
+"""Text that commands print: numbers, rows of facts, tables, strict JSON, and lines on stderr."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterable
 from io import StringIO
 from typing import TYPE_CHECKING, Any
+
+import click
 
 from spewy.errors import size_text, visible
 from spewy.system.plain import plain
@@ -35,6 +37,11 @@ def json_text(value: Any) -> str:
     '{"ev": [1.5, null]}'
     """
     return json.dumps(plain(value), allow_nan=False)
+
+
+def say(text: str) -> None:
+    """Print a line on stderr."""
+    click.echo(visible_lines(text), err=True)
 
 
 def visible_lines(text: str) -> str:

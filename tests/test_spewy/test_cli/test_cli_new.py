@@ -199,7 +199,7 @@ def test_a_terminal_is_asked(tmp_path, monkeypatch):
     from spewy.cli import main
 
     file = tmp_path / "job.toml"
-    monkeypatch.setattr("spewy.cli.new._asks", lambda: True)
+    monkeypatch.setattr("spewy.cli.jobs._asks", lambda: True)
     result = CliRunner().invoke(main, ["new"], input=f"hu-4bet\nKs 7h 2d 5c 9s\n{file}\n")
     assert result.exit_code == 0, result.output
     assert Job.load(file).name == "hu-4bet-Ks7h2d5c9s"

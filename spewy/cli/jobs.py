@@ -1,7 +1,8 @@
-"""``spewy new``: write a job file with comments, from a preset or from options."""
+"""``spewy new``, ``examples``, ``schema`` and ``tree``: write job files, and look at them before a solve."""
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,9 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from spewy.cli.files import appearing
-from spewy.cli.options import Decorated, refuse_unused, set_option, verbose_option
-from spewy.cli.progress import say
-from spewy.cli.tables import count, facts, size
+from spewy.cli.options import Decorated, job_argument, json_option, refuse_unused, set_option, verbose_option
+from spewy.cli.tables import count, facts, json_text, say, size
 from spewy.errors import InputError, path_text
 from spewy.game.names import ROUND_NAMES
 
@@ -378,3 +378,78 @@ def _cost(job: Job) -> str:
         "" if fits else f"; only {job.solve.memory} are allowed in memory, so the rest streams from disk"
     )
     return "\n  ".join((f"{needs}{streams}; smaller:", *map(str, cuts(job, cost.memory_bytes))))
+
+
+@click.command()
+@click.argument("folder", metavar="[FOLDER]", type=click.Path(path_type=Path), required=False)
+@verbose_option
+def examples(folder: Path | None) -> None:
+    """List the example files, or copy them.
+
+    The files are jobs, games and a tournament, which come with the package. With FOLDER, all are copied there, so that
+    commands of the documentation work, such as ``spewy solve examples/T1.toml``. Nothing is written if FOLDER has a
+    file that differs from the example of the same name.
+
+    \b
+    Examples:
+      spewy examples
+      spewy examples examples
+    """  # noqa: D301
+    from spewy.job.examples import copy_examples
+    from spewy.job.examples import examples as all_examples
+
+    if folder is not None:
+        say(f"{path_text(folder)}: {count(len(copy_examples(folder)), 'file')}")
+        return
+    found = all_examples()
+    width = max(len(each.name) for each in found)
+    for each in found:
+        click.echo(f"{each.name:{width}}  {each.about}")
+
+
+@click.command()
+@verbose_option
+def schema() -> None:
+    """Print the JSON Schema of job files.
+
+    Editors complete and check job files by this schema.
+
+    An editor that supports TOML (Taplo, Even Better TOML for VS Code) uses the schema if the job file begins with
+    #:schema ./job.schema.json
+
+    \b
+    Examples:
+      spewy schema > job.schema.json
+    """  # noqa: D301
+    from spewy.job.schema import job_schema
+
+    click.echo(json.dumps(job_schema(), indent=2))
+
+
+@click.command()
+@job_argument
+@set_option
+@json_option
+@verbose_option
+def tree(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
+    """Print the betting tree of a job.
+
+    The tree has every betting line. The amount in an action's label is what the player has then put in during the
+    round; "put in" is what both players have put in since the root of the solve. Amounts are in chips, or in big blinds
+    if the job has unit = "bb".
+
+    \b
+    Examples:
+      spewy tree examples/T1.toml
+      spewy tree examples/T1.toml --set "bets.turn.bet=50%" --json
+
+    \b
+    --json prints {"betting_nodes": n, "root": node}; a node is "terminal" or
+      {"actions": {"Check": node, "Bet(120)": node}, "put_in": [0, 0]}, with "new_street": true if a round starts at
+      the node
+    """  # noqa: D301
+    from spewy.game.treetext import tree_json, tree_text
+    from spewy.job.job import Job
+
+    betting = Job.load(job_file, overrides).betting_tree
+    click.echo(json_text(tree_json(betting)) if as_json else tree_text(betting), nl=as_json)

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spewy.cli.bars import Bar
 from spewy.cli.bots import (
+    logs_folder,
+    logs_option,
+    noted,
     open_bot,
+    phh_option,
     quantiles,
     say_unused_options,
     solving_options,
@@ -22,12 +25,9 @@ from spewy.cli.bots import (
     times_text,
 )
 from spewy.cli.files import appearing, check_file
-from spewy.cli.folders import logs_folder
-from spewy.cli.noted import noted
 from spewy.cli.options import Seconds, json_option, log_option, verbose_option
-from spewy.cli.play_options import logs_option, phh_option
-from spewy.cli.progress import PAUSE, say
-from spewy.cli.tables import count, facts, json_text, number
+from spewy.cli.progress import PAUSE, Bar
+from spewy.cli.tables import count, facts, json_text, number, say
 
 if TYPE_CHECKING:
     from spewy.bot.bot import Bot
@@ -45,7 +45,7 @@ ENDING = "the command ends after this hand; Ctrl-C again ends it at once"
 """Line that the first Ctrl-C prints."""
 
 
-@click.command()
+@click.command("slumbot")
 @click.argument("bot", metavar="BOT")
 @click.option("--url", default="https://slumbot.com", show_default=True, help="Web address of the server.")
 @click.option(
@@ -90,7 +90,7 @@ ENDING = "the command ends after this hand; Ctrl-C again ends it at once"
 @phh_option
 @json_option
 @verbose_option
-def slumbot(
+def play_slumbot(
     bot: str,
     url: str,
     hands: int,

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spewy.cli.extras import require
-from spewy.cli.files import appearing, check_file
-from spewy.cli.folders import logs_folder, solved_folder
+from spewy.cli.app import LazyGroup
+from spewy.cli.bots import (
+    logs_folder,
+    logs_option,
+    solved_folder,
+    workers_option,
+)
+from spewy.cli.files import appearing, check_file, require
 from spewy.cli.options import FOREIGN_CODE, json_option, verbose_option
-from spewy.cli.play_options import logs_option, workers_option
-from spewy.cli.progress import counting, say
-from spewy.cli.tables import json_text, render
+from spewy.cli.progress import counting
+from spewy.cli.tables import json_text, render, say
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -161,3 +165,14 @@ def _json(outcome: Outcome) -> dict[str, Any]:
             for stage in outcome.stages
         ],
     }
+
+
+@click.group(cls=LazyGroup, places={"acpc": "acpc:package_acpc", "upac": "upac:package_upac"})
+def package() -> None:
+    """Package a bot for a competition.
+
+    \b
+    Examples:
+      spewy package acpc results/limit-holdem submission
+      spewy package upac spewy-bot.zip --ladder results/upac-ladder
+    """  # noqa: D301

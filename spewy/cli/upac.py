@@ -1,21 +1,60 @@
-"""``spewy upac-match``: let two bots play games by UPAC's rules."""
+"""UPAC's protocol: ``spewy play upac``, ``spewy upac-match`` and ``spewy package upac``."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from spewy.cli.files import line_writer
+from spewy.cli.bots import bot_seed_option
+from spewy.cli.files import appearing, check_file, line_writer
 from spewy.cli.options import FOREIGN_CODE, Seconds, json_option, log_option, verbose_option
-from spewy.cli.progress import counting, say
-from spewy.cli.tables import count, facts, json_text, number
+from spewy.cli.progress import counting
+from spewy.cli.tables import count, facts, json_text, number, say, size
 
 if TYPE_CHECKING:
     from spewy.competitions.upac.contenders import Contenders
     from spewy.competitions.upac.games import Game
+
+
+@click.command("upac")
+@click.argument("package", metavar="PACKAGE.zip", type=click.Path(path_type=Path))
+@bot_seed_option
+@log_option("Append all received and sent lines to this file.")
+@verbose_option
+def play_upac(package: Path, seed: int | None, log: Path | None) -> None:
+    """Play UPAC's games on stdin and stdout.
+
+    The bot answers the engine's lines until stdin ends.
+
+    The command reports lines that do not follow UPAC's protocol on stderr and in the log; if it cannot read a question,
+    it answers with a call. The bot uses the tables of PACKAGE.zip and runs no code of it. (spewy upac-match PACKAGE.zip
+    does run its code, with your rights.)
+
+    \b
+    Examples:
+      spewy play upac spewy-bot.zip
+      spewy play upac spewy-bot.zip --seed 7 --log game.txt < lines.txt
+    """  # noqa: D301
+    from spewy.competitions.upac.package import open_tables
+    from spewy.competitions.upac.runtime.player import Player
+    from spewy.competitions.upac.runtime.serve import serve
+
+    drawn = int.from_bytes(os.urandom(4), "big") if seed is None else seed
+    with closing(open_tables(package)) as tables, line_writer(log, add=True) as write:
+
+        def note(text: str) -> None:
+            write(text)
+            if text.startswith("WARNING"):
+                say(text)
+
+        with open(0, "rb", closefd=False) as source, open(1, "wb", buffering=0, closefd=False) as sink:
+            serve(source, sink, Player(tables, drawn), note)
+
 
 MOST_PRINTED = 5
 """Largest number of faults (illegal or late answers) that are printed."""
@@ -180,3 +219,38 @@ def _show(contenders: Contenders, games: Sequence[Game], as_json: bool) -> None:
         say(text)
     if len(result.faults) > MOST_PRINTED:
         say(f"{len(result.faults) - MOST_PRINTED:,} more faults")
+
+
+@click.command("upac")
+@click.argument("out", metavar="OUT.zip", type=click.Path(path_type=Path))
+@click.option(
+    "--ladder",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Folder with solves of UPAC's game, one for each stack depth (docs/how-to/upac.md); default: none.",
+)
+@verbose_option
+def package_upac(out: Path, ladder: Path | None) -> None:
+    """Package a bot for UPAC.
+
+    The zip file has a folder "bot" with bot.json, tables, and code that needs only NumPy.
+
+    The tables have the exact push-or-fold strategy for each short stack, and the strategies of the solves in the
+    --ladder folder for deeper stacks. Without --ladder the bot plays deeper stacks by its equity. The command fails if
+    the package is larger than 5 MB.
+
+    \b
+    Examples:
+      spewy package upac spewy-bot.zip --ladder results/upac-ladder
+      spewy package upac short-stacks.zip
+    """  # noqa: D301
+    from spewy.competitions.upac.package import write_package
+    from spewy.competitions.upac.tables import ladder_tables, rung_folders
+
+    check_file(out, (".zip",))
+    tables = ladder_tables(rung_folders(ladder) if ladder else [], say)
+    with appearing(out) as temporary:
+        n_bytes = write_package(tables, temporary)
+    depths = ", ".join(f"{stack / 2:g}" for stack in tables["stacks"].tolist())
+    rows = [("file", str(out)), ("size", size(out.stat().st_size)), ("unpacked", size(n_bytes))]
+    click.echo(facts([*rows, ("depths", f"{depths or 'none'}, in big blinds")]))
