@@ -34,6 +34,13 @@ if TYPE_CHECKING:
     from spewy.competitions.acpc.client import Match
     from spewy.competitions.acpc.dealer import Action, Limits, Logs, Terms
 
+RESPONSE, PER_HAND, START = 600_000, 7_000, 600_000
+"""Default time limits in milliseconds: for an answer or a hand, for a match divided by its hands, for connecting.
+
+The first two are those of the ACPC's reference dealer, the third is that of the first competition (2007).
+"""
+_MILLISECONDS = click.IntRange(-1, int(MOST_SECONDS) * 1000)
+
 
 @click.command("acpc")
 @click.argument("host")
@@ -113,7 +120,7 @@ def _json(match: Match, tally: Tally, opened: float) -> dict[str, Any]:
     return {
         "hands": match.hands,
         "faults": match.faults,
-        "seconds": {"n": len(match.seconds), **quantiles(match.seconds)},
+        "seconds": quantiles(match.seconds),
         "start": opened,
         "memory_mib": peak_rss_mib(),
         **tally.to_json(),
@@ -130,14 +137,6 @@ def _rows(match: Match, tally: Tally, opened: float) -> Iterator[tuple[str, str]
     yield from tally_rows(tally)
     yield "start", f"{opened:.2f} s"
     yield "memory", f"{peak_rss_mib():,.0f} MiB at most"
-
-
-RESPONSE, PER_HAND, START = 600_000, 7_000, 600_000
-"""Default time limits in milliseconds: for an answer or a hand, for a match divided by its hands, for connecting.
-
-The first two are those of the ACPC's reference dealer, the third is that of the first competition (2007).
-"""
-_MILLISECONDS = click.IntRange(-1, int(MOST_SECONDS) * 1000)
 
 
 @click.command()
@@ -311,11 +310,7 @@ def _ports(text: str | None) -> tuple[int, ...]:
 
 
 def _header(game: str, terms: Terms) -> list[str]:
-    """Return the first lines of a match's logs.
-
-    They have the match's name, game, hands and seed, and its time limits, as in the reference dealer's log; and the
-    players and the rules. The dealer knows a player's name only, not the program that connects.
-    """
+    """First lines of a match's logs: those of the reference dealer's log, and the players and the rules."""
     limits = terms.limits
     per_hand = None if limits.match is None else limits.match / terms.hands
     times = (("response", limits.response), ("hand", limits.hand), ("per_hand", per_hand))
@@ -329,11 +324,7 @@ def _header(game: str, terms: Terms) -> list[str]:
 
 
 def _actions_before(path: Path, header: Sequence[str]) -> list[Action]:
-    """Read the actions in a transaction log, and remove an incomplete last line from the file.
-
-    Raises:
-        InputError: the log belongs to a match with another head (other cards, players, rules or times).
-    """
+    """Read the actions in a transaction log, and remove an incomplete last line from the file."""
     from spewy.competitions.acpc.dealer import parse_actions
     from spewy.errors import InputError, path_text, short
     from spewy.match.acpc_text import MOST_TOLD

@@ -84,11 +84,9 @@ class LazyGroup(click.Group):
         self._places = places
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """List the names of all commands."""
         return list(self._places)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command, or None if the group has no command of this name."""
         # click suggests names that are similar to an unknown one from `commands`, which then needs all of them
         wanted = [cmd_name] if cmd_name in self._places else self.list_commands(ctx)
         for name in wanted:
@@ -100,8 +98,6 @@ class LazyGroup(click.Group):
 
 
 class OneLine(click.ClickException):
-    """An error with a message of one line, whose length is bounded."""
-
     def __init__(self, message: str) -> None:
         line = one_line(message)
         if len(line) > MOST_OF_LINE:
@@ -111,13 +107,13 @@ class OneLine(click.ClickException):
 
 
 class BadInput(OneLine):
-    """The user's input is wrong: exit code 2."""
+    """The user's input is wrong."""
 
     exit_code = 2
 
 
 class Failed(OneLine):
-    """The program or the machine failed: exit code 1."""
+    """The program or the machine failed."""
 
     exit_code = 1
 
@@ -126,7 +122,6 @@ class Commands(LazyGroup):
     """The command ``spewy``: groups its commands in the help, and turns their errors into one line and an exit code."""
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
-        """Parse the options before the command's name; turn an error into one line."""
         try:
             return super().make_context(*args, **options)
         except click.UsageError as error:
@@ -137,7 +132,6 @@ class Commands(LazyGroup):
             raise Failed(failure_text(error) or str(error)) from None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; turn an error into one line."""
         _require_surroundings()
         try:
             return super().invoke(ctx)
@@ -157,7 +151,6 @@ class Commands(LazyGroup):
             raise Failed(f"unexpected {type(error).__name__}: {error} (spewy -v ... shows where)") from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write a section of the help for each group of commands."""
         width = max(map(len, self.list_commands(ctx)))
         for title, names in GROUPS.items():
             with formatter.section(title):
@@ -171,7 +164,7 @@ class Commands(LazyGroup):
 
 
 def expected(error: Exception) -> OneLine | None:
-    """Turn a failure of the machine or bad input into one line with its exit code; None for all other errors."""
+    """Failures of the machine and bad input as one line with its exit code; None for all other errors."""
     failed = failure_text(error)
     if failed is not None:
         return Failed(failed)
@@ -193,7 +186,6 @@ def _too_long(path: str) -> str:
 
 
 def _require_surroundings() -> None:
-    """Refuse to run without stdout or a working folder."""
     if sys.stdout is None:  # the next file that is opened would become stdout
         raise BadInput("stdout is closed, and results are printed there; open stdout")
     try:
@@ -203,10 +195,6 @@ def _require_surroundings() -> None:
 
 
 def _one_line(error: click.UsageError) -> click.ClickException:
-    """Return a usage error as one line that names the command's help.
-
-    The error of a command without arguments is returned unchanged: click prints the help for it.
-    """
     if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):
         return error
     command = "spewy" if error.ctx is None else error.ctx.command_path

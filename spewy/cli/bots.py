@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from spewy.cli.files import line_writer
+from spewy.cli.files import appearing, line_writer
 from spewy.cli.options import Decorated, Seconds, Span
 from spewy.cli.tables import say
 from spewy.errors import one_line
@@ -24,13 +24,22 @@ if TYPE_CHECKING:
     from spewy.bot.agent import LockerBot
     from spewy.bot.options import Flops, Options, OwnMenu, Resolve
     from spewy.bot.tally import Tally
+    from spewy.match.acpc_text import LoggedHand
     from spewy.match.entrant import Entrant
 
 MOST_SEED = 2**32 - 1
+"""Largest seed of cards and questions."""
+MOST_PRINTED = 5
+"""Largest number of faults (illegal, late or missing answers) and of failed re-solves that are printed for each bot."""
+BUDGET = 1.0
+"""Default of ``--budget`` in seconds."""
+SOLVING = ("resolve", "safe", "budget", "time_per_hand", "threads", "menu", "flops")
+"""Parameters of the options of re-solving."""
+ACPC_PER_HAND = 7.0
+"""Seconds per hand that the ACPC's rules allow for all answers of a player in a match."""
 
 
 def logs_option(what: str) -> Callable[[Decorated], Decorated]:
-    """Add ``--out``, the folder for the logs of a match or a tournament."""
     return click.option(
         "--out",
         metavar="FOLDER",
@@ -40,7 +49,6 @@ def logs_option(what: str) -> Callable[[Decorated], Decorated]:
 
 
 def workers_option(default: str = "one for each core") -> Callable[[Decorated], Decorated]:
-    """Add ``--workers``, the number of processes."""
     return click.option(
         "--workers",
         type=click.IntRange(min=1),
@@ -49,7 +57,6 @@ def workers_option(default: str = "one for each core") -> Callable[[Decorated], 
 
 
 def bot_seed_option(function: Decorated) -> Decorated:
-    """Add ``--seed``, the seed of a bot's random choices."""
     return click.option(
         "--seed",
         type=click.IntRange(min=0),
@@ -57,18 +64,7 @@ def bot_seed_option(function: Decorated) -> Decorated:
     )(function)
 
 
-def phh_option(function: Decorated) -> Decorated:
-    """Add ``--phh``, which writes all hands into a file."""
-    return click.option(
-        "--phh",
-        metavar="FILE.phhs",
-        type=click.Path(path_type=Path),
-        help="Write all hands into this file, in the Poker Hand History format.",
-    )(function)
-
-
 def patience_option(peer: str) -> Callable[[Decorated], Decorated]:
-    """Add ``--patience``, the seconds after which the command ends if ``peer`` (dealer or referee) sends no line."""
     return click.option(
         "--patience",
         type=Seconds(),
@@ -78,12 +74,28 @@ def patience_option(peer: str) -> Callable[[Decorated], Decorated]:
     )
 
 
-def game_bot_options(name: str) -> Callable[[Decorated], Decorated]:
-    """Add ``--lockers`` for folders of poker solves, and ``--data`` for a folder of other games that a bot has solved.
+def phh_option(function: Decorated) -> Decorated:
+    return click.option(
+        "--phh",
+        metavar="FILE.phhs",
+        type=click.Path(path_type=Path),
+        help="Write all hands into this file, in the Poker Hand History format.",
+    )(function)
 
-    Args:
-        name: name of the bot in the help texts.
-    """
+
+def lockers_option(function: Decorated) -> Decorated:
+    return click.option(
+        "--lockers",
+        "folder",
+        metavar="FOLDER",
+        required=True,
+        type=click.Path(path_type=Path),
+        help='Folder of the solved whole game that the bot plays; a copy of its subfolder "play" is enough.',
+    )(function)
+
+
+def game_bot_options(name: str) -> Callable[[Decorated], Decorated]:
+    """Add ``--lockers`` and ``--data`` of the bot that the help texts call ``name``."""
     lockers = click.option(
         "--lockers",
         metavar="FOLDER",
@@ -101,28 +113,7 @@ def game_bot_options(name: str) -> Callable[[Decorated], Decorated]:
     return lambda function: lockers(solved(function))
 
 
-BUDGET = 1.0
-"""Default of ``--budget`` in seconds."""
-SOLVING = ("resolve", "safe", "budget", "time_per_hand", "threads", "menu", "flops")
-"""Parameters of the options of re-solving."""
-ACPC_PER_HAND = 7.0
-"""Seconds per hand that the ACPC's rules allow for all answers of a player in a match."""
-
-
-def lockers_option(function: Decorated) -> Decorated:
-    """Add the option ``--lockers FOLDER``, the folder of the solved game that the bot plays, as ``folder``."""
-    return click.option(
-        "--lockers",
-        "folder",
-        metavar="FOLDER",
-        required=True,
-        type=click.Path(path_type=Path),
-        help='Folder of the solved whole game that the bot plays; a copy of its subfolder "play" is enough.',
-    )(function)
-
-
 def resolve_option(function: Decorated) -> Decorated:
-    """Add the option ``--resolve``, which says when the bot re-solves the current subgame."""
     return click.option(
         "--resolve",
         type=click.Choice(["never", "off-tree", "always"]),
@@ -134,7 +125,6 @@ def resolve_option(function: Decorated) -> Decorated:
 
 
 def safe_option(function: Decorated) -> Decorated:
-    """Add the option ``--safe [GADGET]``, the gadget of safe re-solving; ``--safe`` alone means "mixed"."""
     return click.option(
         "--safe",
         metavar="[blended|cfr-d|estimate|mixed]",
@@ -151,63 +141,16 @@ def safe_option(function: Decorated) -> Decorated:
 
 
 def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add all options of re-solving; the command receives them as ``options``, an `Options` record.
-
-    If the user gives neither ``--budget`` nor ``--time-per-hand``, each decision may take one second.
-    """
+    """Add the options of re-solving, which the command receives as ``options``; the default limit is `BUDGET`."""
     return _solving_options(function, None)
 
 
 def acpc_solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add all options of re-solving, as `solving_options` does, but with the ACPC's time limit per hand as default."""
+    """Add the options of re-solving, with the ACPC's time limit per hand as the default."""
     return _solving_options(function, ACPC_PER_HAND)
 
 
-def solving_words(options: Options) -> list[str]:
-    """Turn options of `solving_options` back into command-line options with the same meaning.
-
-    >>> from spewy.bot.options import Options
-    >>> " ".join(solving_words(Options.of(resolve="always", safe=True, seconds_per_hand=7.0)))
-    '--resolve always --safe mixed --time-per-hand 7s --menu lean --flops stored'
-    """
-    words = ["--resolve", options.resolve]
-    words += ["--safe", options.safe] if options.safe else []
-    per_hand = options.seconds_per_hand
-    words += (
-        ["--budget", f"{options.seconds:.12g}"]
-        if per_hand is None
-        else ["--time-per-hand", f"{per_hand:.12g}s"]
-    )
-    default = type(options).of(resolve=options.resolve).threads
-    words += [] if options.threads == default else ["--threads", str(options.threads)]
-    return [*words, "--menu", options.menu, "--flops", options.flops]
-
-
-def say_unused_options(entrants: Sequence[Entrant]) -> None:
-    """Print a line if the user gave options of re-solving to the current command, and no bot re-solves anything."""
-    if any(each.kind == "folder" for each in entrants):
-        return
-    context = click.get_current_context()
-    given = [
-        f"--{name.replace('_', '-')}"
-        for name in SOLVING
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        and context.params[name] != "never"
-    ]
-    if given:
-        say(
-            f"no bot is the FOLDER of a solve, so nothing is re-solved, and there is no effect of {', '.join(given)}"
-        )
-
-
 def _solving_options(function: Callable[..., Any], per_hand: float | None) -> Callable[..., Any]:
-    """Add all options of re-solving.
-
-    Args:
-        function: the command.
-        per_hand: default of ``--time-per-hand`` in seconds; None: the default is a limit per decision, `BUDGET`.
-    """
-
     @wraps(function)
     def gathered(
         resolve: Resolve,
@@ -281,75 +224,54 @@ def _solving_options(function: Callable[..., Any], per_hand: float | None) -> Ca
     return resolve_option(gathered)
 
 
-def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:
-    """Yield table rows with the number of a bot's decisions by source, and of its failed re-solves by error.
+def solving_words(options: Options) -> list[str]:
+    """Turn options of `solving_options` back into command-line options with the same meaning.
 
-    Args:
-        tally: the counts of the bot.
-        of: text that is appended to the names of the rows, such as " of Alice".
+    >>> from spewy.bot.options import Options
+    >>> " ".join(solving_words(Options.of(resolve="always", safe=True, seconds_per_hand=7.0)))
+    '--resolve always --safe mixed --time-per-hand 7s --menu lean --flops stored'
     """
-    if tally.sources:
-        yield f"decisions{of}", tally.sources_text
-    if tally.failures:
-        yield f"failed{of}", tally.failures_text
+    words = ["--resolve", options.resolve]
+    words += ["--safe", options.safe] if options.safe else []
+    per_hand = options.seconds_per_hand
+    words += (
+        ["--budget", f"{options.seconds:.12g}"]
+        if per_hand is None
+        else ["--time-per-hand", f"{per_hand:.12g}s"]
+    )
+    default = type(options).of(resolve=options.resolve).threads
+    words += [] if options.threads == default else ["--threads", str(options.threads)]
+    return [*words, "--menu", options.menu, "--flops", options.flops]
 
 
-def quantiles(seconds: Sequence[float]) -> dict[str, float]:
-    """Return the median, the 99 % quantile and the maximum of the seconds that decisions took; NaN without decisions.
-
-    >>> quantiles([0.1, 0.3, 0.2])
-    {'median': 0.2, 'p99': 0.3, 'most': 0.3}
-    """
-    from spewy.bot.spent import quantile
-
-    ordered = sorted(seconds) or [float("nan")]
-    median, high = (quantile(ordered, share) for share in (0.5, 0.99))
-    return {"median": median, "p99": high, "most": ordered[-1]}
-
-
-def times_text(seconds: Sequence[float]) -> str:
-    """Describe how long decisions took: their number, and the median, 99 % quantile and maximum of the seconds.
-
-    >>> times_text([0.1, 0.3, 0.2])
-    '3; 0.2000 s median, 0.3000 s 99 %, 0.3000 s at most'
-    """
-    found = quantiles(seconds)
-    return f"{len(seconds):,}; {found['median']:.4f} s median, {found['p99']:.4f} s 99 %, {found['most']:.4f} s at most"
+def say_unused_options(entrants: Sequence[Entrant]) -> None:
+    if any(each.kind == "folder" for each in entrants):
+        return
+    context = click.get_current_context()
+    given = [
+        f"--{name.replace('_', '-')}"
+        for name in SOLVING
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        and context.params[name] != "never"
+    ]
+    if given:
+        say(
+            f"no bot is the FOLDER of a solve, so nothing is re-solved, and there is no effect of {', '.join(given)}"
+        )
 
 
 def open_bot(folder: Path, options: Options, *, ready: bool = True) -> LockerBot:
-    """Open the bot that plays a folder's strategy.
-
-    Args:
-        folder: folder of a solve, or a copy of its strategy locker.
-        options: options of the bot.
-        ready: as in `spewy.open_bot`.
-
-    Raises:
-        InputError: the folder holds a batch, or no strategy of a whole game.
-        lockers.LockerError: the folder holds no lockers, or damaged ones.
-    """
+    """Open the bot that plays a folder's strategy; ``ready`` as in `spewy.open_bot`."""
     import spewy
     from spewy.look.boards import require_one_solve
 
     require_one_solve(folder)
-
     return spewy.open_bot(folder, options, ready=ready)
 
 
 @contextmanager
 def logs_folder(out: Path | None, name: str) -> Iterator[Path]:
-    """Yield the folder for a match's logs.
-
-    A folder that the user names is locked, so that two commands cannot write to the same logs.
-
-    Args:
-        out: folder that the user names; None: a temporary folder.
-        name: name of the command, which holds the lock.
-
-    Raises:
-        InputError: the folder cannot be made, or another process uses it.
-    """
+    """Yield the folder that the user named, locked by the command ``name``, or a temporary folder."""
     if out is not None:
         from spewy.system.folder_lock import FolderLock
 
@@ -363,13 +285,6 @@ def logs_folder(out: Path | None, name: str) -> Iterator[Path]:
 
 
 def solved_folder(chosen: Path | None) -> Path:
-    """Folder of the games that the bot has solved for the Hidden Information Games Competition (HIGC).
-
-    The folder is the user's choice, or else a folder in the user's cache.
-
-    Raises:
-        InputError: the user chose no folder, and has no home folder.
-    """
     from spewy.errors import InputError
     from spewy.system.user_cache import user_cache
 
@@ -383,7 +298,7 @@ def solved_folder(chosen: Path | None) -> Path:
 def noted(log: Path | None) -> Iterator[Callable[[str], None]]:
     """Yield a function that writes a line to the log, with the time; warnings and errors are also printed on stderr.
 
-    The bot's own messages, which come through `logging`, are treated in this way too.
+    Messages of the bot, which come through `logging`, are treated in the same way.
     """
     with line_writer(log, add=True) as write:
 
@@ -405,8 +320,6 @@ def noted(log: Path | None) -> Iterator[Callable[[str], None]]:
 
 
 class _LogHandler(logging.Handler):
-    """Writes the messages of the package ``spewy``, with tracebacks, into a log."""
-
     def __init__(self, note: Callable[[str], None]) -> None:
         super().__init__(logging.INFO)
         self._note = note
@@ -416,3 +329,41 @@ class _LogHandler(logging.Handler):
         if record.exc_info:
             for line in "".join(traceback.format_exception(*record.exc_info)).splitlines():
                 self._note(f"TRACE {line}")
+
+
+def write_phh(hands: Iterable[LoggedHand], file: Path) -> None:
+    from spewy.match.phh import phh_text
+
+    with appearing(file) as temporary:
+        temporary.write_text(phh_text(hands), encoding="utf-8")
+    say(f"hands in {file}")
+
+
+def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:
+    if tally.sources:
+        yield f"decisions{of}", tally.sources_text
+    if tally.failures:
+        yield f"failed{of}", tally.failures_text
+
+
+def quantiles(seconds: Sequence[float]) -> dict[str, float]:
+    """Number, median, 99 % quantile and maximum of the seconds that decisions took; NaN without decisions.
+
+    >>> quantiles([0.1, 0.3, 0.2])
+    {'n': 3, 'median': 0.2, 'p99': 0.3, 'most': 0.3}
+    """
+    from spewy.bot.spent import quantile
+
+    ordered = sorted(seconds) or [float("nan")]
+    median, high = (quantile(ordered, share) for share in (0.5, 0.99))
+    return {"n": len(seconds), "median": median, "p99": high, "most": ordered[-1]}
+
+
+def times_text(seconds: Sequence[float]) -> str:
+    """Describe how long decisions took.
+
+    >>> times_text([0.1, 0.3, 0.2])
+    '3; 0.2000 s median, 0.3000 s 99 %, 0.3000 s at most'
+    """
+    found = quantiles(seconds)
+    return f"{len(seconds):,}; {found['median']:.4f} s median, {found['p99']:.4f} s 99 %, {found['most']:.4f} s at most"

@@ -10,7 +10,7 @@ import click
 from spewy.cli.files import check_picture, draw
 from spewy.cli.options import dask_option, json_option, on_cluster, plot_option, refuse_unused, verbose_option
 from spewy.cli.progress import Bar
-from spewy.cli.tables import count, duration, json_text, number, render, say
+from spewy.cli.tables import count, duration, json_text, number, percent, say, table_text
 
 if TYPE_CHECKING:
     from spewy.chunks.bucket_trees import BucketLocker
@@ -134,37 +134,27 @@ def buckets(
 
 
 def _table(clusters: BoardBuckets) -> str:
-    from rich.table import Table
+    titles = ("bucket", "hands", "weight", "mean", "spread", "outcomes", "such as")
+    rows = (_cells(clusters, row) for row in range(clusters.n_rows))
+    return table_text(titles, rows, left=("outcomes", "such as"))
 
+
+def _cells(clusters: BoardBuckets, row: int) -> tuple[str, ...]:
     from spewy.look.buckets import spark
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("bucket", "hands", "weight", "mean", "spread"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("outcomes", no_wrap=True)
-    table.add_column("such as", no_wrap=True)
-    for row in range(clusters.n_rows):
-        members = clusters.members(row)
-        table.add_row(
-            str(row),
-            str(len(members)),
-            number(float(clusters.weights[clusters.labels == row].sum()), 1),
-            number(float(clusters.curves[row].mean()), 4),
-            number(clusters.spread(row), 4),
-            f"│{spark(clusters.histogram(row))}│",
-            " ".join(members[:4]),
-        )
-    return render(table)
+    members = clusters.members(row)
+    return (
+        str(row),
+        str(len(members)),
+        number(float(clusters.weights[clusters.labels == row].sum()), 1),
+        number(float(clusters.curves[row].mean()), 4),
+        number(clusters.spread(row), 4),
+        f"│{spark(clusters.histogram(row))}│",
+        " ".join(members[:4]),
+    )
 
 
 def _precompute(family: str, workers: int | None, address: str | None) -> None:
-    """Compute the merge trees of a family of boards that the bucket locker lacks.
-
-    Args:
-        family: the boards, "flops" or "turns".
-        workers: number of processes on this machine; None for the default.
-        address: address of a cluster whose workers replace the processes; None: no cluster.
-    """
     from spewy.chunks.bucket_trees import FAMILIES, BucketLocker
     from spewy.system.dask_pool import worker_pool
 
@@ -177,13 +167,7 @@ def _precompute(family: str, workers: int | None, address: str | None) -> None:
 
 
 def _fill(locker: BucketLocker, n_cards: int, pool: WorkerPool) -> None:
-    """Compute the merge trees that a locker lacks, with a progress bar; Ctrl-C keeps finished trees.
-
-    Args:
-        locker: the bucket locker, which stores the trees.
-        n_cards: number of cards of each board.
-        pool: the processes that compute the trees.
-    """
+    """Compute the merge trees that a locker lacks; Ctrl-C keeps finished trees."""
     import time
 
     from spewy.chunks.bucket_trees import default_folder
@@ -228,13 +212,6 @@ def flops(n: int, as_json: bool) -> None:
     if as_json:
         click.echo(json_text({"flops": named}))
         return
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("flop", no_wrap=True)
-    for name in ("stands for", "weight"):
-        table.add_column(name, justify="right", no_wrap=True)
     total = sum(named.values())
-    for name, stands_for in named.items():
-        table.add_row(name, f"{stands_for:,}", f"{100 * stands_for / total:.2f}%")
-    click.echo(render(table))
+    rows = ((name, f"{n_flops:,}", percent(n_flops / total, 2)) for name, n_flops in named.items())
+    click.echo(table_text(("flop", "stands for", "weight"), rows))

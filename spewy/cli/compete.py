@@ -17,11 +17,9 @@ from spewy.cli.bots import (
 from spewy.cli.files import appearing, check_file, require
 from spewy.cli.options import FOREIGN_CODE, json_option, verbose_option
 from spewy.cli.progress import counting
-from spewy.cli.tables import json_text, render, say
+from spewy.cli.tables import json_text, say, table_text
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from spewy.competitions.tournament.file import TournamentFile
     from spewy.competitions.tournament.tournament import Outcome, Stage
 
@@ -93,8 +91,8 @@ def tournament(file: Path, out: Path | None, page: Path | None, workers: int | N
         click.echo(json_text(_json(outcome)))
         return
     for stage in outcome.stages:
-        click.echo(render(_pairs(stage)))
-    click.echo(render(_places(outcome)))
+        click.echo(_pairs(stage))
+    click.echo(_places(outcome))
     for note in outcome.notes:
         say(note)
 
@@ -110,31 +108,22 @@ def _print_ports(contents: TournamentFile) -> None:
             say(f"{bot.name}: waiting for a client of the ACPC's protocol at {where}")
 
 
-def _pairs(stage: Stage) -> Table:
-    from rich.table import Table
-
+def _pairs(stage: Stage) -> str:
     from spewy.competitions.tournament.page import cell
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(f"{stage.title}, {stage.unit}", no_wrap=True)
-    for name in stage.names:
-        table.add_column(name, justify="right", no_wrap=True)
-    for name in stage.names:
-        table.add_row(name, *(cell(stage, name, other) for other in stage.names))
-    return table
+    rows = ((name, *(cell(stage, name, other) for other in stage.names)) for name in stage.names)
+    return table_text((f"{stage.title}, {stage.unit}", *stage.names), rows)
 
 
-def _places(outcome: Outcome) -> Table:
-    from rich.table import Table
-
+def _places(outcome: Outcome) -> str:
     from spewy.competitions.tournament.standings import place_of
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("place", "bot", *(["rating"] if outcome.ratings else [])):
-        table.add_column(title, justify="left" if title == "bot" else "right", no_wrap=True)
-    for name, place in place_of(outcome.ranking).items():
-        table.add_row(str(place), name, *([f"{outcome.ratings[name]:,.1f}"] if outcome.ratings else []))
-    return table
+    ratings = outcome.ratings
+    rows = (
+        (str(place), name, *([f"{ratings[name]:,.1f}"] if ratings else []))
+        for name, place in place_of(outcome.ranking).items()
+    )
+    return table_text(("place", "bot", *(["rating"] if ratings else [])), rows, left=("bot",))
 
 
 def _json(outcome: Outcome) -> dict[str, Any]:

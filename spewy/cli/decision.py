@@ -31,10 +31,26 @@ DARKEST = 0.35
 """Brightness of a hand class with a reach just above 0; with full reach it is 1."""
 HEAT: tuple[Colour, ...] = ((0, 32, 81), (124, 123, 120), (253, 234, 69))
 """Colours of a heat map from the lowest to the highest number ("cividis", which suits colour-blind readers)."""
+_LINES_BESIDE = 14
+"""Number of terminal lines that the rows above the table, the table's header and the prompt take."""
+_GAPS = {True: 2, False: 1}
+"""Number of characters between two columns: of a wide table (True) and of a narrow one (False)."""
+_LEAST_DRAWS = 8
+"""Smallest width of the column of draws in a narrow terminal."""
+_CLASS = "class"
+_SHORT = {
+    "nut flush draw": "NFD",
+    "backdoor flush draw": "BDFD",
+    "flush draw": "FD",
+    "double gutshot": "DGS",
+    "gutshot": "GS",
+    "backdoor straight draw": "BDSD",
+    "overcards": "OC",
+}
+"""Short names of draws for narrow tables. A name comes before other names that are part of it."""
 
 
 def grid_text(grid: Grid) -> str:
-    """Draw the grid, in colour if stdout shows colours."""
     return _printed(_coloured(grid) if in_colour() else _plain(grid))
 
 
@@ -44,7 +60,6 @@ def heat_text(heat: HeatMap) -> str:
 
 
 def in_colour() -> bool:
-    """Whether stdout is a terminal that shows colours."""
     out = console()
     return on_terminal() and bool(out.color_system) and not out.no_color
 
@@ -95,7 +110,7 @@ def _plain(grid: Grid) -> Iterator[Text]:
 
 
 def _rows(cells: list[list[str]]) -> Iterator[str]:
-    """Yield the lines of a grid with the ranks of its rows and columns; suited hands are above the diagonal."""
+    """Lines of a grid with the ranks of its rows and columns; suited hands are above the diagonal."""
     yield "  " + " ".join(f"{rank:>{WIDTH}}" for rank in reversed(RANKS))
     for rank, row in zip(reversed(RANKS), cells, strict=True):
         yield f"{rank} " + " ".join(f"{cell:>{WIDTH}}" for cell in row)
@@ -141,26 +156,13 @@ def _coloured(grid: Grid) -> Iterator[Text]:
 
 
 def _style(colour: Colour, light: float = 1.0) -> str:
-    """Style of a cell with this background: black text on a light background, white text on a dark background.
-
-    Args:
-        colour: colour of the background.
-        light: factor by which the background is darkened, from 0 to 1.
-    """
     red, green, blue = (round(light * part) for part in colour)
     ink = "0,0,0" if lightness((red, green, blue)) > 0.5 else "255,255,255"
     return f"rgb({ink}) on rgb({red},{green},{blue})"
 
 
 def _shares(mix: np.ndarray, width: int) -> list[int]:
-    """Divide the characters of a cell among the actions by their frequencies (largest-remainder method).
-
-    Args:
-        mix: frequency of each action.
-        width: number of characters.
-
-    Returns:
-        Number of the action for each character.
+    """Divide the characters of a cell among actions by the largest-remainder method; return each character's action.
 
     >>> _shares(np.array([0.5, 0.3, 0.2]), 5)
     [0, 0, 0, 1, 2]
@@ -173,34 +175,9 @@ def _shares(mix: np.ndarray, width: int) -> list[int]:
     return actions
 
 
-_LINES_BESIDE = 14
-"""Number of terminal lines that the rows above the table, the table's header and the prompt take."""
-_GAPS = {True: 2, False: 1}
-"""Number of characters between two columns: of a wide table (True) and of a narrow one (False)."""
-_LEAST_DRAWS = 8
-"""Smallest width of the column of draws in a narrow terminal."""
-_CLASS = "class"
-_SHORT = {
-    "nut flush draw": "NFD",
-    "backdoor flush draw": "BDFD",
-    "flush draw": "FD",
-    "double gutshot": "DGS",
-    "gutshot": "GS",
-    "backdoor straight draw": "BDSD",
-    "overcards": "OC",
-}
-"""Short names of draws for narrow tables. A name comes before other names that are part of it."""
-
-
 @dataclass(frozen=True)
 class _Row:
-    """A row of the table: a hand, or the header of a group of hands.
-
-    Attributes:
-        name: text of the first column.
-        members: numbers of the hand, or of all hands of the group.
-        head: whether the row is a header.
-    """
+    """A row of the table: a hand, or the header of a group; ``members`` are numbers of hands."""
 
     name: str
     members: list[int]
@@ -215,9 +192,6 @@ def hand_table(view: NodeView, sort: str | None = None, every: bool = False) -> 
         sort: name of the column to sort by, the largest value first; None: by made hand and strength, or by reach in
             games without names for hands.
         every: whether to list all hands, even beyond the terminal's height and with zero reach.
-
-    Raises:
-        InputError: the table has no column ``sort``.
     """
     kinds = view.kinds
     column, keys = _sorted_by(view, kinds, sort)
@@ -274,14 +248,7 @@ def _grouped(rows: list[_Row], kinds: HandKinds) -> Iterator[_Row]:
 def _columns(
     view: NodeView, named: tuple[HandKinds, bool] | None, rows: list[_Row], wide: bool
 ) -> dict[str, list[str]]:
-    """Cells of each column, by name of the column; unknown EVs and equities have no column.
-
-    Args:
-        view: the hands at the decision.
-        named: names of the hands, and whether made hands have a column; None: the game has no names for hands.
-        rows: the rows of the table.
-        wide: whether the table is wide; a narrow table has no EVs of actions, no blockers, and short names of draws.
-    """
+    """Cells of each column, by name of the column; unknown EVs and equities have no column."""
     columns = {"hand": [row.name for row in rows]}
     columns["reach"] = [f"{view.reach[row.members].sum():.{2 if row.head else 4}f}" for row in rows]
     for a, action in enumerate(view.actions):

@@ -115,7 +115,6 @@ def export(
 
 
 def _warn_of_rows(rows: int, wide: bool) -> None:
-    """Warn the user if the file will have more rows than a spreadsheet can open."""
     from spewy.look.table_files import SPREADSHEET_ROWS
 
     if rows < SPREADSHEET_ROWS:

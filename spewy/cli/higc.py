@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spewy.cli.bots import (
+    MOST_PRINTED,
     MOST_SEED,
     bot_seed_option,
     game_bot_options,
@@ -116,8 +117,6 @@ def play_higc(
 
 
 def _prepare(agents: Agents, game: str, dialect: Dialect) -> None:
-    """Solve a game and store the solution, even after Ctrl-C."""
-
     def note(text: str) -> None:
         agents.note(text)
         say(text)
@@ -143,10 +142,6 @@ def _play(
 
     with stdout_alone() as stdout, closing(Session(prepare, dialect, note, seed)) as session:
         converse(session, Connection(0, "referee", stdout, MOST_OF_LINE), patience)
-
-
-MOST_PRINTED = 5
-"""Largest number of faults, such as late answers, that are printed for each bot; the logs have all faults."""
 
 
 @click.command(epilog=FOREIGN_CODE)

@@ -27,7 +27,7 @@ MOST_SEED = 10**6
 
 
 def _size_options(function: Decorated) -> Decorated:
-    """Add options for the bet sizes of one round, such as ``--flop-bet``; the command receives them as keywords."""
+    """Add options for the bet sizes of each round, such as ``--flop-bet``; the command receives them as keywords."""
     for name in reversed(ROUND_NAMES[1:]):
         donk = click.option(
             f"--{name}-donk",
@@ -191,7 +191,7 @@ def new(
 
 
 def _sizes(by_round: Mapping[str, str | None], n_cards: int) -> dict[str, str]:
-    """Return the bet sizes by key, such as ``flop.bet``; refuse sizes for a round that is over on the board."""
+    """Bet sizes by key, such as ``flop.bet``."""
     given = {name: sizes for name, sizes in by_round.items() if sizes is not None}
     for name in given:
         if ROUND_NAMES.index(name.partition("_")[0]) < n_cards - 2:
@@ -206,7 +206,6 @@ def _existing(file: Path) -> InputError:
 
 
 def _asks() -> bool:
-    """Whether stdin is a terminal, so that a person can answer questions."""
     return sys.stdin is not None and sys.stdin.isatty()
 
 
@@ -225,7 +224,6 @@ def _ranges_listed() -> str:
 
 
 def _asked(board: str | None, seed: int | None, file: Path | None) -> tuple[str, str | None, Path]:
-    """Ask in the terminal for the preset, the board and the file; Ctrl-C aborts."""
     from spewy.job.presets import preset
 
     try:
@@ -246,14 +244,13 @@ def _asked(board: str | None, seed: int | None, file: Path | None) -> tuple[str,
 
 
 def _no_board(board: str | None, seed: int | None, cards: int) -> tuple[tuple[int, ...], None]:
-    """Refuse --board, --seed and --cards beside --subset, and return an empty board."""
     if (board, seed, cards) != (None, None, DRAWN):
         raise click.UsageError("--subset chooses the boards itself; remove --board, --seed and --cards")
     return (), None
 
 
 def _board(text: str | None, seed: int | None, cards: int) -> tuple[tuple[int, ...], str | None]:
-    """Return the board, and the options that draw the same board again (None if the user named the board)."""
+    """The board, and the options that draw it again (None if the user named the board)."""
     from random import randrange
 
     from buckets.cards import parse_cards
@@ -284,14 +281,6 @@ def _answers(
     own: tuple[float | None, float | None, str | None, str | None],
     name: str | None,
 ) -> Answers:
-    """Combine the user's options with a preset, which supplies missing values.
-
-    Args:
-        preset_name: name of the preset; None: the options must give everything.
-        board: the board, and the options that draw it again.
-        own: the user's pot, stack, range of oop and range of ip; None for each option that is missing.
-        name: name of the job; None: make a name from the preset and the board.
-    """
     from dataclasses import replace
 
     from buckets.cards import cards_name
@@ -326,7 +315,6 @@ def _answers(
 
 
 def _range(option: str, value: str | None) -> str | None:
-    """Read the range that an option gives as text or as ``@NAME``; None if the option is missing."""
     from spewy.game.ranges import parse_range
     from spewy.job.rangefiles import text_of_file
 
@@ -345,12 +333,7 @@ def _range(option: str, value: str | None) -> str | None:
 
 
 def _checked(text: str) -> Job:
-    """Validate the text of a job file and return the job; for a subset of flops, the job of its first flop.
-
-    Raises:
-        InputError: an option makes the job invalid.
-        buckets.BoardError: the subset has more flops than there are.
-    """
+    """Validate the text of a job file; of a subset of flops, return the job of the first flop."""
     import tomllib
 
     from spewy.batch.job_boards import JobBoards
@@ -362,7 +345,6 @@ def _checked(text: str) -> Job:
 
 
 def _cost(job: Job) -> str:
-    """Return a sentence with the memory and disk space of the job's solve."""
     from spewy.job.units import parse_memory
     from spewy.run.cuts import cuts
     from spewy.run.walked_plan import WalkedPlan

@@ -34,6 +34,8 @@ PLACES = {
     "upac": "upac:play_upac",
 }
 """Places of the commands below ``spewy play``, as `LazyGroup` names them."""
+MOST_OF_LINE = 1000
+"""Largest number of bytes that are read from a line."""
 
 
 @click.group(cls=LazyGroup, places=PLACES)
@@ -122,10 +124,7 @@ def terminal(
 
 @contextmanager
 def _contest(folder: Path, seed: int, options: Options) -> Iterator[tuple[Contest, Callable[[], Tally]]]:
-    """Open the bot, spot or batch that the person plays against, and a function that returns the bot's `Tally`.
-
-    ``options`` are those of a bot from a folder.
-    """
+    """Open what the person plays against, and a function that returns the bot's `Tally`."""
     from spewy.bot.tally import Tally, tally_of
     from spewy.match.contest import GameContest
     from spewy.match.spot_contest import SpotContest
@@ -189,7 +188,6 @@ def trainer(folder: Path, seat: str | None, questions: int | None, seed: int | N
 
 
 def _answered(trainer: Trainer, number: int) -> Answer | None:
-    """Ask a question again until the person answers with a legal action; None at the end of input."""
     from spewy.errors import InputError
 
     question = trainer.deal()
@@ -200,10 +198,6 @@ def _answered(trainer: Trainer, number: int) -> Answer | None:
         except InputError as error:
             click.echo(str(error))
     return None
-
-
-MOST_OF_LINE = 1000
-"""Largest number of bytes that are read from a line."""
 
 
 def ask_line(prompt: str) -> str | None:
@@ -219,7 +213,7 @@ def ask_line(prompt: str) -> str | None:
 
 
 def _line(source: BinaryIO) -> str:
-    """Read the next line of input, up to `MOST_OF_LINE` bytes of it; at the end of the input return an empty text."""
+    """Next line of input, up to `MOST_OF_LINE` bytes of it; at the end of the input an empty text."""
     line = piece = source.readline(MOST_OF_LINE)
     while len(piece) == MOST_OF_LINE and not piece.endswith(b"\n"):
         piece = source.readline(MOST_OF_LINE)

@@ -24,21 +24,22 @@ SECONDS_BEFORE = 0.2
 """Seconds before a bar is first drawn, so that short work does not wait for rich to load."""
 SECONDS_BETWEEN = 0.1
 """Seconds between two drawings of a bar, so that drawing takes hardly any time."""
+PAUSE = 60.0
+"""Seconds between two lines with the status of a solve."""
 
 
 class Bar:
     """A progress bar with a count of finished units and a text.
 
-    Lines that are written to stderr meanwhile appear above the bar. Each call of a method may draw the bar; no thread
-    draws it between calls.
+    Lines that are written to stderr meanwhile appear above the bar. Only calls of its methods draw the bar, no thread.
 
     Args:
-        name: Text before the bar.
-        total: Number of units in all, or None if only texts are shown.
-        done: Number of units that are done already.
-        unit: Plural name of the units, shown after the count.
-        keep: Whether the bar stays on the screen when the work ends.
-        time_left: Whether to show the remaining time, estimated from the pace so far.
+        name: text before the bar.
+        total: number of units in all, or None if only texts are shown.
+        done: number of units that are done already.
+        unit: plural name of the units, shown after the count.
+        keep: whether the bar stays on the screen when the work ends.
+        time_left: whether to show the remaining time, estimated from the pace so far.
     """
 
     def __init__(
@@ -66,22 +67,18 @@ class Bar:
         self.close()
 
     def move(self, done: float, total: float | None = None) -> None:
-        """Set the number of finished units, and the total if it was unknown."""
         self._done = done
         self._total = self._total if total is None else total
         self._draw()
 
     def advance(self, units: float = 1) -> None:
-        """Count more units as finished."""
         self.move(self._done + units)
 
     def show(self, text: str) -> None:
-        """Show a text to the right of the bar."""
         self._text = text
         self._draw()
 
     def close(self) -> None:
-        """Draw the bar a last time; clear it unless it is kept on the screen."""
         if self._display is not None:
             self._next_draw = 0.0
             self._draw()
@@ -140,40 +137,31 @@ class Bar:
         return progress, task
 
 
-PAUSE = 60.0
-"""Seconds between two lines with the status of a solve."""
-
-
 class Lines:
-    """A reporter of a solve that prints a line at its start, and a line for each check."""
+    """A reporter of a solve that prints a line at its start, a line for each check, and other lines once a minute."""
 
     def __init__(self) -> None:
         self._last, self._counted = time.monotonic(), "sweep"
 
     def begin(self, job: Job, cost: Cost, done: int) -> None:
-        """Print the cost of the solve, and how much earlier runs have done."""
         self._counted = "deal" if job.sampled else "sweep"
         say(f"{job.name}: {cost_text(cost)}")
         if done:
             say(f"{job.name}: continuing after {self._counted} {done:,}")
 
     def note(self, text: str) -> None:
-        """Print a line of text for the user."""
         say(text)
 
     def sweep(self, number: int, done: int, total: int) -> None:
         """Print nothing for progress within a sweep."""
 
     def check(self, done: int, exploitability: float, unit: str, seconds_left: float | None) -> None:
-        """Print the measured exploitability, and the time left if it is known."""
         say(f"{self._counted} {done}: {check_text(exploitability, unit, seconds_left)}")
 
     def boards(self, done: int, total: int) -> None:
-        """Print the number of boards whose buckets or exploitability are computed so far, at most once a minute."""
         self._now_and_then(f"{done:,} of {total:,} boards done")
 
     def status(self, status: Status, threads: int) -> None:
-        """Print the status of a solve with board buckets, at most once a minute; for other solves print nothing."""
         if status.visits is not None:
             self._now_and_then(f"{status.name}: {status_text(status, threads)}")
 
@@ -181,7 +169,6 @@ class Lines:
         """Print nothing at the end of the solve."""
 
     def _now_and_then(self, text: str) -> None:
-        """Print a text, unless this method has printed another text within the last minute."""
         now = time.monotonic()
         if now - self._last >= PAUSE:
             self._last = now
@@ -189,34 +176,29 @@ class Lines:
 
 
 class SolveBar(Lines):
-    """A reporter of a solve that draws a bar of the sweeps up to ``max_sweeps``, with the exploitability beside it."""
+    """A reporter of a solve that draws a bar of the sweeps, with the exploitability beside it."""
 
     def __init__(self) -> None:
         super().__init__()
         self._bar: Bar | None = None
 
     def begin(self, job: Job, cost: Cost, done: int) -> None:
-        """Print the cost of the solve, and show the bar."""
         super().begin(job, cost, done)
         if not job.sampled:
             self._bar = Bar(job.name, job.last_sweep, done=done, unit="sweeps", keep=True, time_left=False)
 
     def sweep(self, number: int, done: int, total: int) -> None:
-        """Move the bar, also within a sweep."""
         if self._bar is not None:
             self._bar.move(number - 1 + done / max(total, 1))
 
     def check(self, done: int, exploitability: float, unit: str, seconds_left: float | None) -> None:
-        """Show the exploitability beside the bar."""
         if self._bar is not None:
             self._bar.show(check_text(exploitability, unit, seconds_left))
 
     def boards(self, done: int, total: int) -> None:
-        """Show the number of boards whose buckets or exploitability are computed so far, in place of the last line."""
         self._in_one_line(f"{done:,} of {total:,} boards done")
 
     def status(self, status: Status, threads: int) -> None:
-        """Show the status of a solve with board buckets in a line that replaces the last one."""
         if status.visits is not None:
             self._in_one_line(f"{status.name}: {status_text(status, threads)}")
 
@@ -226,15 +208,18 @@ class SolveBar(Lines):
         self._bar.show(text)
 
     def end(self) -> None:
-        """Close the bar in its last state."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
 
 
+def draws_bars() -> bool:
+    """Whether stderr is a terminal, without logs between the drawings."""
+    return sys.stderr.isatty() and not is_verbose()
+
+
 def solve_reporter() -> Lines:
-    """Return a reporter that draws a bar, or one that prints lines if stderr is no terminal or shows logs."""
-    return SolveBar() if sys.stderr.isatty() and not is_verbose() else Lines()
+    return SolveBar() if draws_bars() else Lines()
 
 
 class NowAndThen:
@@ -246,27 +231,22 @@ class NowAndThen:
         self._last: float | None = None
 
     def say(self, text: str, done: int, total: int, seconds_left: float) -> None:
-        """Print a text with the time left, unless another line was printed a moment ago.
-
-        If all units are done (``done`` equals ``total``), the text is always printed, without a time left. The first
-        line has no time left either: its estimate would count the start of the worker processes as work.
-        """
         now, last = time.monotonic(), self._last
         if last is not None and now - last < self.SECONDS and done < total:
             return
         self._last = now
+        # the first estimate of the time left would count the start of the worker processes as work
         say(text if last is None or done == total else f"{text}, {left(seconds_left)}")
 
 
 class Compiling(logging.Handler):
-    """Log handler that prints a single message when functions are compiled, which takes up to half a minute."""
+    """Log handler that prints a single message when functions are compiled."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
         self._is_printed = False
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print a warning; for the first other record, print that functions are being compiled."""
         if record.levelno >= logging.WARNING:
             say(record.getMessage())
         elif not self._is_printed:
@@ -276,12 +256,7 @@ class Compiling(logging.Handler):
 
 @contextmanager
 def counting(name: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield a function that shows progress: in a bar on a terminal, otherwise in a line now and then.
-
-    The function takes the number of finished units and the number of all units. The first line comes after
-    `NowAndThen.SECONDS`, and later lines when a twentieth of the time so far has passed, if that is longer: hours of
-    work should not fill a file.
-    """
+    """Yield a function of the finished and all units; it draws a bar, or prints lines if stderr is no terminal."""
     began = last = time.monotonic()
     first: tuple[float, int] | None = None
 
@@ -289,6 +264,7 @@ def counting(name: str) -> Iterator[Callable[[int, int], None]]:
         nonlocal first, last
         bar.move(done, total)
         now = time.monotonic()
+        # rarer lines in longer work: hours of it should not fill a file
         if sys.stderr.isatty() or now - last < max(NowAndThen.SECONDS, (now - began) / 20):
             return
         last = now
@@ -305,7 +281,7 @@ def counting(name: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def check_text(exploitability: float, unit: str, seconds_left: float | None) -> str:
-    """Format a check's exploitability in the target's unit, and the time left unless it is below a second."""
+    """Exploitability in the target's unit, and the time left unless it is below a second."""
     exploitability = max(exploitability, 0.0)  # rounding errors can make it negative
     amount = f"{exploitability:.4g}%" if unit == "%" else f"{exploitability:.4g} {unit}"
     if seconds_left is None:
@@ -314,7 +290,6 @@ def check_text(exploitability: float, unit: str, seconds_left: float | None) -> 
 
 
 def status_text(status: Status, threads: int) -> str:
-    """Describe the status of a solve with board buckets in one line."""
     pace = status.per_second
     stage = () if status.stage is None else ("stage {} of {}".format(*status.stage),)
     parts = [*stage, f"{status.deals:,} deals"]
@@ -330,6 +305,5 @@ def status_text(status: Status, threads: int) -> str:
 
 
 def cost_text(cost: Cost) -> str:
-    """Describe the cost of a solve in one line."""
     counts = ", ".join(count(*counted) for counted in cost.counts)
     return f"{counts}, about {size(cost.memory_bytes)} of memory and {size(cost.disk_bytes)} on disk"

@@ -129,7 +129,6 @@ def serve(
 def _export(
     folders: tuple[Path, ...], file: Path, line: str, board: str | None, force: bool, opens: bool
 ) -> None:
-    """Write a page with one round of a solve to an HTML file (``--export``)."""
     import webbrowser
 
     from spewy.errors import InputError, path_text

@@ -23,8 +23,9 @@ from spewy.cli.bots import (
     solving_options,
     tally_rows,
     times_text,
+    write_phh,
 )
-from spewy.cli.files import appearing, check_file
+from spewy.cli.files import check_file
 from spewy.cli.options import Seconds, json_option, log_option, verbose_option
 from spewy.cli.progress import PAUSE, Bar
 from spewy.cli.tables import count, facts, json_text, number, say
@@ -163,18 +164,13 @@ def play_slumbot(
                     session.play(hands, watch)
             finally:
                 if phh is not None and record.count:
-                    _write_phh(record, phh)
+                    write_phh(record.hands(), phh)
                 _show(session, opened, server.url, names[0], hands, as_json, out is not None)
             if stop.is_set():
                 raise KeyboardInterrupt
 
 
 def _login(user: str | None, password_file: Path | None) -> Login | None:
-    """Find the user's password in a file or in the environment.
-
-    Raises:
-        InputError: the user gave a name without a password, or a password file without a name.
-    """
     from spewy.competitions.slumbot.session import Login
     from spewy.errors import InputError, path_text
     from spewy.system.textfile import read_text
@@ -194,7 +190,6 @@ def _login(user: str | None, password_file: Path | None) -> Login | None:
 
 
 def _say_where(record: Record) -> None:
-    """Print the number of hands after which a session continues; print nothing for a new session."""
     if record.hand is not None:
         action = record.hand.fields.get("action") or "its beginning"
         say(f"continuing hand {record.hand.number} after {action}; finished hands: {record.count:,}")
@@ -204,11 +199,6 @@ def _say_where(record: Record) -> None:
 
 @contextmanager
 def _opened(entrant: Entrant, game: Game, options: Options) -> Iterator[Bot]:
-    """Open a bot and close it at the end of the ``with`` block.
-
-    Raises:
-        InputError: the bot's folder has a strategy of another game.
-    """
     from spewy.errors import InputError, path_text
     from spewy.match.entrant import same_rules, shipped
 
@@ -227,7 +217,6 @@ def _opened(entrant: Entrant, game: Game, options: Options) -> Iterator[Bot]:
 
 @contextmanager
 def _progress(record: Record, hands: int) -> Iterator[Callable[[int], None]]:
-    """Yield a function that shows the number of finished hands: in a bar on a terminal, else in a line now and then."""
     last = time.monotonic()
     with Bar("hands", hands, done=record.count) as bar:
 
@@ -243,14 +232,6 @@ def _progress(record: Record, hands: int) -> Iterator[Callable[[int], None]]:
                     say(f"{done:,} of {count(hands, 'hand')}, {text} mbb")
 
         yield watch
-
-
-def _write_phh(record: Record, file: Path) -> None:
-    from spewy.match.phh import phh_text
-
-    with appearing(file) as temporary:
-        temporary.write_text(phh_text(record.hands()), encoding="utf-8")
-    say(f"hands in {file}")
 
 
 def _show(session: Session, bot: Bot, url: str, name: str, hands: int, as_json: bool, is_kept: bool) -> None:
@@ -282,7 +263,7 @@ def _json(
         "lost": results.lost,
         "short_raises": results.short,
         "faults": results.faults,
-        "seconds": {"n": len(seconds), **quantiles(seconds)},
+        "seconds": quantiles(seconds),
         **tally.to_json(),
     }
 

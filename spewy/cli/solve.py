@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,14 +24,12 @@ from spewy.cli.options import (
     set_option,
     verbose_option,
 )
-from spewy.cli.progress import Bar, check_text, solve_reporter
-from spewy.cli.tables import count, duration, facts, json_text, number, render, say, size
+from spewy.cli.progress import Bar, check_text, draws_bars, solve_reporter
+from spewy.cli.tables import count, duration, facts, json_text, number, say, size, table_text
 from spewy.errors import InputError, one_line, path_text
 from spewy.system.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from spewy.batch.batch import Batch, BatchJob, Outcome
     from spewy.batch.run import BatchCost
     from spewy.batch.work import News
@@ -42,6 +39,11 @@ if TYPE_CHECKING:
 
 SLOW_LAYOUT = 16 * 2**20
 """Lower bound of a job's memory in bytes from which laying out its boards and betting takes seconds."""
+FAILED = 1
+QUIET_SECONDS = 1.0
+"""Shortest time in seconds between two printed checks of a job; a small river has hundreds of checks a second."""
+SHOWN_RUNNING = 4
+"""Largest number of running jobs that are listed beside the progress bar."""
 
 
 @click.command()
@@ -192,7 +194,6 @@ def solve(
 
 @contextmanager
 def _naming_out() -> Iterator[None]:
-    """Add a hint that names the option ``--out`` to the error about a folder that holds another job."""
     from lockers import ManifestMismatchError
 
     try:
@@ -202,7 +203,7 @@ def _naming_out() -> Iterator[None]:
 
 
 def default_folder(name: str) -> Path:
-    """Return the folder ``results/NAME`` for the name of a job; slashes and leading dots of the name are replaced.
+    """Folder ``results/NAME``; slashes and leading dots of a job's name are replaced.
 
     >>> default_folder("Rhode Island").as_posix(), default_folder("../T1").as_posix()
     ('results/Rhode Island', 'results/-T1')
@@ -213,12 +214,6 @@ def default_folder(name: str) -> Path:
 
 
 def summary(result: SolveResult, first: tuple[tuple[str, float], ...]) -> Iterator[tuple[str, str]]:
-    """Yield rows (name, text) that describe the result of a solve, for the printed table.
-
-    Args:
-        result: the result.
-        first: label and frequency of each action of the range at the root; empty for no such row.
-    """
     yield "job", result.name
     yield "converged", "yes" if result.converged else "no, interrupted" if result.interrupted else "no"
     yield "sweeps", f"{result.sweeps:,}"
@@ -254,20 +249,13 @@ def _exploitability(result: SolveResult) -> str:
 
 
 def _first_action(job: Job, policy: Policy) -> tuple[tuple[str, float], ...]:
-    """Return (label, frequency) of each action of the range at the root; empty if cards are dealt first."""
+    """Label and frequency of each action of the range at the root; empty if cards are dealt first."""
     if job.betting_tree.root.player is None or (job.spot is None and job.rules.num_board_cards[0]):
         return ()
     root = policy.decision()
     weight = policy.problem.ranges[root.player][root.hands]
     shares = root.frequencies @ weight / weight.sum()
     return tuple((action.label, float(share)) for action, share in zip(root.actions, shares, strict=True))
-
-
-FAILED = 1
-QUIET_SECONDS = 1.0
-"""Shortest time in seconds between two printed checks of a job; a small river has hundreds of checks a second."""
-SHOWN_RUNNING = 4
-"""Largest number of running jobs that are listed beside the progress bar."""
 
 
 def solve_batch(
@@ -280,11 +268,7 @@ def solve_batch(
     as_json: bool,
     address: str | None = None,
 ) -> int:
-    """Solve a batch, print its results, and return the exit code.
-
-    The arguments are those of ``spewy solve``: ``jobs`` is the number of solves at the same time, and ``address`` that
-    of a Dask cluster.
-    """
+    """Solve a batch, print its results, and return the exit code."""
     from spewy.batch.batch import Batch
     from spewy.batch.run import run_batch
 
@@ -292,7 +276,7 @@ def solve_batch(
     batch.write_weights()
     with on_cluster(address, jobs, "--jobs"):
         outcomes = run_batch(batch, batch_reporter(batch), jobs)
-    click.echo(json_text(batch.to_json(outcomes)) if as_json else render(table(batch, outcomes)))
+    click.echo(json_text(batch.to_json(outcomes)) if as_json else _table(batch, outcomes))
     return _verdict(batch, outcomes)
 
 
@@ -308,18 +292,15 @@ class BatchLines:
         """Print nothing while the boards of the jobs are enumerated."""
 
     def begin(self, batch: Batch, cost: BatchCost) -> None:
-        """Print the number of jobs and their cost."""
         for line in cost_lines(batch, cost):
             say(line)
 
     def started(self, number: int) -> None:
-        """Print the folder of a job that starts, and the sweep after which the job continues."""
         entry, sweeps = self._batch.entries[number], self._batch.stored[number].sweeps
         further = f", continuing after sweep {sweeps}" if sweeps and not self._batch.again else ""
         say(f"{entry.label}: lockers in {entry.folder}{further}")
 
     def check(self, number: int, check: News) -> None:
-        """Print the exploitability that job ``number`` has reached, at most once a second for each job."""
         now = time.monotonic()
         if now - self._printed_at.get(number, -QUIET_SECONDS) >= QUIET_SECONDS:
             self._printed_at[number] = now
@@ -327,7 +308,6 @@ class BatchLines:
             say(f"{self._batch.entries[number].label}: sweep {check.sweep}: {text}")
 
     def ended(self, number: int, outcome: Outcome) -> None:
-        """Print how a job ended."""
         self._ended += 1
         place = f"{self._ended} of {len(self._batch.to_do)}"
         say(f"{self._batch.entries[number].label}: {ending(outcome)} ({place})")
@@ -335,7 +315,6 @@ class BatchLines:
             say(outcome.details)
 
     def stopping(self) -> None:
-        """Print that the running jobs are being saved."""
         say("interrupted: the running jobs are being saved; Ctrl-C again stops them at once")
 
     def end(self) -> None:
@@ -351,31 +330,26 @@ class BatchBar(BatchLines):
         self._running: dict[int, str] = {}
 
     def laid_out(self, done: int, total: int) -> None:
-        """Show for how many jobs the boards are enumerated, before the solves start."""
         if self._bar is None:
             self._bar = self._new("preparing", total)
         self._bar.move(done)
 
     def begin(self, batch: Batch, cost: BatchCost) -> None:
-        """Print the cost, and draw the bar."""
         self.end()
         super().begin(batch, cost)
         if batch.to_do:
             self._bar = self._new("solving", len(batch.to_do))
 
     def started(self, number: int) -> None:
-        """Show the job as running."""
         self._running[number] = "..."
         self._show()
 
     def check(self, number: int, check: News) -> None:
-        """Show the exploitability of a job beside the bar."""
         unit = "%" if check.unit == "%" else f" {check.unit}"
         self._running[number] = f"{max(check.found, 0.0):.3g}{unit}"
         self._show()
 
     def ended(self, number: int, outcome: Outcome) -> None:
-        """Move the bar; print the error of a job that failed."""
         self._running.pop(number, None)
         if outcome.error is not None:
             super().ended(number, outcome)
@@ -384,7 +358,6 @@ class BatchBar(BatchLines):
         self._show()
 
     def end(self) -> None:
-        """Close the bar in its last state."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
@@ -400,12 +373,10 @@ class BatchBar(BatchLines):
 
 
 def batch_reporter(batch: Batch) -> BatchLines:
-    """Return a reporter that draws a bar, or one that prints lines if stderr is no terminal or shows logs."""
-    return BatchBar(batch) if sys.stderr.isatty() and not is_verbose() else BatchLines(batch)
+    return BatchBar(batch) if draws_bars() else BatchLines(batch)
 
 
 def cost_lines(batch: Batch, cost: BatchCost) -> list[str]:
-    """Describe a batch before it starts: jobs to solve, jobs that are done already, memory and disk space."""
     same = sum(entry.same_as is not None for entry in batch.entries)
     parts = [f"{len(batch.done)} done before"] if batch.done else []
     parts += [f"{same} the same as another up to suits"] if same else []
@@ -423,7 +394,6 @@ def cost_lines(batch: Batch, cost: BatchCost) -> list[str]:
 
 
 def ending(outcome: Outcome) -> str:
-    """Describe the end of a job in a few words."""
     result = outcome.result
     if outcome.error is not None:
         return f"failed: {outcome.error}"
@@ -433,22 +403,11 @@ def ending(outcome: Outcome) -> str:
     return f"{state} after {count(result.sweeps, 'sweep')}, exploitability {exploitability_text(outcome)}"
 
 
-def table(batch: Batch, outcomes: Sequence[Outcome]) -> Table:
-    """Make a table with a row for each job, in the order of the input; a column without entries is left out."""
-    from rich.table import Table
-
+def _table(batch: Batch, outcomes: Sequence[Outcome]) -> str:
     rows = [_row(batch, entry, outcome) for entry, outcome in zip(batch.entries, outcomes, strict=True)]
-    out = Table(box=None, header_style="bold", pad_edge=False)
     titles = [title for title in rows[0] if any(row[title] not in ("", "-") for row in rows)]
-    for title in titles:
-        out.add_column(title, justify="left" if title in LEFT else "right", overflow="fold")
-    for row in rows:
-        out.add_row(*(row[title] for title in titles))
-    return out
-
-
-LEFT = ("name", "board", "converged", "note")
-"""Columns that are aligned to the left."""
+    cells = ([row[title] for title in titles] for row in rows)
+    return table_text(titles, cells, left=("name", "board", "converged", "note"), fold=True)
 
 
 def _row(batch: Batch, entry: BatchJob, outcome: Outcome) -> dict[str, str]:
@@ -470,7 +429,6 @@ def _row(batch: Batch, entry: BatchJob, outcome: Outcome) -> dict[str, str]:
 
 
 def exploitability_text(outcome: Outcome) -> str:
-    """Format a job's exploitability in % of the pot or in mbb per hand; a dash if it is not known."""
     result = outcome.result
     if result is None or result.exploitability is None:
         return "-"
@@ -493,7 +451,6 @@ def _note(batch: Batch, entry: BatchJob, outcome: Outcome) -> str:
 
 
 def _verdict(batch: Batch, outcomes: Sequence[Outcome]) -> int:
-    """Print errors and the number of unfinished jobs on stderr, and return the exit code."""
     own = [
         (entry, outcome)
         for entry, outcome in zip(batch.entries, outcomes, strict=True)

@@ -12,7 +12,18 @@ import click
 
 from spewy.cli.options import folder_argument, json_option, verbose_option
 from spewy.cli.progress import counting
-from spewy.cli.tables import count, duration, facts, json_text, left, number, render, say, size, visible_lines
+from spewy.cli.tables import (
+    count,
+    duration,
+    facts,
+    json_text,
+    left,
+    number,
+    say,
+    size,
+    table_text,
+    visible_lines,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,6 +31,9 @@ if TYPE_CHECKING:
     from lockers import Store
     from spewy.job.job import Job
     from spewy.records.status import Judged, Status
+
+UNHEALTHY = 1
+"""Exit code for damaged or missing lockers."""
 
 
 @click.command()
@@ -64,7 +78,6 @@ def status(folder: Path, as_json: bool) -> None:
 
 
 def _status_of(folder: Path) -> tuple[Status, dict[str, Any]]:
-    """Return the status of the solve in a folder, and the object that --json prints."""
     from spewy.look.status import disk_bytes, status_of
     from spewy.records.status import running
 
@@ -73,31 +86,22 @@ def _status_of(folder: Path) -> tuple[Status, dict[str, Any]]:
 
 
 def _of_several(folders: Sequence[Path], missing: Sequence[str], as_json: bool) -> str:
-    """Return a table or a JSON array with the status of several solves.
-
-    Args:
-        folders: folders of the solves.
-        missing: boards of the batch whose solves have not begun.
-        as_json: whether to return the JSON array.
-    """
-    from rich.table import Table
-
     each = [(folder, *_status_of(folder)) for folder in folders]
     if as_json:
         return json_text([{"folder": str(folder), **as_object} for folder, _, as_object in each])
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("folder", no_wrap=True)
-    table.add_column("state", no_wrap=True)
-    table.add_column("done", justify="right", no_wrap=True)
-    table.add_column("saved", justify="right", no_wrap=True)
-    table.add_column("exploitability", no_wrap=True)
-    for folder, progress, as_object in each:
-        done, saved = f"{progress.deals:,} {_unit(progress)}", f"{progress.saved_deals:,}"
-        state, judged = _state(progress, as_object["running"]), _judged(progress.judged, progress.target)
-        table.add_row(folder.name, state, done, saved, judged)
-    for board in missing:
-        table.add_row(board, "not begun", "", "", "")
-    return render(table)
+    rows = [
+        (
+            folder.name,
+            _state(progress, as_object["running"]),
+            f"{progress.deals:,} {_unit(progress)}",
+            f"{progress.saved_deals:,}",
+            _judged(progress.judged, progress.target),
+        )
+        for folder, progress, as_object in each
+    ]
+    rows += [(board, "not begun", "", "", "") for board in missing]
+    titles = ("folder", "state", "done", "saved", "exploitability")
+    return table_text(titles, rows, left=("folder", "state", "exploitability"))
 
 
 def _rows(progress: Status, runs: bool | None) -> Iterator[tuple[str, str]]:
@@ -117,7 +121,6 @@ def _rows(progress: Status, runs: bool | None) -> Iterator[tuple[str, str]]:
 
 
 def _unit(progress: Status) -> str:
-    """Name of what is counted: "sweeps", or "deals" for a job that deals boards."""
     return "sweeps" if progress.visits is None else "deals"
 
 
@@ -145,10 +148,6 @@ def _judged(judged: Judged | None, target: str | None) -> str:
     flops = "" if judged.flops is None else f" on {count(judged.flops, 'flop')}"
     ago = "" if judged.at is None else f", {duration(max(0.0, time.time() - judged.at))} ago"
     return f"{number(judged.exploitability)}{error}{unit}{flops} after {judged.deals:,}{ago}{aim}"
-
-
-UNHEALTHY = 1
-"""Exit code for damaged or missing lockers."""
 
 
 @click.command()
@@ -185,7 +184,7 @@ def check(ctx: click.Context, folder: Path) -> None:
 
 
 def _solves(folder: Path) -> Sequence[Path]:
-    """Return the folders of the solves of a batch; for any other folder the folder itself."""
+    """Folders of the solves of a batch; for any other folder the folder itself."""
     from lockers import holds_store, lacks_manifest
     from spewy.records.strategy_locker import FOLDER
 
@@ -206,7 +205,6 @@ def _solves(folder: Path) -> Sequence[Path]:
 
 
 def _findings(folder: Path) -> Iterator[str]:
-    """Yield what is damaged or missing in the folder of a solve."""
     from lockers import holds_store, lacks_manifest
     from spewy.records.strategy_locker import FOLDER
 
@@ -218,12 +216,6 @@ def _findings(folder: Path) -> Iterator[str]:
 
 
 def _audited(folder: Path, *, solve: bool) -> list[str]:
-    """Return what is damaged in the lockers of one folder.
-
-    Args:
-        folder: the folder.
-        solve: whether the folder is that of a solve, so that a missing strategy locker is reported too.
-    """
     from lockers import DamagedLockerError, LmdbStore, open_store
 
     findings = []
@@ -311,14 +303,7 @@ def drop(folder: Path, name: str | None, regrets: bool, as_json: bool) -> None:
 
 @dataclass(frozen=True)
 class _Dropped:
-    """Result of dropping data from the folder of one solve.
-
-    Attributes:
-        job: name of the job.
-        names: names of the dropped rounds, or "regrets" and "sums".
-        before: bytes of the data file before the command.
-        after: bytes of the data file after the command.
-    """
+    """What was dropped from the folder of one solve, and the bytes of its data file before and after."""
 
     job: str
     names: tuple[str, ...]
@@ -327,20 +312,16 @@ class _Dropped:
 
     @property
     def freed(self) -> str:
-        """Describe the disk space that the command freed."""
         return f"{size(self.before - self.after)} of {size(self.before)}, {size(self.after)} are left"
 
     @property
     def text(self) -> str:
-        """Describe what was dropped and what was freed in one line."""
         return f"{' and '.join(self.names)} dropped, freed {self.freed}"
 
     def rows(self) -> list[tuple[str, str]]:
-        """Rows of the printed table: the job, what was dropped, and the freed space."""
         return [("job", self.job), ("dropped", ", ".join(self.names)), ("freed", self.freed)]
 
     def to_json(self) -> dict[str, Any]:
-        """The object that --json prints."""
         return {
             "name": self.job,
             "dropped": self.names,
@@ -350,7 +331,7 @@ class _Dropped:
 
 
 def _drop(folder: Path, name: str | None) -> _Dropped:
-    """Drop the round ``name`` and all later rounds of a solve; None: drop the solve's regrets and strategy sums."""
+    """Drop the round ``name`` and all later rounds; None: the regrets and strategy sums."""
     from lockers import open_store
     from spewy.look.folder import require_solve, stored_job
     from spewy.run.drop import drop_regrets, require_more_than_strategies
@@ -371,7 +352,6 @@ def _drop(folder: Path, name: str | None) -> _Dropped:
 
 
 def _require_rounds(job: Job, folder: Path) -> None:
-    """Refuse to drop the rounds of a whole game with board buckets."""
     from spewy.errors import InputError, path_text
 
     if job.sampled:
@@ -381,7 +361,6 @@ def _require_rounds(job: Job, folder: Path) -> None:
 
 
 def _drop_rounds(job: Job, store: Store, name: str) -> tuple[str, ...]:
-    """Drop a round and all later rounds, with a progress bar on a terminal."""
     from spewy.run.drop import drop as drop_rounds
     from spewy.run.drop import round_number
 

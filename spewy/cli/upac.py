@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spewy.cli.bots import bot_seed_option
+from spewy.cli.bots import MOST_PRINTED, bot_seed_option
 from spewy.cli.files import appearing, check_file, line_writer
 from spewy.cli.options import FOREIGN_CODE, Seconds, json_option, log_option, verbose_option
 from spewy.cli.progress import counting
@@ -54,10 +54,6 @@ def play_upac(package: Path, seed: int | None, log: Path | None) -> None:
 
         with open(0, "rb", closefd=False) as source, open(1, "wb", buffering=0, closefd=False) as sink:
             serve(source, sink, Player(tables, drawn), note)
-
-
-MOST_PRINTED = 5
-"""Largest number of faults (illegal or late answers) that are printed."""
 
 
 @click.command("upac-match", epilog=FOREIGN_CODE)
