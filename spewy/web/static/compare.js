@@ -1,13 +1,10 @@
 /** The panel that compares two solves, A and B, at one decision. */
 
-import { el, fill } from "./dom.js";
+import { drawAnswer, el, fill, sortTable } from "./dom.js";
 import { cardList, cardNode } from "./cards.js";
-import { amount, known, percent, signedText } from "./format.js";
+import { amount, differenceColour, known, percent, signedText } from "./format.js";
 import { gridNode } from "./grid.js";
-import { remembering } from "./remember.js";
-import { differenceColour } from "./scale.js";
-import { sortTable } from "./sorttable.js";
-import { drawAnswer } from "./waiting.js";
+import { remembering } from "./page.js";
 
 const SIDE_NAMES = ["A", "B"];
 const SMALLEST_DIFFERENCE = 1e-3;

@@ -1,9 +1,9 @@
-/** A report over cards or boards: bars, a sortable table, and what a reader can choose to see. */
+/** A report over cards or boards as bars, as a table and as a map of cards, and the panel of next cards. */
 
-import { el, fill, svg } from "./dom.js";
-import { cardList, cardNode, cardText } from "./cards.js";
-import { amount, fixed, known, percent } from "./format.js";
-import { sortTable } from "./sorttable.js";
+import { drawAnswer, el, fill, sortTable, svg } from "./dom.js";
+import { RANKS, SUITS, cardList, cardNode, cardText } from "./cards.js";
+import { amount, fixed, known, percent, rescaled, scaleColour } from "./format.js";
+import { positionKey, remembering } from "./page.js";
 
 const SEATS_OF_REPORT = ["oop", "ip"];
 const BAR_HEIGHT = 190;
@@ -174,4 +174,152 @@ export function reportTable(report, rows, { order, open, extra = [], sorted }) {
 
 function nameButton(row, open) {
   return el("button", { type: "button", class: "cards-button", "data-open": row.name, onclick: () => open(row) }, cardList(row.name).map(cardNode));
+}
+
+// The panel of next cards: a report over all cards that can be dealt, as a map of cards, as bars and as a table.
+
+const rememberedPlaces = remembering();
+const rememberedReports = remembering();
+const startedReports = new Set();
+const runoutOrder = { column: "name", ascending: true };
+
+/** Panel "Next cards" of the look page: a report over all cards that can be dealt at a position. */
+export const runoutsPanel = {
+  id: "runouts",
+  title: "Next cards",
+  shows: ({ position, summary, source }) => Boolean(source.report) && hasDeals(position, summary),
+  draw: drawRunouts,
+};
+
+/** Whether cards can follow a position, or were dealt before it. */
+function hasDeals(position, summary) {
+  if (position.kind !== "decision") return position.kind === "chance" && position.steps.some((step) => cardList(step.name).length);
+  const more = cardList(position.board).length < Math.max(...summary.board_sizes);
+  return more || position.path.some((stage) => stage.kind === "cards" && stage.dealt);
+}
+
+async function drawRunouts(element, context) {
+  const { folder, position, place, source, go } = context;
+  let places;
+  try {
+    const query = { folder, line: position.line, board: position.board };
+    places = (await rememberedPlaces(positionKey(context), () => source.reports(query))).places;
+  } catch (error) {
+    fill(element, el("p", { class: "error", role: "alert" }, error.message));
+    return;
+  }
+  if (!places.length) {
+    fill(element, el("p", { class: "note" }, "No cards follow here."));
+    return;
+  }
+  const chosen = places.find((each) => each.id === place.deal) || places[0];
+  const choices = places.map((each) =>
+    el("button", { type: "button", id: `deal-${each.id}`, "aria-pressed": each === chosen ? "true" : "false", onclick: () => go({ deal: each.id }) }, placeTitle(each, position)),
+  );
+  const body = el("div", {});
+  fill(element, el("div", { class: "tools", role: "group", "aria-label": "report" }, choices), body);
+  const query = { folder, line: chosen.line, board: chosen.board };
+  const key = [folder, position.progress, chosen];
+  const started = JSON.stringify([folder, chosen]);
+  const compute = () => {
+    startedReports.add(started);
+    return drawAnswer(
+      body,
+      "report over cards",
+      (progress, wanted) => rememberedReports(key, () => source.report(query, progress, wanted)),
+      (report) => runoutNodes(report, chosen, context),
+    );
+  };
+  if (!chosen.slow || startedReports.has(started)) await compute();
+  else
+    fill(
+      body,
+      el("p", {}, `This report takes minutes: ${chosen.slow}.`),
+      el("button", { type: "button", id: "compute-report", onclick: compute }, "compute it"),
+    );
+}
+
+function placeTitle({ id, words }, position) {
+  if (id === "here") return "this decision after every card";
+  return position.kind === "chance" ? "every next card" : `every next card after ${words}`;
+}
+
+function runoutNodes(report, { board }, { place, go }) {
+  const rows = reportRows(report);
+  const quantities = reportQuantities(report);
+  const quantity = quantities.find(({ id }) => id === place.of) || quantities[0];
+  if (!quantity) return [el("p", { class: "note" }, "No hands come here, so there are no numbers.")];
+  const open = (row) => go({ line: report.line, board: board + row.name });
+  const single = rows.every((row) => cardList(row.name).length === 1);
+  const bars = el("div", {});
+  const table = reportTable(report, rows, {
+    order: runoutOrder,
+    open,
+    extra: single ? [] : [{ id: "count", title: "deals", value: (row) => row.count, text: (row) => row.count || "" }],
+    sorted: (inOrder) => fill(bars, reportBars(report, inOrder, quantity, open)),
+  });
+  return [
+    el("p", {}, runoutTitle(report)),
+    el("div", { class: "tools" }, quantityField(quantities, quantity, (of) => go({ of }))),
+    quantity.id === "mix" ? actionLegend(report) : null,
+    single ? cardHeat(report, rows, quantity, open) : null,
+    bars,
+    el("p", { class: "note" }, single ? "Click a card to go there. The weight of a card is how likely it is, given both ranges." : "One deal stands for all that are equal up to suits."),
+    table,
+  ];
+}
+
+function runoutTitle(report) {
+  const who = report.player === null ? "nobody acts any more" : `${report.player ? "ip" : "oop"} to act`;
+  return `After ${report.words || "the deal"}, then each card: ${who}, pot ${amount(report.pot)} ${report.unit}.`;
+}
+
+// A map of cards, 13 ranks wide and 4 suits high, coloured by a quantity of a report.
+
+/**
+ * Make the map of cards for a report, coloured by one of its quantities.
+ * @param {object} report report over single cards.
+ * @param {Array<object>} rows its rows.
+ * @param {object} quantity one of `reportQuantities`.
+ * @param {function} open called with the row of a card for a click.
+ */
+function cardHeat(report, rows, quantity, open) {
+  const byCard = Object.fromEntries(rows.map((row) => [row.name, row]));
+  const ranks = [...RANKS].filter((rank) => rows.some((row) => row.name[0] === rank));
+  const suits = [...SUITS].filter((suit) => rows.some((row) => row.name[1] === suit));
+  const share = quantity.id === "mix" ? null : rescaled(rows.map(quantity.value).filter(known));
+  return el(
+    "div",
+    { class: "heat-cards", role: "group", "aria-label": `cards by ${quantity.title}`, style: { "grid-template-columns": `repeat(${ranks.length}, minmax(0, 3.6rem))` } },
+    suits.flatMap((suit) => ranks.map((rank) => heatCard(report, byCard[rank + suit], rank + suit, quantity, share, open))),
+  );
+}
+
+function heatCard(report, row, card, quantity, share, open) {
+  if (!row) return el("span", { class: "heat-card absent" }, cardNode(card));
+  const value = quantity.id === "mix" ? null : quantity.value(row);
+  const text = quantity.id === "mix" ? "" : quantity.text(value);
+  const look = share && known(value) ? scaleColour(share(value)) : null;
+  const style = look ? { "background-color": look.colour, color: look.ink } : { "background-image": mixStripes(report, row) };
+  const told = quantity.id === "mix" ? report.action_words.map((word, i) => `${word} ${heatShare(row.frequencies[i])}`).join(", ") : `${quantity.title} ${text}`;
+  return el(
+    "button",
+    { type: "button", class: "heat-card", "data-card": card, style, disabled: row.weight === null || row.weight === 0, title: told, "aria-label": `${card}: ${told}`, onclick: () => open(row) },
+    cardNode(card),
+    known(value) ? el("span", { class: "heat-number" }, quantity.brief(value)) : null,
+  );
+}
+
+function heatShare(share) {
+  return known(share) ? `${(100 * share).toFixed(0)}%` : "–";
+}
+
+function mixStripes(report, row) {
+  let start = 0;
+  const stops = row.frequencies.map((share, i) => {
+    const stop = `${report.colours[i]} ${(100 * start).toFixed(1)}% ${(100 * (start + share)).toFixed(1)}%`;
+    start += share || 0;
+    return stop;
+  });
+  return stops.length ? `linear-gradient(to right, ${stops.join(", ")})` : "none";
 }
