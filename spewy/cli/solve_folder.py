@@ -26,10 +26,7 @@ from spewy.cli.tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from lockers import Store
-    from spewy.job.job import Job
     from spewy.records.status import Judged, Status
 
 UNHEALTHY = 1
@@ -333,8 +330,10 @@ class _Dropped:
 def _drop(folder: Path, name: str | None) -> _Dropped:
     """Drop the round ``name`` and all later rounds; None: the regrets and strategy sums."""
     from lockers import open_store
+    from spewy.errors import InputError, path_text
     from spewy.look.folder import require_solve, stored_job
-    from spewy.run.drop import drop_regrets, require_more_than_strategies
+    from spewy.run.drop import drop as drop_rounds
+    from spewy.run.drop import drop_regrets, require_more_than_strategies, round_number
     from spewy.system.folder_lock import FolderLock
 
     require_solve(folder)
@@ -345,25 +344,13 @@ def _drop(folder: Path, name: str | None) -> _Dropped:
             job = stored_job(store, folder)
             if name is None:
                 names = drop_regrets(job, folder, store)
+            elif job.sampled:
+                raise InputError(
+                    f"folder {path_text(folder)}: --round drops no rounds of a whole game with [boards]; "
+                    "give --regrets instead"
+                )
             else:
-                _require_rounds(job, folder)
-                names = _drop_rounds(job, store, name)
+                first = round_number(job, name)
+                with counting("boards") as progress:
+                    names = drop_rounds(job, store, first, progress)
             return _Dropped(job.name, names, before, store.size())
-
-
-def _require_rounds(job: Job, folder: Path) -> None:
-    from spewy.errors import InputError, path_text
-
-    if job.sampled:
-        raise InputError(
-            f"folder {path_text(folder)}: --round drops no rounds of a whole game with [boards]; give --regrets instead"
-        )
-
-
-def _drop_rounds(job: Job, store: Store, name: str) -> tuple[str, ...]:
-    from spewy.run.drop import drop as drop_rounds
-    from spewy.run.drop import round_number
-
-    first = round_number(job, name)
-    with counting("boards") as progress:
-        return drop_rounds(job, store, first, progress)

@@ -1,4 +1,4 @@
-"""Beginning: jobs that the command writes."""
+"""Job files before a solve: ``spewy new`` writes jobs, ``spewy examples`` lists and copies the shipped ones."""
 
 import re
 
@@ -8,6 +8,7 @@ from cli_runs import good, good_json, process, refused, spewy
 from buckets.abstraction import flop_subset
 from spewy import Job
 from spewy.batch.batch import Batch
+from spewy.job.examples import FOLDER
 from spewy.job.presets import preset, presets
 from spewy.job.units import parse_memory
 from spewy.run.walked_plan import WalkedPlan
@@ -211,3 +212,33 @@ def test_a_pipe_that_nobody_answers_is_no_terminal():
     found = process("new", stdin=None, input="")
     assert found.returncode == 2
     assert "give --preset NAME" in found.stderr
+
+
+def test_examples_are_listed_with_what_they_are():
+    text = good("examples")
+    assert "T1.toml" in text
+    assert "A turn spot, a row per hand: exact." in text
+    assert len(text.splitlines()) == sum(file.is_file() for file in FOLDER.rglob("*"))
+
+
+def test_copied_examples_are_those_of_the_package(tmp_path):
+    good("examples", tmp_path / "mine")
+    assert (tmp_path / "mine" / "T1.toml").read_text() == (FOLDER / "T1.toml").read_text()
+    assert Job.load(tmp_path / "mine" / "upac-ladder" / "06bb.toml").name
+    good("examples", tmp_path / "mine")  # a second time changes nothing
+
+
+def test_a_missing_example_says_how_to_get_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    line = refused("solve", "examples/T1.toml")
+    assert line == "Error: job examples/T1.toml does not exist; `spewy examples examples` copies it there"
+    assert "expected a readable text file" in refused("solve", "examples/none.toml")
+    good("examples", "examples")
+    good("tree", "examples/T1.toml")
+
+
+def test_own_files_are_kept(tmp_path):
+    (tmp_path / "T1.toml").write_text("# mine")
+    assert "T1.toml exists and differs from the example" in refused("examples", tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["T1.toml"]
+    assert "found a file" in refused("examples", tmp_path / "T1.toml")
