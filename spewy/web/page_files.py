@@ -1,6 +1,6 @@
 """The files of the first page: its HTML, and all its modules and style sheets joined into two files.
 
-A browser would load more than twenty modules in several waves, since it learns of a module from those that import the module.
+A browser would load the modules in several waves, since it learns of a module from those that import the module.
 The two joined files have names with a hash of their content, so browsers keep them until they change.
 """
 
