@@ -260,6 +260,13 @@ def say_unused_options(entrants: Sequence[Entrant]) -> None:
         )
 
 
+def drawn_seed(seed: int | None) -> int:
+    """The user's seed, or a random one of 32 bits."""
+    from secrets import randbits  # loading it would delay the start of each command with bots
+
+    return randbits(32) if seed is None else seed
+
+
 def open_bot(folder: Path, options: Options, *, ready: bool = True) -> LockerBot:
     """Open the bot that plays a folder's strategy; ``ready`` as in `spewy.open_bot`."""
     import spewy

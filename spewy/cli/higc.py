@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -15,6 +14,7 @@ from spewy.cli.bots import (
     MOST_PRINTED,
     MOST_SEED,
     bot_seed_option,
+    drawn_seed,
     game_bot_options,
     logs_folder,
     logs_option,
@@ -105,7 +105,7 @@ def play_higc(
     if prepare is not None:
         refuse_unused("with --prepare", "seconds", "resolve", "seed", "patience")
     dialect: Dialect = "older" if older else "rules"
-    chosen = secrets.randbits(32) if seed is None else seed
+    chosen = drawn_seed(seed)
     with noted(log) as note:
         agents = Agents(lockers, solved_folder(solved), resolve, seconds, prepare_seconds, note)
         if prepare is None:

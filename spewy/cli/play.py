@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import secrets
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from spewy.cli.app import LazyGroup
-from spewy.cli.bots import MOST_SEED, SOLVING, open_bot, solving_options, tally_rows
+from spewy.cli.bots import MOST_SEED, SOLVING, drawn_seed, open_bot, solving_options, tally_rows
 from spewy.cli.files import line_writer
 from spewy.cli.options import log_option, refuse_unused, verbose_option
 from spewy.cli.tables import count, say
@@ -110,7 +109,7 @@ def terminal(
     from spewy.match.sitting import Sitting
     from spewy.match.terminal import play_in_words
 
-    chosen = secrets.randbits(32) if seed is None else seed
+    chosen = drawn_seed(seed)
     with _contest(folder, chosen, options) as (contest, tally), line_writer(log, add=True) as write:
         sitting = Sitting(contest, seat=None if seat is None else SEAT_NAMES.index(seat), log=write)
         click.echo(f"{folder}, seed {chosen}")
@@ -173,7 +172,7 @@ def trainer(folder: Path, seat: str | None, questions: int | None, seed: int | N
     from spewy.match.spots import Spots
     from spewy.match.trainer import Trainer
 
-    chosen = secrets.randbits(32) if seed is None else seed
+    chosen = drawn_seed(seed)
     with Spots(folder, note=say) as spots:
         asked = Trainer(spots, None if seat is None else SEAT_NAMES.index(seat), chosen)
         click.echo(f"{folder}, seed {chosen}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spewy.cli.bots import MOST_PRINTED, bot_seed_option
+from spewy.cli.bots import MOST_PRINTED, bot_seed_option, drawn_seed
 from spewy.cli.files import appearing, check_file, line_writer
 from spewy.cli.options import FOREIGN_CODE, Seconds, json_option, log_option, verbose_option
 from spewy.cli.progress import counting
@@ -44,7 +43,7 @@ def play_upac(package: Path, seed: int | None, log: Path | None) -> None:
     from spewy.competitions.upac.runtime.player import Player
     from spewy.competitions.upac.runtime.serve import serve
 
-    drawn = int.from_bytes(os.urandom(4), "big") if seed is None else seed
+    drawn = drawn_seed(seed)
     with closing(open_tables(package)) as tables, line_writer(log, add=True) as write:
 
         def note(text: str) -> None:
