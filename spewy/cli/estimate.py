@@ -121,13 +121,13 @@ def _walked(job: Job) -> Estimate:
         "betting_counted": tree.complete,
         **{f"least_{name}": value for name, value in asdict(least).items()},
     }
-    return head | data | known, [*_head(job), *rows, *_cut_rows(smaller)]
+    return head | data | known, [*_head(job, job.leaves), *rows, *_cut_rows(smaller)]
 
 
-def _head(job: Job) -> Rows:
+def _head(job: Job, leaves: str) -> Rows:
     unit = job.amounts
     amounts = [("amounts", f"in {unit.name} of {unit.chips} chips")] if unit.key else []
-    return [("job", f"{job.name}, {'boards dealt' if job.sampled else job.leaves}"), *amounts]
+    return [("job", f"{job.name}, {leaves}"), *amounts]
 
 
 def _rounds(job: Job) -> tuple[str, ...]:
@@ -173,7 +173,7 @@ def _of_boards(file: Path, overrides: tuple[str, ...]) -> Estimate:
     alike = f", {same:,} the same as another up to suits" if same else ""
     fit = f"{size(most.cost.memory_bytes)} for the largest, {_verdict(0 if fits else None, job.solve.memory)} for each"
     rows = [
-        *_head(job),
+        *_head(job, job.leaves),
         ("boards", f"{len(entries):,}{alike}"),
         ("information sets", f"{cost.information_sets:,}"),
         ("memory", f"{fit}; {size(cost.memory_bytes)} with {cost.at_once:,} at once"),
@@ -223,7 +223,7 @@ def _sampled(job: Job) -> Estimate:
 
     plan = SampledPlan.of(job)
     cost, fits, names = plan.cost, plan.refusal is None, job.rules.round_names
-    rows = _head(job)
+    rows = _head(job, "boards dealt")
     for name, lines, board_buckets, k in zip(names, cost.lines, cost.board_buckets, cost.rows, strict=True):
         rows.append(
             (name, f"{count(lines, 'line')}, {count(board_buckets, 'board bucket')}, {count(k, 'row')}")
