@@ -121,7 +121,7 @@ def _walked(job: Job) -> Estimate:
         "betting_counted": tree.complete,
         **{f"least_{name}": value for name, value in asdict(least).items()},
     }
-    return head | data | known, [*_head(job, job.leaves), *rows, *_cut_rows(smaller)]
+    return head | data | known, [*_head(job, str(job.leaves)), *rows, *_cut_rows(smaller)]
 
 
 def _head(job: Job, leaves: str) -> Rows:
@@ -173,7 +173,7 @@ def _of_boards(file: Path, overrides: tuple[str, ...]) -> Estimate:
     alike = f", {same:,} the same as another up to suits" if same else ""
     fit = f"{size(most.cost.memory_bytes)} for the largest, {_verdict(0 if fits else None, job.solve.memory)} for each"
     rows = [
-        *_head(job, job.leaves),
+        *_head(job, str(job.leaves)),
         ("boards", f"{len(entries):,}{alike}"),
         ("information sets", f"{cost.information_sets:,}"),
         ("memory", f"{fit}; {size(cost.memory_bytes)} with {cost.at_once:,} at once"),
