@@ -19,7 +19,7 @@ from benchmarks.command import as_command
 from buckets.abstraction import BoardTree, outcomes
 from buckets.cards import Deck, blocked, hands
 from spewy.chunks.bucket_locker import BucketLocker
-from spewy.cli.bars import Bar
+from spewy.cli.progress import Bar
 from spewy.system.processes import LocalPool
 
 BUDGET = {"flop": 0.3, "turn": 0.08, "river": 0.005}

@@ -1,8 +1,8 @@
 """The ``spewy`` command: its groups of commands, and its errors, each one line on stderr with an exit code.
 
 Exit codes: 0 done, 1 failed (the program failed, the disk is full, or too many files are open), 2 bad input, 130
-interrupted with everything saved. Command modules import numpy, numba and the solver only when a command runs, which
-keeps ``--help`` fast.
+interrupted with everything saved. A command's module is imported when the command is used, and imports numpy, numba
+and the solver only when the command runs, which keeps ``--help`` fast.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ import errno
 import logging
 import os
 import sys
+from collections.abc import Mapping
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import click
 
 from spewy import __version__
-from spewy.cli.lazy_group import LazyGroup
 from spewy.cli.options import is_verbose, verbose_option
 from spewy.cli.progress import Compiling
 from spewy.errors import one_line, path_text, short
@@ -33,40 +34,86 @@ BAD_INPUT = ("compiled.errors.SpewyError", "spewy.competitions.upac.runtime.tabl
 BUG = "spewy.match.seat.BotError"
 """Full name of the error for a bot's unexpected exception."""
 DAMAGED = "lockers.errors.DamagedLockerError"
-"""Full name of the error for damaged lockers."""
 
 
-GROUPS: dict[str, tuple[str, ...]] = {
-    "Solve": ("new", "examples", "schema", "tree", "estimate", "solve", "status", "exploit", "payoffs"),
-    "Look": ("serve", "show", "report", "compare", "evaluate", "export", "buckets", "flops"),
-    "Play": ("play", "match", "review"),
-    "Compete": ("dealer", "referee", "upac-match", "tournament", "package"),
-    "Files": ("check", "drop"),
+GROUPS: dict[str, dict[str, str]] = {
+    "Solve": {
+        "new": "jobs",
+        "examples": "jobs",
+        "schema": "jobs",
+        "tree": "jobs",
+        "estimate": "estimate",
+        "solve": "solve",
+        "status": "solve_folder",
+        "exploit": "exploit",
+        "payoffs": "payoffs",
+    },
+    "Look": {
+        "serve": "serve",
+        "show": "show",
+        "report": "report",
+        "compare": "compare",
+        "evaluate": "compare",
+        "export": "export",
+        "buckets": "buckets",
+        "flops": "buckets",
+    },
+    "Play": {"play": "play", "match": "match", "review": "review"},
+    "Compete": {
+        "dealer": "acpc",
+        "referee": "higc",
+        "upac-match": "upac",
+        "tournament": "compete",
+        "package": "compete",
+    },
+    "Files": {"check": "solve_folder", "drop": "solve_folder"},
 }
-"""Names of the commands as ``spewy --help`` groups them; each command has a module of its own."""
-_MODULES = {name: name.replace("-", "_") for names in GROUPS.values() for name in names}
+"""Modules of the commands, by group and name, as ``spewy --help`` groups them."""
+
+
+class LazyGroup(click.Group):
+    """A group of commands that imports the module of a command when the command is used.
+
+    Args:
+        places: module of `spewy.cli` that holds each command, by the command's name; ``module:function`` if the
+            function has another name than the command.
+    """
+
+    def __init__(self, *args: Any, places: Mapping[str, str], **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._places = places
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self._places)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        # click suggests names that are similar to an unknown one from `commands`, which then needs all of them
+        wanted = [cmd_name] if cmd_name in self._places else self.list_commands(ctx)
+        for name in wanted:
+            if name not in self.commands:
+                module, _, function = self._places[name].partition(":")
+                commands = import_module(f"spewy.cli.{module}")
+                self.add_command(getattr(commands, function or name.replace("-", "_")))
+        return self.commands.get(cmd_name)
 
 
 class OneLine(click.ClickException):
-    """An error with a message of one line, whose length is bounded."""
-
     def __init__(self, message: str) -> None:
         line = one_line(message)
-        if (
-            len(line) > MOST_OF_LINE
-        ):  # a quoted path may be this long; the end of the message says what is wrong
+        if len(line) > MOST_OF_LINE:
+            # a quoted path may be this long; the end of the message says what is wrong
             line = f"{line[: MOST_OF_LINE // 2]} ... {line[-MOST_OF_LINE // 2 :]}"
         super().__init__(line)
 
 
 class BadInput(OneLine):
-    """The user's input is wrong: exit code 2."""
+    """The user's input is wrong."""
 
     exit_code = 2
 
 
 class Failed(OneLine):
-    """The program or the machine failed: exit code 1."""
+    """The program or the machine failed."""
 
     exit_code = 1
 
@@ -75,7 +122,6 @@ class Commands(LazyGroup):
     """The command ``spewy``: groups its commands in the help, and turns their errors into one line and an exit code."""
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
-        """Parse the options before the command's name; turn an error into one line."""
         try:
             return super().make_context(*args, **options)
         except click.UsageError as error:
@@ -86,7 +132,6 @@ class Commands(LazyGroup):
             raise Failed(failure_text(error) or str(error)) from None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; turn an error into one line."""
         _require_surroundings()
         try:
             return super().invoke(ctx)
@@ -106,8 +151,7 @@ class Commands(LazyGroup):
             raise Failed(f"unexpected {type(error).__name__}: {error} (spewy -v ... shows where)") from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write a section of the help for each group of commands."""
-        width = max(len(name) for name in _MODULES)
+        width = max(map(len, self.list_commands(ctx)))
         for title, names in GROUPS.items():
             with formatter.section(title):
                 commands = {name: self.get_command(ctx, name) for name in names}
@@ -120,7 +164,7 @@ class Commands(LazyGroup):
 
 
 def expected(error: Exception) -> OneLine | None:
-    """Turn a failure of the machine or bad input into one line with its exit code; None for all other errors."""
+    """Failures of the machine and bad input as one line with its exit code; None for all other errors."""
     failed = failure_text(error)
     if failed is not None:
         return Failed(failed)
@@ -142,7 +186,6 @@ def _too_long(path: str) -> str:
 
 
 def _require_surroundings() -> None:
-    """Refuse to run without stdout or a working folder."""
     if sys.stdout is None:  # the next file that is opened would become stdout
         raise BadInput("stdout is closed, and results are printed there; open stdout")
     try:
@@ -152,10 +195,6 @@ def _require_surroundings() -> None:
 
 
 def _one_line(error: click.UsageError) -> click.ClickException:
-    """Return a usage error as one line that names the command's help.
-
-    The error of a command without arguments is returned unchanged: click prints the help for it.
-    """
     if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):
         return error
     command = "spewy" if error.ctx is None else error.ctx.command_path
@@ -164,7 +203,11 @@ def _one_line(error: click.UsageError) -> click.ClickException:
     )
 
 
-@click.group(cls=Commands, modules=_MODULES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Commands,
+    places={name: place for places in GROUPS.values() for name, place in places.items()},
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, message="spewy %(version)s")
 @verbose_option
 @click.pass_context

@@ -1,26 +1,36 @@
-"""Command-line options for bots that re-solve, and functions that open such a bot and describe its decisions."""
+"""What commands with bots share: options, folders, logs, and the words for a bot's decisions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import logging
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from spewy.cli.options import Seconds, Span
-from spewy.cli.progress import say
+from spewy.cli.files import appearing, line_writer
+from spewy.cli.options import Decorated, Seconds, Span
+from spewy.cli.tables import say
+from spewy.errors import one_line
 
 if TYPE_CHECKING:
     from solvers.resolve import Gadget
     from spewy.bot.agent import LockerBot
     from spewy.bot.options import Flops, Options, OwnMenu, Resolve
     from spewy.bot.tally import Tally
+    from spewy.match.acpc_text import LoggedHand
     from spewy.match.entrant import Entrant
 
-Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+MOST_SEED = 2**32 - 1
+"""Largest seed of cards and questions."""
+MOST_PRINTED = 5
+"""Largest number of faults (illegal, late or missing answers) and of failed re-solves that are printed for each bot."""
 BUDGET = 1.0
 """Default of ``--budget`` in seconds."""
 SOLVING = ("resolve", "safe", "budget", "time_per_hand", "threads", "menu", "flops")
@@ -29,8 +39,51 @@ ACPC_PER_HAND = 7.0
 """Seconds per hand that the ACPC's rules allow for all answers of a player in a match."""
 
 
+def logs_option(what: str) -> Callable[[Decorated], Decorated]:
+    return click.option(
+        "--out",
+        metavar="FOLDER",
+        type=click.Path(path_type=Path),
+        help=f"Folder for the logs; the same command continues an interrupted {what}. Default: keep no logs.",
+    )
+
+
+def workers_option(default: str = "one for each core") -> Callable[[Decorated], Decorated]:
+    return click.option(
+        "--workers",
+        type=click.IntRange(min=1),
+        help=f"Number of processes that play at the same time; default: {default}.",
+    )
+
+
+def bot_seed_option(function: Decorated) -> Decorated:
+    return click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        help="Seed of the bot's random choices; default: a new seed each time.",
+    )(function)
+
+
+def patience_option(peer: str) -> Callable[[Decorated], Decorated]:
+    return click.option(
+        "--patience",
+        type=Seconds(),
+        default=1800.0,
+        show_default=True,
+        help=f"Seconds to wait for a line from the {peer} before the command gives up.",
+    )
+
+
+def phh_option(function: Decorated) -> Decorated:
+    return click.option(
+        "--phh",
+        metavar="FILE.phhs",
+        type=click.Path(path_type=Path),
+        help="Write all hands into this file, in the Poker Hand History format.",
+    )(function)
+
+
 def lockers_option(function: Decorated) -> Decorated:
-    """Add the option ``--lockers FOLDER``, the folder of the solved game that the bot plays, as ``folder``."""
     return click.option(
         "--lockers",
         "folder",
@@ -41,8 +94,26 @@ def lockers_option(function: Decorated) -> Decorated:
     )(function)
 
 
+def game_bot_options(name: str) -> Callable[[Decorated], Decorated]:
+    """Add ``--lockers`` and ``--data`` of the bot that the help texts call ``name``."""
+    lockers = click.option(
+        "--lockers",
+        metavar="FOLDER",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        help=f"Folder of a solved poker game that {name} plays; can be given several times.",
+    )
+    solved = click.option(
+        "--data",
+        "solved",
+        metavar="FOLDER",
+        type=click.Path(path_type=Path),
+        help=f"Folder for the solutions of games that {name} meets for the first time; default: in the user's cache.",
+    )
+    return lambda function: lockers(solved(function))
+
+
 def resolve_option(function: Decorated) -> Decorated:
-    """Add the option ``--resolve``, which says when the bot re-solves the current subgame."""
     return click.option(
         "--resolve",
         type=click.Choice(["never", "off-tree", "always"]),
@@ -54,78 +125,32 @@ def resolve_option(function: Decorated) -> Decorated:
 
 
 def safe_option(function: Decorated) -> Decorated:
-    """Add the option ``--safe [GADGET]``, the gadget of safe re-solving; ``--safe`` alone means "mixed"."""
     return click.option(
         "--safe",
-        metavar="[cfr-d|mixed]",
-        type=click.Choice(["cfr-d", "mixed"]),
+        metavar="[blended|cfr-d|estimate|mixed]",
+        type=click.Choice(["blended", "cfr-d", "estimate", "mixed"]),
         is_flag=False,
         flag_value="mixed",
         help="Gadget for safe re-solving, which protects the bot where its estimate of the opponent's range is wrong. "
         "cfr-d: each hand of the opponent chooses between playing the re-solved subgame and taking the hand's "
         "best-response value against the stored strategy. mixed: the estimated range plays the subgame, and on top of "
-        "it each hand may enter more often, by the choice of cfr-d. --safe alone means mixed. Default: no gadget.",
+        "it each hand may enter more often, by the choice of cfr-d. estimate: like mixed, but the value that a hand "
+        "can take is what it wins when both players follow the stored strategy. blended: the opponent has no choice, "
+        "but every hand gets a small weight in the estimated range. --safe alone means mixed. Default: no gadget.",
     )(function)
 
 
 def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add all options of re-solving; the command receives them as ``options``, an `Options` record.
-
-    If the user gives neither ``--budget`` nor ``--time-per-hand``, each decision may take one second.
-    """
+    """Add the options of re-solving, which the command receives as ``options``; the default limit is `BUDGET`."""
     return _solving_options(function, None)
 
 
 def acpc_solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add all options of re-solving, as `solving_options` does, but with the ACPC's time limit per hand as default."""
+    """Add the options of re-solving, with the ACPC's time limit per hand as the default."""
     return _solving_options(function, ACPC_PER_HAND)
 
 
-def solving_words(options: Options) -> list[str]:
-    """Turn options of `solving_options` back into command-line options with the same meaning.
-
-    >>> from spewy.bot.options import Options
-    >>> " ".join(solving_words(Options.of(resolve="always", safe=True, seconds_per_hand=7.0)))
-    '--resolve always --safe mixed --time-per-hand 7s --menu lean --flops stored'
-    """
-    words = ["--resolve", options.resolve]
-    words += ["--safe", options.safe] if options.safe else []
-    per_hand = options.seconds_per_hand
-    words += (
-        ["--budget", f"{options.seconds:.12g}"]
-        if per_hand is None
-        else ["--time-per-hand", f"{per_hand:.12g}s"]
-    )
-    default = type(options).of(resolve=options.resolve).threads
-    words += [] if options.threads == default else ["--threads", str(options.threads)]
-    return [*words, "--menu", options.menu, "--flops", options.flops]
-
-
-def say_unused_options(entrants: Sequence[Entrant]) -> None:
-    """Print a line if the user gave options of re-solving to the current command, and no bot re-solves anything."""
-    if any(each.kind == "folder" for each in entrants):
-        return
-    context = click.get_current_context()
-    given = [
-        f"--{name.replace('_', '-')}"
-        for name in SOLVING
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        and context.params[name] != "never"
-    ]
-    if given:
-        say(
-            f"no bot is the FOLDER of a solve, so nothing is re-solved, and there is no effect of {', '.join(given)}"
-        )
-
-
 def _solving_options(function: Callable[..., Any], per_hand: float | None) -> Callable[..., Any]:
-    """Add all options of re-solving.
-
-    Args:
-        function: the command.
-        per_hand: default of ``--time-per-hand`` in seconds; None: the default is a limit per decision, `BUDGET`.
-    """
-
     @wraps(function)
     def gathered(
         resolve: Resolve,
@@ -199,13 +224,129 @@ def _solving_options(function: Callable[..., Any], per_hand: float | None) -> Ca
     return resolve_option(gathered)
 
 
-def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:
-    """Yield table rows with the number of a bot's decisions by source, and of its failed re-solves by error.
+def solving_words(options: Options) -> list[str]:
+    """Turn options of `solving_options` back into command-line options with the same meaning.
 
-    Args:
-        tally: the counts of the bot.
-        of: text that is appended to the names of the rows, such as " of Alice".
+    >>> from spewy.bot.options import Options
+    >>> " ".join(solving_words(Options.of(resolve="always", safe=True, seconds_per_hand=7.0)))
+    '--resolve always --safe mixed --time-per-hand 7s --menu lean --flops stored'
     """
+    words = ["--resolve", options.resolve]
+    words += ["--safe", options.safe] if options.safe else []
+    per_hand = options.seconds_per_hand
+    words += (
+        ["--budget", f"{options.seconds:.12g}"]
+        if per_hand is None
+        else ["--time-per-hand", f"{per_hand:.12g}s"]
+    )
+    default = type(options).of(resolve=options.resolve).threads
+    words += [] if options.threads == default else ["--threads", str(options.threads)]
+    return [*words, "--menu", options.menu, "--flops", options.flops]
+
+
+def say_unused_options(entrants: Sequence[Entrant]) -> None:
+    if any(each.kind == "folder" for each in entrants):
+        return
+    context = click.get_current_context()
+    given = [
+        f"--{name.replace('_', '-')}"
+        for name in SOLVING
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        and context.params[name] != "never"
+    ]
+    if given:
+        say(
+            f"no bot is the FOLDER of a solve, so nothing is re-solved, and there is no effect of {', '.join(given)}"
+        )
+
+
+def drawn_seed(seed: int | None) -> int:
+    """The user's seed, or a random one of 32 bits."""
+    from secrets import randbits  # loading it would delay the start of each command with bots
+
+    return randbits(32) if seed is None else seed
+
+
+def open_bot(folder: Path, options: Options, *, ready: bool = True) -> LockerBot:
+    """Open the bot that plays a folder's strategy; ``ready`` as in `spewy.open_bot`."""
+    import spewy
+    from spewy.look.folder import require_one_solve
+
+    require_one_solve(folder)
+    return spewy.open_bot(folder, options, ready=ready)
+
+
+@contextmanager
+def logs_folder(out: Path | None, name: str) -> Iterator[Path]:
+    """Yield the folder that the user named, locked by the command ``name``, or a temporary folder."""
+    if out is not None:
+        from spewy.system.folders import FolderLock
+
+        with FolderLock(out, name):
+            yield out
+        return
+    from spewy.system.folders import scratch_folder
+
+    with scratch_folder(name) as folder:
+        yield folder
+
+
+def solved_folder(chosen: Path | None) -> Path:
+    from spewy.errors import InputError
+    from spewy.system.folders import user_cache
+
+    folder = chosen or user_cache("higc")
+    if folder is None:
+        raise InputError("the user has no home folder for solved games; name a folder with --data")
+    return folder
+
+
+@contextmanager
+def noted(log: Path | None) -> Iterator[Callable[[str], None]]:
+    """Yield a function that writes a line to the log, with the time; warnings and errors are also printed on stderr.
+
+    Messages of the bot, which come through `logging`, are treated in the same way.
+    """
+    with line_writer(log, add=True) as write:
+
+        def note(text: str) -> None:
+            write(f"{time.time():.6f} {one_line(text)}")
+            if text.startswith(("WARNING", "ERROR")):
+                say(text)
+
+        handler, logger = _LogHandler(note), logging.getLogger("spewy")
+        level = logger.level
+        if log is not None and not logger.isEnabledFor(logging.INFO):
+            logger.setLevel(logging.INFO)
+        logger.addHandler(handler)
+        try:
+            yield note
+        finally:
+            logger.removeHandler(handler)
+            logger.setLevel(level)
+
+
+class _LogHandler(logging.Handler):
+    def __init__(self, note: Callable[[str], None]) -> None:
+        super().__init__(logging.INFO)
+        self._note = note
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._note(f"{record.levelname} {record.getMessage()}")
+        if record.exc_info:
+            for line in "".join(traceback.format_exception(*record.exc_info)).splitlines():
+                self._note(f"TRACE {line}")
+
+
+def write_phh(hands: Iterable[LoggedHand], file: Path) -> None:
+    from spewy.match.phh import phh_text
+
+    with appearing(file) as temporary:
+        temporary.write_text(phh_text(hands), encoding="utf-8")
+    say(f"hands in {file}")
+
+
+def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:
     if tally.sources:
         yield f"decisions{of}", tally.sources_text
     if tally.failures:
@@ -213,43 +354,23 @@ def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:
 
 
 def quantiles(seconds: Sequence[float]) -> dict[str, float]:
-    """Return the median, the 99 % quantile and the maximum of the seconds that decisions took; NaN without decisions.
+    """Number, median, 99 % quantile and maximum of the seconds that decisions took; NaN without decisions.
 
     >>> quantiles([0.1, 0.3, 0.2])
-    {'median': 0.2, 'p99': 0.3, 'most': 0.3}
+    {'n': 3, 'median': 0.2, 'p99': 0.3, 'most': 0.3}
     """
     from spewy.bot.tally import quantile
 
     ordered = sorted(seconds) or [float("nan")]
     median, high = (quantile(ordered, share) for share in (0.5, 0.99))
-    return {"median": median, "p99": high, "most": ordered[-1]}
+    return {"n": len(seconds), "median": median, "p99": high, "most": ordered[-1]}
 
 
 def times_text(seconds: Sequence[float]) -> str:
-    """Describe how long decisions took: their number, and the median, 99 % quantile and maximum of the seconds.
+    """Describe how long decisions took.
 
     >>> times_text([0.1, 0.3, 0.2])
     '3; 0.2000 s median, 0.3000 s 99 %, 0.3000 s at most'
     """
     found = quantiles(seconds)
     return f"{len(seconds):,}; {found['median']:.4f} s median, {found['p99']:.4f} s 99 %, {found['most']:.4f} s at most"
-
-
-def open_bot(folder: Path, options: Options, *, ready: bool = True) -> LockerBot:
-    """Open the bot that plays a folder's strategy.
-
-    Args:
-        folder: folder of a solve, or a copy of its strategy locker.
-        options: options of the bot.
-        ready: as in `spewy.open_bot`.
-
-    Raises:
-        InputError: the folder holds a batch, or no strategy of a whole game.
-        lockers.LockerError: the folder holds no lockers, or damaged ones.
-    """
-    import spewy
-    from spewy.look.folder import require_one_solve
-
-    require_one_solve(folder)
-
-    return spewy.open_bot(folder, options, ready=ready)

@@ -1,4 +1,4 @@
-"""``spewy buckets``: show which hands share a bucket on a board, and compute merge trees of hands in advance."""
+"""``spewy buckets`` and ``spewy flops``: hands that share a bucket, and flops that represent all flops."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spewy.cli.bars import Bar
-from spewy.cli.dask import dask_option, on_cluster
-from spewy.cli.options import json_option, plot_option, refuse_unused, verbose_option
-from spewy.cli.pictures import check_picture, draw
-from spewy.cli.progress import say
-from spewy.cli.tables import count, duration, json_text, number, render
+from spewy.cli.files import check_picture, draw
+from spewy.cli.options import dask_option, json_option, on_cluster, plot_option, refuse_unused, verbose_option
+from spewy.cli.progress import Bar
+from spewy.cli.tables import count, duration, json_text, number, percent, say, table_text
 
 if TYPE_CHECKING:
     from spewy.chunks.bucket_locker import BucketLocker
@@ -136,37 +134,27 @@ def buckets(
 
 
 def _table(clusters: BoardBuckets) -> str:
-    from rich.table import Table
+    titles = ("bucket", "hands", "weight", "mean", "spread", "outcomes", "such as")
+    rows = (_cells(clusters, row) for row in range(clusters.n_rows))
+    return table_text(titles, rows, left=("outcomes", "such as"))
 
+
+def _cells(clusters: BoardBuckets, row: int) -> tuple[str, ...]:
     from spewy.look.buckets import spark
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("bucket", "hands", "weight", "mean", "spread"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("outcomes", no_wrap=True)
-    table.add_column("such as", no_wrap=True)
-    for row in range(clusters.n_rows):
-        members = clusters.members(row)
-        table.add_row(
-            str(row),
-            str(len(members)),
-            number(float(clusters.weights[clusters.labels == row].sum()), 1),
-            number(float(clusters.curves[row].mean()), 4),
-            number(clusters.spread(row), 4),
-            f"│{spark(clusters.histogram(row))}│",
-            " ".join(members[:4]),
-        )
-    return render(table)
+    members = clusters.members(row)
+    return (
+        str(row),
+        str(len(members)),
+        number(float(clusters.weights[clusters.labels == row].sum()), 1),
+        number(float(clusters.curves[row].mean()), 4),
+        number(clusters.spread(row), 4),
+        f"│{spark(clusters.histogram(row))}│",
+        " ".join(members[:4]),
+    )
 
 
 def _precompute(family: str, workers: int | None, address: str | None) -> None:
-    """Compute the merge trees of a family of boards that the bucket locker lacks.
-
-    Args:
-        family: the boards, "flops" or "turns".
-        workers: number of processes on this machine; None for the default.
-        address: address of a cluster whose workers replace the processes; None: no cluster.
-    """
     from spewy.chunks.bucket_locker import FAMILIES, BucketLocker
     from spewy.system.dask_pool import worker_pool
 
@@ -179,13 +167,7 @@ def _precompute(family: str, workers: int | None, address: str | None) -> None:
 
 
 def _fill(locker: BucketLocker, n_cards: int, pool: WorkerPool) -> None:
-    """Compute the merge trees that a locker lacks, with a progress bar; Ctrl-C keeps finished trees.
-
-    Args:
-        locker: the bucket locker, which stores the trees.
-        n_cards: number of cards of each board.
-        pool: the processes that compute the trees.
-    """
+    """Compute the merge trees that a locker lacks; Ctrl-C keeps finished trees."""
     import time
 
     from spewy.chunks.bucket_locker import default_folder
@@ -200,3 +182,36 @@ def _fill(locker: BucketLocker, n_cards: int, pool: WorkerPool) -> None:
     click.echo(
         f"{count(missing, 'board')} in {duration(seconds)}{peak}; {locker.store.size() / 2**20:.0f} MiB"
     )
+
+
+@click.command()
+@click.argument("n", metavar="N", type=int)
+@json_option
+@verbose_option
+def flops(n: int, as_json: bool) -> None:
+    """Print flops that represent all 1,755.
+
+    Each of the N flops has a weight: how many of all 22,100 flops it represents.
+
+    A batch with boards = { subset = N } solves these flops. Their weighted averages come close to the averages over all
+    flops (docs/how-to/reports.md says how close). The same N gives the same flops on every machine.
+
+    \b
+    Examples:
+      spewy flops 25
+      spewy flops 184 --json
+
+    \b
+    --json prints one object:
+      {"flops": {"AsKd2c": 24, ..}}, flops with their weights in the order of the table
+    """  # noqa: D301
+    from buckets.abstraction import flop_subset
+
+    subset = flop_subset(n)
+    named = subset.named()
+    if as_json:
+        click.echo(json_text({"flops": named}))
+        return
+    total = sum(named.values())
+    rows = ((name, f"{n_flops:,}", percent(n_flops / total, 2)) for name, n_flops in named.items())
+    click.echo(table_text(("flop", "stands for", "weight"), rows))

@@ -1,34 +1,34 @@
-"""``spewy compare``: compare two solves at one decision."""
+"""``spewy compare`` and ``spewy evaluate``: two solves at one decision, and the EVs of changed play."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from spewy.cli.files import table_writer
+from spewy.cli.files import TableWriter, check_picture, draw, table_writer
 from spewy.cli.options import (
     csv_option,
+    folder_argument,
     json_option,
     line_option,
+    lock_option,
     plot_option,
     refuse_unused,
     target_option,
     verbose_option,
 )
-from spewy.cli.pictures import check_picture, draw
-from spewy.cli.progress import counting, say
-from spewy.cli.tables import facts, json_text, line_text, number, plain_table, render, signed
+from spewy.cli.progress import counting
+from spewy.cli.tables import facts, json_text, line_text, number, say, signed, table_text
 from spewy.game.names import SEAT_NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pandas as pd
-    from rich.table import Table
-
+    from solvers.tree import Floats
     from spewy.look.compare import Comparison
+    from spewy.look.evaluate import Evaluation, HandEvs
 
 MOST_HANDS, MOST_LINES = 20, 8
 """Largest number of hands, and largest number of lines, that are shown without --all."""
@@ -105,7 +105,7 @@ def compare(
     """  # noqa: D301
     if as_json:
         refuse_unused("with --json, which prints all hands", "every", *(() if table_file else ("sort",)))
-    write = None if table_file is None else table_writer(table_file)
+    write = table_writer(table_file)
     check_picture(plot)
     from spewy.look.folder import batch_folders, board_folder
     from spewy.look.solution import Solution
@@ -123,8 +123,7 @@ def compare(
         comparison = first.compare(second, line, board)
         game = first.job.rules
         names = tuple(f"{solution.job.name}, {solution.progress}" for solution in (first, second))
-    if write is not None:
-        write(comparison.frame().iloc[comparison.order(sort)])
+    write(lambda: comparison.frame().iloc[comparison.order(sort)])
     if plot is not None:
         from spewy.plot import comparison_figure
 
@@ -133,9 +132,9 @@ def compare(
         click.echo(json_text(comparison.to_json()))
         return
     click.echo(_head(names, comparison))
-    click.echo(f"\n{render(_actions(comparison))}\n\n{render(_hands(comparison, sort, every))}")
+    click.echo(f"\n{_actions(comparison)}\n\n{_hands(comparison, sort, every)}")
     if len(comparison.lines) > 1:
-        click.echo(f"\n{render(_lines(comparison, every))}")
+        click.echo(f"\n{_lines(comparison, every)}")
 
 
 def _compare_batches(
@@ -143,17 +142,15 @@ def _compare_batches(
     b: Path,
     line: str,
     target: str | None,
-    write: Callable[[pd.DataFrame], None] | None,
+    write: TableWriter,
     as_json: bool,
 ) -> None:
-    """Compare two batches board by board."""
     from buckets.cards import cards_name
     from spewy.look.compare import compare_boards
 
     with counting("boards") as progress:
         comparison = compare_boards(a, b, line, target, say, progress)
-    if write is not None:
-        write(comparison.frame())
+    write(comparison.frame)
     if as_json:
         click.echo(json_text(comparison.to_json()))
         return
@@ -164,12 +161,12 @@ def _compare_batches(
         for side, boards in zip("AB", comparison.only, strict=True)
         if boards
     ]
-    names = [f"{action} {side}" for action in comparison.actions for side in "AB"]
-    table = plain_table("board", "moved", f"EV {seat} A", "B", "B - A", *names)
-    for row in (*comparison.rows, comparison.average):
-        shares = (number(share) for share in row.frequencies.T.ravel().tolist())
-        table.add_row(cards_name(row.board) or "all", number(row.moved), *_three(row.ev, 3), *shares)
-    click.echo(f"{facts(rows)}\n\n{render(table)}")
+    titles = ("board", "moved", f"EV {seat} A", "B", "B - A", *_sides(comparison.actions))
+    cells = (
+        (cards_name(row.board) or "all", number(row.moved), *_three(row.ev, 3), *_shares(row.frequencies))
+        for row in (*comparison.rows, comparison.average)
+    )
+    click.echo(f"{facts(rows)}\n\n{table_text(titles, cells)}")
 
 
 def _head(names: tuple[str, ...], comparison: Comparison) -> str:
@@ -192,39 +189,177 @@ def _head(names: tuple[str, ...], comparison: Comparison) -> str:
     return facts(rows)
 
 
+def _sides(actions: Sequence[str]) -> list[str]:
+    return [f"{action} {side}" for action in actions for side in "AB"]
+
+
+def _shares(frequencies: Floats) -> Iterator[str]:
+    """Cells of the columns `_sides` for frequencies ``[solve, action]``."""
+    return (number(share) for share in frequencies.T.ravel().tolist())
+
+
 def _three(values: tuple[float, float], digits: int) -> tuple[str, str, str]:
-    """Format a value of solve A, the same value of solve B, and their difference B minus A."""
+    """Value in A, value in B, and B minus A."""
     return number(values[0], digits), number(values[1], digits), signed(values[1] - values[0], digits)
 
 
-def _actions(comparison: Comparison) -> Table:
-    """Make a table with the range's action frequencies, and with EV and equity of both players."""
-    table = plain_table("", "A", "B", "B - A")
-    for action, (x, y) in zip(comparison.actions, comparison.frequencies.T.tolist(), strict=True):
-        table.add_row(action, *_three((x, y), 3))
+def _actions(comparison: Comparison) -> str:
+    shares = zip(comparison.actions, comparison.frequencies.T.tolist(), strict=True)
+    rows = [(action, *_three((x, y), 3)) for action, (x, y) in shares]
     a, b = comparison.totals
-    for p, seat in enumerate(SEAT_NAMES):
-        table.add_row(f"EV {seat}", *_three((a.ev[p], b.ev[p]), 3))
-    for p, seat in enumerate(SEAT_NAMES):
-        table.add_row(f"equity {seat}", *_three((a.equity[p], b.equity[p]), 4))
-    return table
+    rows += [(f"EV {seat}", *_three((a.ev[p], b.ev[p]), 3)) for p, seat in enumerate(SEAT_NAMES)]
+    rows += [(f"equity {seat}", *_three((a.equity[p], b.equity[p]), 4)) for p, seat in enumerate(SEAT_NAMES)]
+    return table_text(("", "A", "B", "B - A"), rows)
 
 
-def _hands(comparison: Comparison, sort: str, every: bool) -> Table:
-    names = [f"{action} {side}" for action in comparison.actions for side in "AB"]
-    table = plain_table("hand", "reach A", "reach B", "EV A", "EV B", "B - A", "moved", *names)
+def _hands(comparison: Comparison, sort: str, every: bool) -> str:
+    titles = ("hand", "reach A", "reach B", "EV A", "EV B", "B - A", "moved", *_sides(comparison.actions))
     order, moved = comparison.order(sort), comparison.moved
-    for h in order if every else order[:MOST_HANDS]:
-        shares = (number(share) for share in comparison.strategy[:, :, h].T.ravel().tolist())
-        reach = (f"{weight:.4f}" for weight in comparison.reach[:, h])
-        ev = (float(comparison.ev[0, h]), float(comparison.ev[1, h]))
-        table.add_row(comparison.hands[h], *reach, *_three(ev, 2), number(float(moved[h])), *shares)
-    return table
+    rows = (
+        (
+            comparison.hands[h],
+            *(f"{weight:.4f}" for weight in comparison.reach[:, h]),
+            *_three((float(comparison.ev[0, h]), float(comparison.ev[1, h])), 2),
+            number(float(moved[h])),
+            *_shares(comparison.strategy[:, :, h]),
+        )
+        for h in (order if every else order[:MOST_HANDS])
+    )
+    return table_text(titles, rows)
 
 
-def _lines(comparison: Comparison, every: bool) -> Table:
-    table = plain_table("line", "to act", "how often A", "how often B", "moved")
-    for change in comparison.lines if every else comparison.lines[:MOST_LINES]:
-        often = (number(likely) for likely in change.likely)
-        table.add_row(change.line or "the root", SEAT_NAMES[change.player], *often, number(change.moved))
-    return table
+def _lines(comparison: Comparison, every: bool) -> str:
+    rows = (
+        (
+            change.line or "the root",
+            SEAT_NAMES[change.player],
+            *(number(likely) for likely in change.likely),
+            number(change.moved),
+        )
+        for change in (comparison.lines if every else comparison.lines[:MOST_LINES])
+    )
+    return table_text(("line", "to act", "how often A", "how often B", "moved"), rows)
+
+
+@click.command()
+@folder_argument
+@lock_option(
+    'Change how a range or some hands play at one decision: with "x: bet" the player always bets after a check, with '
+    '"x b120 [QQ+]: call" the hands QQ+ always call a bet of 120. Can be given several times.'
+)
+@click.option(
+    "--against",
+    metavar="FOLDER2",
+    type=click.Path(path_type=Path),
+    help="Folder of another solve of the same game: one player follows the strategy in FOLDER, the opponent that in "
+    "FOLDER2. Default: both follow FOLDER.",
+)
+@click.option(
+    "--player",
+    type=click.Choice(SEAT_NAMES),
+    help="Player whose hands are listed; with --against, the player who follows FOLDER. Default: the player of the "
+    "first --lock; with --against, two evaluations, in which first oop and then ip follows FOLDER.",
+)
+@click.option(
+    "--hands",
+    "as_hands",
+    is_flag=True,
+    help=f"List the {MOST_HANDS} hands that lose most EV by the changed play.",
+)
+@click.option(
+    "--all", "every", is_flag=True, help="List all hands of the player, the largest loss of EV first."
+)
+@csv_option("the EVs of the player's hands, a row for each hand, into a .csv, .xlsx, .parquet or .json file")
+@json_option
+@verbose_option
+def evaluate(
+    folder: Path,
+    locks: tuple[str, ...],
+    against: Path | None,
+    player: str | None,
+    as_hands: bool,
+    every: bool,
+    table_file: Path | None,
+    as_json: bool,
+) -> None:
+    """Compute EVs of changed play without solving.
+
+    Both players follow stored strategies, except at the decisions that --lock names: the command shows what this change
+    of play wins or loses against an opponent who does not adapt. Nothing is solved again; spewy solve --lock solves for
+    an opponent who adapts. EVs are exact: shares of the pot in a spot, net chips in a whole game.
+
+    With --against, one player follows the strategy in FOLDER and the other player that in FOLDER2, which must be a
+    solve of the same game, board and ranges; its locks may differ. A stored strategy means little at decisions that
+    its own solve never reaches, such as after an action that a lock excludes. All rounds must be stored
+    (save.rounds = "all").
+
+    \b
+    Examples:
+      spewy evaluate results/T1 --lock "x: bet 120"
+      spewy evaluate results/T1 --lock "x b120 [QQ+, AKs]: call" --hands
+      spewy evaluate results/T1 --against results/T1-lock-x-bet-120
+      spewy evaluate results/T1 --lock ": check" --player oop --csv hands.xlsx
+
+    \b
+    --json prints one object:
+      name, against (null without --against), locks [...], stored [oop, ip] (EVs of the stored strategies),
+      evaluations [{plays [oop's solve, ip's solve], ev [oop, ip], difference [oop, ip]}, ...]
+    and in each evaluation, with --hands:
+      player, hands {"AhKh": {reach, ev_stored, ev, ev_difference}, ...}
+    """  # noqa: D301
+    if not locks and against is None:
+        raise click.UsageError(
+            "give --lock, --against or both; spewy show prints the EVs of the stored strategies"
+        )
+    seat = None if player is None else SEAT_NAMES.index(player)
+    if against is not None and seat is None and (as_hands or every or table_file is not None):
+        raise click.UsageError("--against with --hands, --all or --csv needs --player, who follows FOLDER")
+    if against is None and not (as_hands or every or table_file):
+        refuse_unused("without --hands, --all, --csv or --against", "player")
+    write = table_writer(table_file)
+    from spewy.look.folder import require_one_solve
+    from spewy.look.solution import Solution
+
+    with ExitStack() as opened:
+        solutions = []
+        for path in (folder,) if against is None else (folder, against):
+            require_one_solve(path)
+            solutions.append(opened.enter_context(Solution.open(path)))
+        found = solutions[0].evaluate(locks, *(() if against is None else (solutions[1], seat)))
+        names = [solution.job.name for solution in solutions]
+        key = solutions[0].job.amounts.key
+    seat = (found[0].locked or 0) if seat is None else seat
+    write(found[0].hands[seat].frame)
+    if as_json:
+        head = {"name": names[0], "against": names[1] if against else None, "locks": list(locks), **key}
+        hands = seat if as_hands or every else None
+        rows = [evaluation.to_json(hands) for evaluation in found]
+        click.echo(json_text(head | {"stored": list(found[0].stored), "evaluations": rows}))
+        return
+    heads = [("job", names[0]), *([("against", names[1])] if against else [])]
+    heads += [("lock" if not n else "", text) for n, text in enumerate(locks)]
+    heads += [("amounts", f"in {found[0].unit}")] if key else []
+    click.echo(f"{facts(heads)}\n\n{_evs(found)}")
+    if as_hands or every:
+        click.echo(f"\n{_changed_hands(SEAT_NAMES[seat], found[0].hands[seat], every)}")
+
+
+def _evs(found: Sequence[Evaluation]) -> str:
+    rows = [("stored", "stored", *map(number, found[0].stored), "", "")]
+    rows += [
+        (*each.plays, *map(number, each.ev), *(signed(change, 3) for change in each.difference))
+        for each in found
+    ]
+    return table_text(("oop", "ip", "EV oop", "EV ip", "oop - stored", "ip - stored"), rows)
+
+
+def _changed_hands(seat: str, hands: HandEvs, every: bool) -> str:
+    rows = (
+        (
+            hands.hands[h],
+            f"{hands.reach[h]:.4f}",
+            *_three((float(hands.stored[h]), float(hands.ev[h])), 3),
+        )
+        for h in (hands.order if every else hands.order[:MOST_HANDS])
+    )
+    return table_text((f"hand of {seat}", "reach", "stored EV", "EV", "EV - stored"), rows)

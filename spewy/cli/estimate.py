@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spewy.cli.bars import Bar
 from spewy.cli.options import job_argument, json_option, lock_option, locking, set_option, verbose_option
-from spewy.cli.progress import counting
+from spewy.cli.progress import Bar, counting
 from spewy.cli.tables import count, duration, facts, json_text, size
 
 if TYPE_CHECKING:
@@ -21,10 +20,12 @@ if TYPE_CHECKING:
     from spewy.job.job import Job
     from spewy.run.bounds import Bounds
     from spewy.run.cuts import Cut
-    from spewy.run.sampled_cost import SampledCost
     from spewy.run.walked_cost import WalkedCost
     from spewy.run.walked_plan import WalkedPlan
 
+Rows = list[tuple[str, str]]
+Estimate = tuple[dict[str, Any], Rows]
+"""A cost as the object of ``--json`` and as rows of the printed table."""
 SOON = 256 << 20
 """Estimated size in bytes up to which jobs are counted exactly even if ``solve.memory`` is smaller (one second)."""
 SWEEPS = 100
@@ -99,47 +100,48 @@ def estimate(job_file: Path, locks: tuple[str, ...], overrides: tuple[str, ...],
     overrides += locking(locks)
     if lists_boards(job_file, overrides):
         data, rows = _of_boards(job_file, overrides)
-        click.echo(json_text(data) if as_json else facts(rows))
-        return
-    job = Job.load(job_file, overrides)
-    if job.sampled:
-        data, rows = _sampled(job)
-        click.echo(json_text(data) if as_json else facts(rows))
-        return
+    else:
+        job = Job.load(job_file, overrides)
+        data, rows = _sampled(job) if job.sampled else _walked(job)
+    click.echo(json_text(data) if as_json else facts(rows))
+
+
+def _walked(job: Job) -> Estimate:
     from spewy.run.bounds import lower_bounds  # this import loads Numba
     from spewy.run.cuts import cuts
 
-    least = lower_bounds(job)
-    first, tree = job.tree_config.start_round, job.tree_count
+    least, tree = lower_bounds(job), job.tree_count
     data, rows = _seen(job) if _can_be_seen(job, least) else _guessed(job, least)
     needed = data["memory_bytes"] or least.memory_bytes
     smaller = cuts(job, needed) if needed > data["budget_bytes"] or not data["fits"] else ()
-    if not as_json:
-        rows += _cut_rows(smaller)
-        click.echo(facts([("job", f"{job.name}, {job.leaves}"), *_amounts(job), *rows]))
-        return
-    data["cuts"] = [asdict(cut) for cut in smaller]
-    bounds = {f"least_{name}": value for name, value in asdict(least).items()}
-    rounds = job.rules.round_names[first:]
-    known = {"betting_nodes": tree.nodes, "betting_counted": tree.complete} | bounds
-    click.echo(json_text({"name": job.name, **job.amounts.key, "rounds": rounds} | data | known))
+    head = {"name": job.name, **job.amounts.key, "rounds": _rounds(job)}
+    known = {
+        "cuts": [asdict(cut) for cut in smaller],
+        "betting_nodes": tree.nodes,
+        "betting_counted": tree.complete,
+        **{f"least_{name}": value for name, value in asdict(least).items()},
+    }
+    return head | data | known, [*_head(job, str(job.leaves)), *rows, *_cut_rows(smaller)]
+
+
+def _head(job: Job, leaves: str) -> Rows:
+    unit = job.amounts
+    amounts = [("amounts", f"in {unit.name} of {unit.chips} chips")] if unit.key else []
+    return [("job", f"{job.name}, {leaves}"), *amounts]
+
+
+def _rounds(job: Job) -> tuple[str, ...]:
+    """Names of the rounds from the round of the root on."""
+    return job.rules.round_names[job.tree_config.start_round :]
 
 
 def _can_be_seen(job: Job, least: Bounds) -> bool:
-    """Whether a job with the lower bounds ``least`` on its cost is small enough to enumerate its boards."""
     from spewy.job.texts import parse_memory
 
     return job.tree_count.complete and least.memory_bytes <= max(parse_memory(job.solve.memory), SOON)
 
 
-def _amounts(job: Job) -> list[tuple[str, str]]:
-    """Table row with the unit of a job's amounts; no row if the unit is a chip."""
-    unit = job.amounts
-    return [("amounts", f"in {unit.name} of {unit.chips} chips")] if unit.key else []
-
-
-def _of_boards(file: Path, overrides: tuple[str, ...]) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """Cost of a job on all its boards, as a JSON object and as table rows."""
+def _of_boards(file: Path, overrides: tuple[str, ...]) -> Estimate:
     from spewy.batch.batch import Batch
     from spewy.batch.run import BatchCost, processes
     from spewy.job.texts import parse_memory
@@ -171,8 +173,7 @@ def _of_boards(file: Path, overrides: tuple[str, ...]) -> tuple[dict[str, Any], 
     alike = f", {same:,} the same as another up to suits" if same else ""
     fit = f"{size(most.cost.memory_bytes)} for the largest, {_verdict(0 if fits else None, job.solve.memory)} for each"
     rows = [
-        ("job", f"{job.name}, {job.leaves}"),
-        *_amounts(job),
+        *_head(job, str(job.leaves)),
         ("boards", f"{len(entries):,}{alike}"),
         ("information sets", f"{cost.information_sets:,}"),
         ("memory", f"{fit}; {size(cost.memory_bytes)} with {cost.at_once:,} at once"),
@@ -184,11 +185,6 @@ def _of_boards(file: Path, overrides: tuple[str, ...]) -> tuple[dict[str, Any], 
 
 
 def _board_plans(batch: Batch) -> dict[int, WalkedPlan]:
-    """Plans of the boards that are not solved yet, by the board's number in the batch.
-
-    Raises:
-        InputError: a lower bound on the memory of a board exceeds ``solve.memory``.
-    """
     from spewy.batch.work import refuse_impossible
     from spewy.run.bounds import lower_bounds
     from spewy.run.walked_plan import WalkedPlan
@@ -204,8 +200,7 @@ def _board_plans(batch: Batch) -> dict[int, WalkedPlan]:
     return plans
 
 
-def _disk(job: Job, cost: WalkedCost | BatchCost) -> list[tuple[str, str]]:
-    """Table rows with the disk space of a solve, and with the disk space after ``save.rounds`` has dropped rounds."""
+def _disk(job: Job, cost: WalkedCost | BatchCost) -> Rows:
     rows = [("disk", f"{size(cost.disk_bytes)}, at most {size(cost.most_disk_bytes)} during later saves")]
     if job.first_dropped is not None:
         rows.append(("kept", f"{size(cost.kept_bytes)}, without the rounds after the {job.save.rounds}"))
@@ -213,25 +208,22 @@ def _disk(job: Job, cost: WalkedCost | BatchCost) -> list[tuple[str, str]]:
 
 
 def _process(process_bytes: int) -> tuple[str, str]:
-    """Table row with the memory of the whole process."""
     return "process", f"about {size(process_bytes)} with interpreter and libraries"
 
 
-def _time(seconds_per_sweep: float | None) -> list[tuple[str, str]]:
-    """Table row with the time of `SWEEPS` sweeps; no row if the time is not known."""
+def _time(seconds_per_sweep: float | None) -> Rows:
     if seconds_per_sweep is None:
         return []
     return [("time", f"roughly {duration(SWEEPS * seconds_per_sweep)} for {SWEEPS} sweeps on one core")]
 
 
-def _sampled(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """Cost of a job that deals boards, as a JSON object and as table rows."""
+def _sampled(job: Job) -> Estimate:
     from spewy.job.texts import parse_memory
     from spewy.run.sampled_plan import SampledPlan
 
     plan = SampledPlan.of(job)
     cost, fits, names = plan.cost, plan.refusal is None, job.rules.round_names
-    rows = [("job", f"{job.name}, boards dealt"), *_amounts(job)]
+    rows = _head(job, "boards dealt")
     for name, lines, board_buckets, k in zip(names, cost.lines, cost.board_buckets, cost.rows, strict=True):
         rows.append(
             (name, f"{count(lines, 'line')}, {count(board_buckets, 'board bucket')}, {count(k, 'row')}")
@@ -250,7 +242,7 @@ def _sampled(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
             f"{size(cost.judged_bytes)} for exploit --flops all; at most {size(cost.most_disk_bytes)} "
             "during later saves",
         ),
-        _pace(cost),
+        ("deals", f"roughly {1 / cost.seconds_per_deal:,.0f} per second and core"),
     ]
     if cost.making_seconds:
         rows.append(("before", f"roughly {duration(cost.making_seconds)} for board buckets and rows, once"))
@@ -263,8 +255,7 @@ def _sampled(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     return rounds | asdict(cost) | fit, rows
 
 
-def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """Cost of a job whose boards are enumerated, as a JSON object and as table rows."""
+def _seen(job: Job) -> Estimate:
     from spewy.job.texts import parse_memory
 
     plan = _plan(job)
@@ -273,8 +264,9 @@ def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     budget = parse_memory(job.solve.memory)
     data = asdict(cost) | {"budget_bytes": budget, "fits": fits, "streamed_bytes": streamed}
     rows = []
-    names = job.rules.round_names[job.tree_config.start_round :]
-    for name, boards, chunks, short in zip(names, cost.boards, cost.chunks, cost.short_boards, strict=True):
+    for name, boards, chunks, short in zip(
+        _rounds(job), cost.boards, cost.chunks, cost.short_boards, strict=True
+    ):
         fewer = f"; {short:,} with fewer different hands than the job asks rows for" if short else ""
         rows.append((name, f"{count(boards, 'board')}, {count(chunks, 'chunk')}{fewer}"))
     if cost.program is not None:
@@ -293,8 +285,7 @@ def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     return data, rows
 
 
-def _guessed(job: Job, least: Bounds) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """Lower bounds ``least`` on the cost of a job too large to be counted, as a JSON object and as table rows."""
+def _guessed(job: Job, least: Bounds) -> Estimate:
     from spewy.game.count import MAX_NODES
     from spewy.job.texts import parse_memory
     from spewy.run.walked_cost import WalkedCost
@@ -302,10 +293,9 @@ def _guessed(job: Job, least: Bounds) -> tuple[dict[str, Any], list[tuple[str, s
     budget, tree = parse_memory(job.solve.memory), job.tree_count
     data = dict.fromkeys(field.name for field in fields(WalkedCost))
     data |= {"budget_bytes": budget, "fits": False, "streamed_bytes": None}
-    names = job.rules.round_names[job.tree_config.start_round :]
     rows = [
         (name, f"at least {count(boards, 'board')}, {count(chunks, 'chunk')}")
-        for name, boards, chunks in zip(names, least.boards, least.chunks, strict=True)
+        for name, boards, chunks in zip(_rounds(job), least.boards, least.chunks, strict=True)
     ]
     nodes = f"{tree.nodes:,}" if tree.complete else f"MORE THAN the {MAX_NODES:,} that are built"
     least_memory = f"at least {size(least.memory_bytes)}"
@@ -317,13 +307,11 @@ def _guessed(job: Job, least: Bounds) -> tuple[dict[str, Any], list[tuple[str, s
     return data, rows
 
 
-def _cut_rows(cuts: Sequence[Cut]) -> list[tuple[str, str]]:
-    """Table rows with changes that save memory, and the memory with each."""
+def _cut_rows(cuts: Sequence[Cut]) -> Rows:
     return [("" if number else "smaller", str(cut)) for number, cut in enumerate(cuts)]
 
 
 def _plan(job: Job) -> WalkedPlan:
-    """Make the plan of a job, with a progress bar on a terminal."""
     from spewy.run.walked_plan import WalkedPlan
 
     with Bar("laying out boards") as bar:
@@ -331,18 +319,7 @@ def _plan(job: Job) -> WalkedPlan:
         return WalkedPlan.counted(job, streaming=True, progress=lambda _: bar.show(f"{next(boards):,}"))
 
 
-def _pace(cost: SampledCost) -> tuple[str, str]:
-    """Table row with the speed of a solve with board buckets."""
-    return "deals", f"roughly {1 / cost.seconds_per_deal:,.0f} per second and core"
-
-
 def _verdict(streamed: int | None, allowed: str) -> str:
-    """Say whether a job fits its memory.
-
-    Args:
-        streamed: bytes that stream from disk; None: the job does not fit.
-        allowed: the memory that the job allows.
-    """
     if streamed is None:
         return f"MORE THAN the {allowed} allowed"
     if streamed:

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import click
 
-from spewy.cli.bars import Bar
-from spewy.cli.extras import require
-from spewy.cli.files import appearing, check_file
+from spewy.cli.files import appearing, check_file, require
 from spewy.cli.options import (
     digits,
     digits_option,
@@ -17,7 +15,8 @@ from spewy.cli.options import (
     target_option,
     verbose_option,
 )
-from spewy.cli.progress import say
+from spewy.cli.progress import Bar
+from spewy.cli.tables import say
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES
 
 
@@ -116,7 +115,6 @@ def export(
 
 
 def _warn_of_rows(rows: int, wide: bool) -> None:
-    """Warn the user if the file will have more rows than a spreadsheet can open."""
     from spewy.look.table_files import SPREADSHEET_ROWS
 
     if rows < SPREADSHEET_ROWS:

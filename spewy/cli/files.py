@@ -1,26 +1,49 @@
-"""Files that commands write. Their names are checked before the work; a file appears when it is complete."""
+"""Files that commands write, and the packages that this needs.
+
+The name of a file and the packages are checked before the work; a file appears when it is complete.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from spewy.cli.options import digits
-from spewy.cli.progress import say
+import click
 
+from spewy.cli.options import digits
+from spewy.cli.tables import say
+
+EXTRAS = {
+    "pandas": "export",
+    "openpyxl": "export",
+    "pyarrow": "export",
+    "matplotlib": "plot",
+    "pyspiel": "higc",
+    "starlette": "web",
+    "uvicorn": "web",
+}
 PICTURES = (".png", ".svg", ".pdf")
 """Suffixes of picture files."""
+TableWriter = Callable[[Callable[[], Any]], None]
+"""Writes the pandas frame that a function makes: without a file nothing makes it, and pandas is not loaded."""
+
+
+def require(*packages: str) -> None:
+    """Exit with 1 if a package is missing, since no input is wrong."""
+    for package in packages:
+        if find_spec(package) is None:
+            raise click.ClickException(
+                f"this command needs the package {package}, which is not installed "
+                f"(pip install 'spewy[{EXTRAS[package]}]')"
+            )
 
 
 def check_file(file: Path, suffixes: Sequence[str]) -> str:
-    """Check the name of an output file, and return its suffix.
-
-    Raises:
-        InputError: the file's name has another suffix, or its folder does not exist.
-    """
+    """Check the name of an output file, and return its suffix in lower case."""
     from spewy.errors import InputError, path_text, short
 
     suffix = file.suffix.lower()
@@ -33,41 +56,9 @@ def check_file(file: Path, suffixes: Sequence[str]) -> str:
     return suffix
 
 
-def table_writer(file: Path) -> Callable[[Any], None]:
-    """Return a function that writes a pandas frame to a file, in the format of its suffix, and prints a message.
-
-    The numbers are rounded to the decimals of the option ``--digits``.
-
-    Raises:
-        InputError: the suffix is not one of a table file, or the folder of the file does not exist.
-        click.ClickException: a package that writes the format is not installed.
-    """
-    from spewy.cli.extras import require
-    from spewy.look.table_files import PACKAGES, SUFFIXES, write_table
-
-    suffix = check_file(file, (*SUFFIXES, ".json"))
-    require(*PACKAGES.get(suffix, ("pandas",)))
-    decimals = digits()
-
-    def write(frame: Any) -> None:
-        with appearing(file) as temporary:
-            if suffix == ".json":
-                exact = frame if decimals is None else frame.round(decimals)
-                exact.to_json(temporary, orient="records", double_precision=15)
-            else:
-                write_table(temporary, suffix, [frame], decimals)
-        say(f"table in {file}")
-
-    return write
-
-
 @contextmanager
 def appearing(file: Path) -> Iterator[Path]:
-    """Yield a temporary path that becomes ``file`` at the end of the block, or is removed after an error.
-
-    Raises:
-        InputError: the file cannot be written.
-    """
+    """Yield a temporary path that becomes ``file`` at the end of the block, or is removed after an error."""
     from spewy.errors import InputError, path_text
 
     temporary = file.with_name(f".{file.stem}.{os.getpid()}.tmp{file.suffix}")
@@ -82,15 +73,7 @@ def appearing(file: Path) -> Iterator[Path]:
 
 @contextmanager
 def line_writer(file: Path | None, add: bool = False) -> Iterator[Callable[[str], None]]:
-    """Yield a function that writes a line to a file.
-
-    Args:
-        file: the file; None: the function does nothing.
-        add: whether to append to an existing file instead of replacing it.
-
-    Raises:
-        InputError: the file cannot be written.
-    """
+    """Yield a function that writes a line to a file, or does nothing for None; ``add`` appends to an existing file."""
     from spewy.errors import InputError, path_text
     from spewy.system.failures import failure_text
 
@@ -106,3 +89,46 @@ def line_writer(file: Path | None, add: bool = False) -> Iterator[Callable[[str]
         raise InputError(f"file {path_text(file)} cannot be written: {reason}") from None
     with opened:
         yield lambda text: print(text, file=opened)
+
+
+def table_writer(file: Path | None) -> TableWriter:
+    """Check the name of a table file, and return a function that writes the file; for None it makes no frame."""
+    if file is None:
+        return lambda make: None
+    from spewy.look.table_files import PACKAGES, SUFFIXES, write_table
+
+    suffix = check_file(file, (*SUFFIXES, ".json"))
+    require(*PACKAGES.get(suffix, ("pandas",)))
+    decimals = digits()
+
+    def write(make: Callable[[], Any]) -> None:
+        frame = make()
+        with appearing(file) as temporary:
+            if suffix == ".json":
+                exact = frame if decimals is None else frame.round(decimals)
+                exact.to_json(temporary, orient="records", double_precision=15)
+            else:
+                write_table(temporary, suffix, [frame], decimals)
+        say(f"table in {file}")
+
+    return write
+
+
+def check_picture(file: Path | None) -> None:
+    if file is not None:
+        check_file(file, PICTURES)
+        require("matplotlib")
+        draw_without_windows()
+
+
+def draw_without_windows() -> None:
+    """Make matplotlib ignore MPLBACKEND, which may name no backend or one with windows."""
+    os.environ["MPLBACKEND"] = "agg"
+
+
+def draw(file: Path, figure: Any) -> None:
+    from spewy.plot import save
+
+    with appearing(file) as temporary:
+        save(figure, temporary)
+    say(f"picture in {file}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,23 +10,27 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spewy.cli.bots import say_unused_options, solving_options, tally_rows
-from spewy.cli.files import appearing, check_file
-from spewy.cli.folders import logs_folder
+from spewy.cli.bots import (
+    MOST_PRINTED,
+    logs_folder,
+    logs_option,
+    phh_option,
+    say_unused_options,
+    solving_options,
+    tally_rows,
+    workers_option,
+    write_phh,
+)
+from spewy.cli.files import check_file
 from spewy.cli.options import FOREIGN_CODE, Seconds, json_option, verbose_option
-from spewy.cli.play_options import logs_option, phh_option, workers_option
-from spewy.cli.progress import counting, say
-from spewy.cli.tables import count, facts, json_text, number, render
+from spewy.cli.progress import counting
+from spewy.cli.tables import count, facts, json_text, number, say, table_text
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from spewy.bot.options import Options
     from spewy.match.match import Match
     from spewy.match.score import Score
 
-MOST_PRINTED = 5
-"""Largest number of faults (illegal or missing answers), and of failed re-solves, that are printed for each bot."""
 NAMES = {
     "plain": "plain",
     "duplicate": "duplicate",
@@ -151,7 +156,7 @@ def match(
     """  # noqa: D301
     if phh is not None:
         check_file(phh, (".phhs",))
-    from spewy.match.match import match_of, run_match
+    from spewy.match.match import match_of, records, run_match
     from spewy.match.match import score as score_so_far
     from spewy.match.phh import variant
 
@@ -169,13 +174,12 @@ def match(
             _say_changes(played)
             raise
         if phh is not None:
-            _write_phh(played, folder, phh)
+            write_phh(records(played, folder), phh)
     _show(played, score, as_json)
     _say_changes(played)
 
 
 def _say_changes(played: Match) -> None:
-    """Say so if a solve went on, or was replaced, while its bot played."""
     from spewy.match.log import changes
 
     for name, entrant, before in zip(played.names, played.entrants, played.bots, strict=True):
@@ -186,7 +190,6 @@ def _say_changes(played: Match) -> None:
 
 
 def _print_ports(played: Match) -> None:
-    """Print the ports to which the user's clients must connect."""
     from spewy.errors import InputError
     from spewy.match.remote import HOST
 
@@ -203,18 +206,15 @@ def _show(played: Match, score: Score, as_json: bool) -> None:
         click.echo(json_text(_json(played, score)))
         return
     click.echo(facts(_head(played, score)))
-    click.echo(render(_table(score)))
+    click.echo(_table(score))
     _print_faults(played, score)
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:
-    """Read the numbers and ranges of numbers in the option --seeds.
+    """Read the numbers and ranges of numbers in ``--seeds``.
 
     >>> parse_seeds("3,5,8-10")
     (3, 5, 8, 9, 10)
-
-    Raises:
-        InputError: the text has another form, or a range has more than a million seeds.
     """
     from spewy.errors import InputError, shown
 
@@ -228,15 +228,6 @@ def parse_seeds(text: str) -> tuple[int, ...]:
             )
         seeds.extend(range(low, high + 1))
     return tuple(seeds)
-
-
-def _write_phh(played: Match, folder: Path, file: Path) -> None:
-    from spewy.match.match import records
-    from spewy.match.phh import phh_text
-
-    with appearing(file) as temporary:
-        temporary.write_text(phh_text(records(played, folder)), encoding="utf-8")
-    say(f"hands in {file}")
 
 
 def _json(played: Match, score: Score) -> dict[str, Any]:
@@ -263,23 +254,19 @@ def _head(played: Match, score: Score) -> list[tuple[str, str]]:
     return head
 
 
-def _table(score: Score) -> Table:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("score", no_wrap=True)
-    for name in ("mbb per hand", "95 %", "values", "of plain"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for name, mean in score.rows().items():
-        share = mean.half / score.plain.half if score.plain.half else float("nan")
-        table.add_row(
+def _table(score: Score) -> str:
+    plain = score.plain.half or float("nan")
+    rows = (
+        (
             NAMES[name],
             number(mean.mean, 1),
             f"± {number(mean.half, 1)}",
             f"{mean.n:,}",
-            "-" if share != share else f"{share:.2f}",
+            "-" if math.isnan(mean.half / plain) else f"{mean.half / plain:.2f}",
         )
-    return table
+        for name, mean in score.rows().items()
+    )
+    return table_text(("score", "mbb per hand", "95 %", "values", "of plain"), rows)
 
 
 def _print_faults(played: Match, score: Score) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,7 +13,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from spewy.cli.tables import visible_lines
+from spewy.cli.tables import say, visible_lines
 from spewy.system.tools import MOST_SECONDS
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -26,24 +27,17 @@ FOREIGN_CODE = (
 _VERBOSE = "spewy.cli.verbose"
 _DIGITS = "spewy.cli.digits"
 WITH_CSV = ("--csv", "table_file")
-"""The option that `Needing` options of table files need."""
+"""What options of table files need, as `Needing` names it."""
 _LOGGERS = ("spewy", "buckets", "solvers", "lockers", "compiled")
 
 
 class Seconds(click.FloatRange):
-    """Type of an option: a finite number of seconds, at most as many as the system's timers accept.
-
-    Click's own `FloatRange` would accept ``nan``.
-
-    Args:
-        some: whether the number must be above 0; otherwise 0 is allowed.
-    """
+    """A finite number of seconds, at most as many as the system's timers accept; ``some`` refuses 0."""
 
     def __init__(self, some: bool = False) -> None:
         super().__init__(min=0, min_open=some)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Convert an option's value to a number of seconds."""
         try:
             float(value)
         except ValueError:
@@ -57,12 +51,11 @@ class Seconds(click.FloatRange):
 
 
 class Span(click.ParamType[float]):
-    """Type of an option: a time above 0 with a unit, such as ``7s``, ``2 min`` or ``1.5 h``, in seconds."""
+    """A time above 0 with a unit, such as ``7s``, ``2 min`` or ``1.5 h``, in seconds."""
 
     name = "time"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Convert an option's value to a number of seconds."""
         from spewy.job.texts import parse_duration
 
         try:
@@ -75,11 +68,7 @@ class Span(click.ParamType[float]):
 
 
 class Needing(click.Option):
-    """An option that has an effect only beside another option, and is refused without it.
-
-    Args:
-        needs: the name of the other option, such as ``--csv``, and of its parameter.
-    """
+    """An option that is refused without another one, ``needs``: its name, such as ``--csv``, and its parameter."""
 
     def __init__(self, *args: Any, needs: tuple[str, str], **settings: Any) -> None:
         super().__init__(*args, **settings)
@@ -88,7 +77,6 @@ class Needing(click.Option):
     def handle_parse_result(
         self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
     ) -> tuple[Any, list[str]]:
-        """Process the option's value; ``opts`` has the values that the user gave."""
         option, name = self._needs
         if self.name in opts and name not in opts:
             raise click.UsageError(f"{self.opts[0]} has no effect without {option}; remove it", ctx)
@@ -96,14 +84,11 @@ class Needing(click.Option):
 
 
 def refuse_unused(reason: str, *names: str) -> None:
-    """Refuse options that the user gave to the running command, although they have no effect.
+    """Refuse options of the running command that the user gave although they have no effect.
 
     Args:
         reason: the end of the message "--all has no effect ...", such as "with --json".
         names: names of the options' parameters.
-
-    Raises:
-        click.UsageError: the user gave one of the options.
     """
     ctx = click.get_current_context()
     for option in ctx.command.params:
@@ -112,17 +97,14 @@ def refuse_unused(reason: str, *names: str) -> None:
 
 
 def job_argument(function: Decorated) -> Decorated:
-    """Add ``JOB.toml``, the job file."""
     return click.argument("job_file", metavar="JOB.toml", type=click.Path(path_type=Path))(function)
 
 
 def folder_argument(function: Decorated) -> Decorated:
-    """Add ``FOLDER``, the folder of a solve."""
     return click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))(function)
 
 
 def set_option(function: Decorated) -> Decorated:
-    """Add ``--set key=value``, which may be repeated."""
     return click.option(
         "--set",
         "overrides",
@@ -134,7 +116,6 @@ def set_option(function: Decorated) -> Decorated:
 
 
 def lock_option(help_text: str) -> Callable[[Decorated], Decorated]:
-    """Add ``--lock``, which may be repeated; the command receives the texts as ``locks``."""
     return click.option(
         "--lock", "locks", metavar='"LINE [HANDS]: ACTION=FREQUENCY, ..."', multiple=True, help=help_text
     )
@@ -150,7 +131,6 @@ def locking(locks: Sequence[str]) -> tuple[str, ...]:
 
 
 def target_option(function: Decorated) -> Decorated:
-    """Add ``--target``, the exploitability to which dropped rounds are solved again."""
     return click.option(
         "--target",
         metavar="TARGET",
@@ -160,22 +140,17 @@ def target_option(function: Decorated) -> Decorated:
 
 
 def line_option(help_text: str, default: str | None = "") -> Callable[[Decorated], Decorated]:
-    """Add ``--line``, the betting line of a decision."""
     return click.option("--line", default=default, metavar="LINE", help=help_text)
 
 
 def csv_option(what: str) -> Callable[[Decorated], Decorated]:
-    """Add ``--csv``, a file for a table; the command receives the path as ``table_file``.
-
-    Args:
-        what: rest of the help's sentence "Write ...", such as "all hands into a .csv file".
-    """
+    """Add ``--csv`` ("Write ``what``.") and ``--digits``; the command receives the path as ``table_file``."""
     option = _file_option("--csv", "table_file", f"Write {what}.")
     return lambda function: option(digits_option(function, cls=Needing, needs=WITH_CSV))
 
 
 def digits_option(function: Decorated, **settings: Any) -> Decorated:
-    """Add ``--digits``, the number of decimals in a table file; `digits` returns it."""
+    """Add ``--digits``, whose value `digits` returns."""
     return click.option(
         "--digits",
         **settings,
@@ -189,22 +164,16 @@ def digits_option(function: Decorated, **settings: Any) -> Decorated:
 
 
 def digits() -> int | None:
-    """Return the value of ``--digits`` in the running command; None if the user gave none."""
     ctx = click.get_current_context(silent=True)
     return None if ctx is None else ctx.meta.get(_DIGITS)
 
 
 def log_option(help_text: str) -> Callable[[Decorated], Decorated]:
-    """Add ``--log``, a file to which the command appends a log."""
     return _file_option("--log", "log", help_text)
 
 
 def plot_option(what: str) -> Callable[[Decorated], Decorated]:
-    """Add ``--plot``, a file for a picture, and ``--size``, the medium that the picture is drawn for.
-
-    Args:
-        what: what the picture shows, for the help's sentence "Draw ... into a .png, .svg or .pdf file".
-    """
+    """Add ``--plot`` ("Draw ``what`` into a .png, .svg or .pdf file.") and ``--size``."""
     size = click.option(
         "--size",
         cls=Needing,
@@ -223,14 +192,12 @@ def _file_option(option: str, name: str, help_text: str) -> Callable[[Decorated]
 
 
 def json_option(function: Decorated) -> Decorated:
-    """Add ``--json``, with which a command prints JSON."""
     return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON on stdout.")(
         function
     )
 
 
 def verbose_option(function: Decorated) -> Decorated:
-    """Add ``-v``, before or after the command's name."""
     return click.option(
         "-v",
         "--verbose",
@@ -243,14 +210,11 @@ def verbose_option(function: Decorated) -> Decorated:
 
 
 def is_verbose() -> bool:
-    """Whether ``-v`` was given."""
     ctx = click.get_current_context(silent=True)
     return ctx is not None and bool(ctx.meta.get(_VERBOSE))
 
 
 class _Visible(logging.Formatter):
-    """Log formatter that escapes control characters, since log messages may quote foreign text."""
-
     def format(self, record: logging.LogRecord) -> str:
         return visible_lines(super().format(record))
 
@@ -266,3 +230,34 @@ def _set_verbose(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         logger.addHandler(handler)
         logger.setLevel(logging.DEBUG)
         ctx.call_on_close(partial(logger.removeHandler, handler))
+
+
+def dask_option(function: Decorated) -> Decorated:
+    return click.option(
+        "--dask",
+        "address",
+        metavar="ADDRESS",
+        help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786. Its workers then do the work, instead of "
+        "processes on this machine; the workers need no shared folder.",
+    )(function)
+
+
+@contextmanager
+def on_cluster(address: str | None, processes: int | None, option: str = "--workers") -> Iterator[None]:
+    """Run joblib's work on the workers of the cluster at ``address``; without an address, do nothing.
+
+    ``processes`` is the number of local processes that the user asks for with ``option``, which a cluster excludes.
+    """
+    if address is None:
+        yield
+        return
+    if processes is not None:
+        raise click.UsageError(
+            f"{option} has no effect with --dask, which uses all workers; remove one of them"
+        )
+    from joblib import parallel_config
+
+    from spewy.system.cluster import Cluster
+
+    with Cluster(address, 0, say) as cluster, parallel_config(backend="dask", client=cluster.client):
+        yield

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from spewy.cli.options import folder_argument, json_option, verbose_option
-from spewy.cli.progress import NowAndThen, say
-from spewy.cli.tables import count, duration, facts, json_text, size
+from spewy.cli.progress import NowAndThen
+from spewy.cli.tables import count, duration, facts, json_text, say, size
 
 if TYPE_CHECKING:
     from spewy.look.payoffs import PayoffCost, PayoffResult

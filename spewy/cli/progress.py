@@ -1,4 +1,4 @@
-"""Progress of a solve on stderr: a bar on a terminal, otherwise a line for each check."""
+"""Progress on stderr: rich draws bars on a terminal; elsewhere commands print lines, and rich is not loaded."""
 
 from __future__ import annotations
 
@@ -7,53 +7,161 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
 
-import click
-
-from spewy.cli.bars import Bar
 from spewy.cli.options import is_verbose
-from spewy.cli.tables import count, duration, left, size, visible_lines
+from spewy.cli.tables import count, duration, left, say, size, visible_lines
 
 if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
     from spewy.job.job import Job
     from spewy.records.status import Status
     from spewy.run.cost import Cost
 
+SECONDS_BEFORE = 0.2
+"""Seconds before a bar is first drawn, so that short work does not wait for rich to load."""
+SECONDS_BETWEEN = 0.1
+"""Seconds between two drawings of a bar, so that drawing takes hardly any time."""
 PAUSE = 60.0
 """Seconds between two lines with the status of a solve."""
 
 
+class Bar:
+    """A progress bar with a count of finished units and a text.
+
+    Lines that are written to stderr meanwhile appear above the bar. Only calls of its methods draw the bar, no thread.
+
+    Args:
+        name: text before the bar.
+        total: number of units in all, or None if only texts are shown.
+        done: number of units that are done already.
+        unit: plural name of the units, shown after the count.
+        keep: whether the bar stays on the screen when the work ends.
+        time_left: whether to show the remaining time, estimated from the pace so far.
+    """
+
+    def __init__(
+        self,
+        name: str = "",
+        total: float | None = None,
+        *,
+        done: float = 0.0,
+        unit: str = "",
+        keep: bool = False,
+        time_left: bool = True,
+    ) -> None:
+        self._shown = sys.stderr.isatty()
+        self._name, self._total, self._done, self._text = name, total, done, ""
+        self._unit, self._keep, self._time_left = unit, keep, time_left
+        self._display: tuple[Progress, TaskID] | None = None
+        self._next_draw = time.monotonic() + SECONDS_BEFORE
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def move(self, done: float, total: float | None = None) -> None:
+        self._done = done
+        self._total = self._total if total is None else total
+        self._draw()
+
+    def advance(self, units: float = 1) -> None:
+        self.move(self._done + units)
+
+    def show(self, text: str) -> None:
+        self._text = text
+        self._draw()
+
+    def close(self) -> None:
+        if self._display is not None:
+            self._next_draw = 0.0
+            self._draw()
+            self._display[0].stop()
+            self._display = None
+        self._shown = False
+
+    def _draw(self) -> None:
+        if not self._shown or time.monotonic() < self._next_draw:
+            return
+        if self._display is None:
+            self._display = self._start()
+        progress, task = self._display
+        progress.update(
+            task,
+            completed=self._done,
+            total=self._total,
+            count=f"{round(self._done, 1):,.12g}/{self._total or 0:,.0f} {self._unit}".rstrip(),
+            text=visible_lines(self._text),
+            refresh=True,
+        )
+        self._next_draw = time.monotonic() + SECONDS_BETWEEN
+
+    def _start(self) -> tuple[Progress, TaskID]:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            Progress,
+            ProgressColumn,
+            TaskProgressColumn,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+
+        columns: list[ProgressColumn] = []
+        if self._name:
+            columns.append(TextColumn("{task.description}", markup=False))
+        if self._total is not None:
+            counts = TextColumn("{task.fields[count]}", markup=False)
+            columns += [TaskProgressColumn(), BarColumn(), counts, TimeElapsedColumn()]
+            columns += [TimeRemainingColumn()] if self._time_left else []
+        columns.append(TextColumn("{task.fields[text]}", markup=False))
+        console = Console(stderr=True, highlight=False, markup=False, emoji=False)
+        progress = Progress(
+            *columns,
+            console=console,
+            auto_refresh=False,
+            redirect_stdout=False,
+            transient=not self._keep,
+        )
+        task = progress.add_task(
+            visible_lines(self._name), total=self._total, completed=int(self._done), count="", text=""
+        )
+        progress.start()
+        return progress, task
+
+
 class Lines:
-    """A reporter of a solve that prints a line at its start, and a line for each check."""
+    """A reporter of a solve that prints a line at its start, a line for each check, and other lines once a minute."""
 
     def __init__(self) -> None:
         self._last, self._counted = time.monotonic(), "sweep"
 
     def begin(self, job: Job, cost: Cost, done: int) -> None:
-        """Print the cost of the solve, and how much earlier runs have done."""
         self._counted = "deal" if job.sampled else "sweep"
         say(f"{job.name}: {cost_text(cost)}")
         if done:
             say(f"{job.name}: continuing after {self._counted} {done:,}")
 
     def note(self, text: str) -> None:
-        """Print a line of text for the user."""
         say(text)
 
     def sweep(self, number: int, done: int, total: int) -> None:
         """Print nothing for progress within a sweep."""
 
     def check(self, done: int, exploitability: float, unit: str, seconds_left: float | None) -> None:
-        """Print the measured exploitability, and the time left if it is known."""
         say(f"{self._counted} {done}: {check_text(exploitability, unit, seconds_left)}")
 
     def boards(self, done: int, total: int) -> None:
-        """Print the number of boards whose buckets or exploitability are computed so far, at most once a minute."""
         self._now_and_then(f"{done:,} of {total:,} boards done")
 
     def status(self, status: Status, threads: int) -> None:
-        """Print the status of a solve with board buckets, at most once a minute; for other solves print nothing."""
         if status.visits is not None:
             self._now_and_then(f"{status.name}: {status_text(status, threads)}")
 
@@ -61,7 +169,6 @@ class Lines:
         """Print nothing at the end of the solve."""
 
     def _now_and_then(self, text: str) -> None:
-        """Print a text, unless this method has printed another text within the last minute."""
         now = time.monotonic()
         if now - self._last >= PAUSE:
             self._last = now
@@ -69,34 +176,29 @@ class Lines:
 
 
 class SolveBar(Lines):
-    """A reporter of a solve that draws a bar of the sweeps up to ``max_sweeps``, with the exploitability beside it."""
+    """A reporter of a solve that draws a bar of the sweeps, with the exploitability beside it."""
 
     def __init__(self) -> None:
         super().__init__()
         self._bar: Bar | None = None
 
     def begin(self, job: Job, cost: Cost, done: int) -> None:
-        """Print the cost of the solve, and show the bar."""
         super().begin(job, cost, done)
         if not job.sampled:
             self._bar = Bar(job.name, job.last_sweep, done=done, unit="sweeps", keep=True, time_left=False)
 
     def sweep(self, number: int, done: int, total: int) -> None:
-        """Move the bar, also within a sweep."""
         if self._bar is not None:
             self._bar.move(number - 1 + done / max(total, 1))
 
     def check(self, done: int, exploitability: float, unit: str, seconds_left: float | None) -> None:
-        """Show the exploitability beside the bar."""
         if self._bar is not None:
             self._bar.show(check_text(exploitability, unit, seconds_left))
 
     def boards(self, done: int, total: int) -> None:
-        """Show the number of boards whose buckets or exploitability are computed so far, in place of the last line."""
         self._in_one_line(f"{done:,} of {total:,} boards done")
 
     def status(self, status: Status, threads: int) -> None:
-        """Show the status of a solve with board buckets in a line that replaces the last one."""
         if status.visits is not None:
             self._in_one_line(f"{status.name}: {status_text(status, threads)}")
 
@@ -106,15 +208,18 @@ class SolveBar(Lines):
         self._bar.show(text)
 
     def end(self) -> None:
-        """Close the bar in its last state."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
 
 
+def draws_bars() -> bool:
+    """Whether stderr is a terminal, without logs between the drawings."""
+    return sys.stderr.isatty() and not is_verbose()
+
+
 def solve_reporter() -> Lines:
-    """Return a reporter that draws a bar, or one that prints lines if stderr is no terminal or shows logs."""
-    return SolveBar() if sys.stderr.isatty() and not is_verbose() else Lines()
+    return SolveBar() if draws_bars() else Lines()
 
 
 class NowAndThen:
@@ -126,27 +231,22 @@ class NowAndThen:
         self._last: float | None = None
 
     def say(self, text: str, done: int, total: int, seconds_left: float) -> None:
-        """Print a text with the time left, unless another line was printed a moment ago.
-
-        If all units are done (``done`` equals ``total``), the text is always printed, without a time left. The first
-        line has no time left either: its estimate would count the start of the worker processes as work.
-        """
         now, last = time.monotonic(), self._last
         if last is not None and now - last < self.SECONDS and done < total:
             return
         self._last = now
+        # the first estimate of the time left would count the start of the worker processes as work
         say(text if last is None or done == total else f"{text}, {left(seconds_left)}")
 
 
 class Compiling(logging.Handler):
-    """Log handler that prints a single message when functions are compiled, which takes up to half a minute."""
+    """Log handler that prints a single message when functions are compiled."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
         self._is_printed = False
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print a warning; for the first other record, print that functions are being compiled."""
         if record.levelno >= logging.WARNING:
             say(record.getMessage())
         elif not self._is_printed:
@@ -154,19 +254,9 @@ class Compiling(logging.Handler):
             say("compiling functions, once: a few seconds up to half a minute")
 
 
-def say(text: str) -> None:
-    """Print a line on stderr."""
-    click.echo(visible_lines(text), err=True)
-
-
 @contextmanager
 def counting(name: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield a function that shows progress: in a bar on a terminal, otherwise in a line now and then.
-
-    The function takes the number of finished units and the number of all units. The first line comes after
-    `NowAndThen.SECONDS`, and later lines when a twentieth of the time so far has passed, if that is longer: hours of
-    work should not fill a file.
-    """
+    """Yield a function of the finished and all units; it draws a bar, or prints lines if stderr is no terminal."""
     began = last = time.monotonic()
     first: tuple[float, int] | None = None
 
@@ -174,6 +264,7 @@ def counting(name: str) -> Iterator[Callable[[int, int], None]]:
         nonlocal first, last
         bar.move(done, total)
         now = time.monotonic()
+        # rarer lines in longer work: hours of it should not fill a file
         if sys.stderr.isatty() or now - last < max(NowAndThen.SECONDS, (now - began) / 20):
             return
         last = now
@@ -190,7 +281,7 @@ def counting(name: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def check_text(exploitability: float, unit: str, seconds_left: float | None) -> str:
-    """Format a check's exploitability in the target's unit, and the time left unless it is below a second."""
+    """Exploitability in the target's unit, and the time left unless it is below a second."""
     exploitability = max(exploitability, 0.0)  # rounding errors can make it negative
     amount = f"{exploitability:.4g}%" if unit == "%" else f"{exploitability:.4g} {unit}"
     if seconds_left is None:
@@ -199,7 +290,6 @@ def check_text(exploitability: float, unit: str, seconds_left: float | None) -> 
 
 
 def status_text(status: Status, threads: int) -> str:
-    """Describe the status of a solve with board buckets in one line."""
     pace = status.per_second
     stage = () if status.stage is None else ("stage {} of {}".format(*status.stage),)
     parts = [*stage, f"{status.deals:,} deals"]
@@ -215,6 +305,5 @@ def status_text(status: Status, threads: int) -> str:
 
 
 def cost_text(cost: Cost) -> str:
-    """Describe the cost of a solve in one line."""
     counts = ", ".join(count(*counted) for counted in cost.counts)
     return f"{counts}, about {size(cost.memory_bytes)} of memory and {size(cost.disk_bytes)} on disk"

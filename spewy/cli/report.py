@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spewy.cli.files import table_writer
+from spewy.cli.files import check_picture, draw, table_writer
 from spewy.cli.options import (
     Needing,
     csv_option,
@@ -17,14 +17,11 @@ from spewy.cli.options import (
     target_option,
     verbose_option,
 )
-from spewy.cli.pictures import check_picture, draw
-from spewy.cli.progress import counting, say
-from spewy.cli.tables import count, facts, json_text, line_text, number, render
+from spewy.cli.progress import counting
+from spewy.cli.tables import count, facts, json_text, line_text, number, percent, say, table_text
 from spewy.game.names import SEAT_NAMES
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from spewy.look.report import BoardSolve, CardRow, Report
 
 
@@ -106,24 +103,23 @@ def report(
       "boards": {"AsKd2c": {"stands_for": 24, "sweeps": 100, "exploitability_pct": 0.4, and the keys of a card}},
       "not_solved": [folders]
     """  # noqa: D301
-    write = None if table_file is None else table_writer(table_file)
+    write = table_writer(table_file)
     check_picture(plot)
     job, result = _report(folders, line, board, target)
     if sort is not None:
         result = result.sorted(sort, ascending=ascending)
-    if write is not None:
-        write(result.frame())
+    write(result.frame)
     if plot is not None:
         from spewy.plot import report_figure
 
         draw(plot, report_figure(result, result.words, size))
-    click.echo(json_text(result.to_json()) if as_json else f"{_head(job, result)}\n{render(_table(result))}")
+    click.echo(json_text(result.to_json()) if as_json else f"{_head(job, result)}\n{_table(result)}")
 
 
 def _report(
     folders: tuple[Path, ...], line: str, board: str | None, target: str | None
 ) -> tuple[str, Report]:
-    """Return the job's name and its number of sweeps or deals as text (empty for several boards), and the report."""
+    """Text about the solve (empty for several boards), and the report."""
     from lockers import holds_store
     from spewy.errors import InputError
     from spewy.look.folder import strategy_folder
@@ -169,40 +165,25 @@ def _single(result: Report) -> bool:
     return all(len(row.cards) == 1 for row in result.rows)
 
 
-def _table(result: Report) -> Table:
-    """Make a table with a row for each card or board and a row of averages."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(result.by, no_wrap=True)
-    figures = [f"{name} {seat}" for name in ("EV", "equity", "realised") for seat in SEAT_NAMES]
+def _table(result: Report) -> str:
+    figures = (f"{name} {seat}" for name in ("EV", "equity", "realised") for seat in SEAT_NAMES)
     solves = ("sweeps", "exploitability") if result.by == "board" else ()
-    for name in ("weight", *result.actions, *figures, *solves):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in (*result.rows, result.average):
-        table.add_row(*_cells(row))
-    return table
+    titles = (result.by, "weight", *result.actions, *figures, *solves)
+    return table_text(titles, map(_cells, (*result.rows, result.average)))
 
 
 def _cells(row: CardRow) -> list[str]:
     return [
         row.name,
-        _percent(row.weight, 2),
+        percent(row.weight, 2),
         *(number(share) for share in row.frequencies),
         *(number(ev) for ev in row.ev),
         *(number(share, 4) for share in row.equity),
-        *(_percent(share, 1) for share in row.realisation),
+        *(percent(share, 1) for share in row.realisation),
         *(() if row.solve is None else (f"{row.solve.sweeps:,}", _exploitability(row.solve))),
     ]
 
 
 def _exploitability(solve: BoardSolve) -> str:
-    return (
-        "-"
-        if solve.exploitability_pct != solve.exploitability_pct
-        else f"{number(solve.exploitability_pct)}%"
-    )
-
-
-def _percent(share: float, digits: int) -> str:
-    return "-" if share != share else f"{100 * share:.{digits}f}%"
+    pct = solve.exploitability_pct
+    return "-" if pct != pct else f"{number(pct)}%"

@@ -13,13 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spewy.cli.options import json_option, refuse_unused, verbose_option
-from spewy.cli.progress import say
-from spewy.cli.tables import count, facts, json_text, number, render
+from spewy.cli.tables import count, facts, json_text, number, say, table_text
 from spewy.errors import MOST_OF_ERROR, InputError, one_line
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from spewy.match.review import Fit, Reviewed, Skipped, Total
 
 MOST_REASONS = 5
@@ -149,12 +146,11 @@ def review(
     if fits:
         click.echo(facts(_fit_rows(fits)))
     if top and reviewed.decisions:
-        click.echo(render(_table(sorted(reviewed.decisions, key=_cost, reverse=True)[:top], in_spots)))
+        click.echo(_table(sorted(reviewed.decisions, key=_cost, reverse=True)[:top], in_spots))
     _say_skipped(reviewed.skipped, in_spots)
 
 
 def _fit_rows(fits: Sequence[Fit]) -> Iterator[tuple[str, str]]:
-    """Describe how the reviewed decisions fit the spot."""
     sizes = [each.distance for each in fits if each.size is not None]
     n_others = sum(distance != 0 for distance in sizes)
     text = f"{n_others:,} of {len(sizes):,} bets and raises differ from the tree's sizes"
@@ -171,7 +167,6 @@ def _percent(share: float) -> str:
 
 
 def _say_skipped(skipped: Sequence[Skipped], in_spots: bool) -> None:
-    """Print the most frequent kinds of reasons why hands were skipped, and the numbers of these hands."""
     by_kind: dict[tuple[bool, str], list[Skipped]] = {}
     for each in skipped:
         by_kind.setdefault((each.read, _DETAILS.sub("", each.reason)), []).append(each)
@@ -209,7 +204,6 @@ def _json(each: Reviewed) -> dict[str, Any]:
 
 
 def _cards_text(cards: Sequence[int]) -> str:
-    """Return the names of cards, such as QsJh2h."""
     from buckets.cards import cards_name
 
     return cards_name(cards)
@@ -227,22 +221,14 @@ def _mbb(value: float | None) -> str:
     return number(value, 1) if value is None else f"{number(value, 1)} mbb per hand"
 
 
-def _table(decisions: Sequence[Reviewed], in_spots: bool) -> Table:
-    """Make a table with a row for each of the costliest decisions; in spots it has a column of distances."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("hand", "player", "hole", "board", "line", "done"):
-        table.add_column(name, no_wrap=True, justify="right" if name == "hand" else "left")
-    for name in (*(("off",) if in_spots else ()), "cost", "frequency", "strategy"):
-        table.add_column(name, no_wrap=True, justify="left" if name == "strategy" else "right")
-    for each in decisions:
-        table.add_row(*_cells(each))
-    return table
+def _table(decisions: Sequence[Reviewed], in_spots: bool) -> str:
+    texts = ("player", "hole", "board", "line", "done", "strategy")
+    titles = ("hand", *texts[:-1], *(("off",) if in_spots else ()), "cost", "frequency", texts[-1])
+    return table_text(titles, map(_cells, decisions), left=texts)
 
 
 def _off(fit: Fit) -> str:
-    """Format the largest distance of a size in a line, in % of the pot; empty if all sizes are those of the tree."""
+    """Largest distance of a size in a line, in % of the pot; empty if all sizes are those of the tree."""
     distance = max(abs(fit.distance), fit.line_distance)
     return _percent(distance) if distance else ""
 

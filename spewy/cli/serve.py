@@ -6,12 +6,10 @@ from pathlib import Path
 
 import click
 
-from spewy.cli.bars import Bar
-from spewy.cli.extras import require
-from spewy.cli.files import appearing, check_file
+from spewy.cli.files import appearing, check_file, draw_without_windows, require
 from spewy.cli.options import refuse_unused, verbose_option
-from spewy.cli.pictures import draw_without_windows
-from spewy.cli.progress import say
+from spewy.cli.progress import Bar
+from spewy.cli.tables import say
 from spewy.system.interrupts import INTERRUPTED
 
 RESULTS = Path("results")
@@ -131,7 +129,6 @@ def serve(
 def _export(
     folders: tuple[Path, ...], file: Path, line: str, board: str | None, force: bool, opens: bool
 ) -> None:
-    """Write a page with one round of a solve to an HTML file (``--export``)."""
     import webbrowser
 
     from spewy.errors import InputError, path_text

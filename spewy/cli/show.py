@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spewy.cli.files import table_writer
+from spewy.cli.files import check_picture, draw, table_writer
 from spewy.cli.options import (
     WITH_CSV,
     Needing,
@@ -20,9 +20,7 @@ from spewy.cli.options import (
     target_option,
     verbose_option,
 )
-from spewy.cli.pictures import check_picture, draw
-from spewy.cli.progress import say
-from spewy.cli.tables import facts, json_text, line_text, on_terminal, render
+from spewy.cli.tables import facts, json_text, line_text, on_terminal, percent, render, say
 from spewy.game.names import SEAT_NAMES
 
 if TYPE_CHECKING:
@@ -158,7 +156,7 @@ def show(
         refuse_unused("with --json, which prints all hands", "as_grid", "as_hands", "sort", "every")
         if plot is None:
             refuse_unused("with --json, unless --plot draws the grid", "heat")
-    write = None if table_file is None else table_writer(table_file)
+    write = table_writer(table_file)
     check_picture(plot)
     from spewy.look.folder import board_folder
     from spewy.look.grid import is_holdem
@@ -170,7 +168,7 @@ def show(
         grid = (
             as_grid or heat is not None or (is_holdem(game) and not in_hands and (buckets or on_terminal()))
         )
-        ev = ev and bool(not grid or heat is not None or as_json or write)
+        ev = ev and bool(not grid or heat is not None or as_json or table_file)
         views = [solution.node(line, board, ev=ev)]
         if plot is not None or player is not None:
             views.append(solution.waiting(line, board, ev=ev))
@@ -178,8 +176,7 @@ def show(
         job = f"{solution.job.name}, {solution.progress}"
     views = [filtered(game, view, filters) for view in views]
     view = next((view for view in views if player == SEAT_NAMES[view.player]), views[0])
-    if write is not None:
-        write(view.wide_frame() if wide or not view.actions else view.frame())
+    write(view.wide_frame if wide or not view.actions else view.frame)
     if plot is not None:
         from spewy.plot import node_figure
 
@@ -209,20 +206,19 @@ def _head(job: str, words: str, view: NodeView, filters: tuple[str, ...]) -> str
     if filters:
         rows.append(("filter", " and ".join(filters)))
     rows += [
-        (a, "-" if f != f else f"{100 * f:.2f}%") for a, f in zip(view.actions, view.frequencies, strict=True)
+        (action, percent(share, 2)) for action, share in zip(view.actions, view.frequencies, strict=True)
     ]
     return facts(rows)
 
 
 def _hands(view: NodeView, sort: str | None, every: bool) -> str:
-    """Make the table of hands, with the number of omitted hands."""
-    from spewy.cli.hand_table import hand_table
+    from spewy.cli.decision import hand_table
 
     table, left_out = hand_table(view, sort, every)
     return render(table) + (f"\n{left_out:,} more hands; --all shows them" if left_out else "")
 
 
 def _grid(view: NodeView, heat: str | None) -> str:
-    from spewy.cli.grid import grid_text, heat_text
+    from spewy.cli.decision import grid_text, heat_text
 
     return grid_text(view.grid()) if heat is None else heat_text(view.heat_map(heat))

@@ -1,9 +1,9 @@
-"""``spewy solve``: start or continue a solve; `spewy.cli.batch` handles several jobs."""
+"""``spewy solve``: start or continue a solve, or a batch of several jobs or boards."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -11,30 +11,39 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spewy.cli._clock import STARTED
-from spewy.cli.batch import solve_batch
-from spewy.cli.dask import dask_option
+from spewy.cli import STARTED
 from spewy.cli.options import (
     Seconds,
+    dask_option,
+    is_verbose,
     json_option,
     lock_option,
     locking,
+    on_cluster,
     refuse_unused,
     set_option,
     verbose_option,
 )
-from spewy.cli.progress import say, solve_reporter
-from spewy.cli.tables import duration, facts, json_text, number
-from spewy.errors import InputError, path_text
+from spewy.cli.progress import Bar, check_text, draws_bars, solve_reporter
+from spewy.cli.tables import count, duration, facts, json_text, number, say, size, table_text
+from spewy.errors import InputError, one_line, path_text
 from spewy.system.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
+    from spewy.batch.batch import Batch, BatchJob, Outcome
+    from spewy.batch.run import BatchCost
+    from spewy.batch.work import News
     from spewy.job.job import Job
     from spewy.records.policy import Policy
     from spewy.run.result import SolveResult
 
 SLOW_LAYOUT = 16 * 2**20
 """Lower bound of a job's memory in bytes from which laying out its boards and betting takes seconds."""
+FAILED = 1
+QUIET_SECONDS = 1.0
+"""Shortest time in seconds between two printed checks of a job; a small river has hundreds of checks a second."""
+SHOWN_RUNNING = 4
+"""Largest number of running jobs that are listed beside the progress bar."""
 
 
 @click.command()
@@ -185,7 +194,6 @@ def solve(
 
 @contextmanager
 def _naming_out() -> Iterator[None]:
-    """Add a hint that names the option ``--out`` to the error about a folder that holds another job."""
     from lockers import ManifestMismatchError
 
     try:
@@ -195,7 +203,7 @@ def _naming_out() -> Iterator[None]:
 
 
 def default_folder(name: str) -> Path:
-    """Return the folder ``results/NAME`` for the name of a job; slashes and leading dots of the name are replaced.
+    """Folder ``results/NAME``; slashes and leading dots of a job's name are replaced.
 
     >>> default_folder("Rhode Island").as_posix(), default_folder("../T1").as_posix()
     ('results/Rhode Island', 'results/-T1')
@@ -206,12 +214,6 @@ def default_folder(name: str) -> Path:
 
 
 def summary(result: SolveResult, first: tuple[tuple[str, float], ...]) -> Iterator[tuple[str, str]]:
-    """Yield rows (name, text) that describe the result of a solve, for the printed table.
-
-    Args:
-        result: the result.
-        first: label and frequency of each action of the range at the root; empty for no such row.
-    """
     yield "job", result.name
     yield "converged", "yes" if result.converged else "no, interrupted" if result.interrupted else "no"
     yield "sweeps", f"{result.sweeps:,}"
@@ -247,10 +249,218 @@ def _exploitability(result: SolveResult) -> str:
 
 
 def _first_action(job: Job, policy: Policy) -> tuple[tuple[str, float], ...]:
-    """Return (label, frequency) of each action of the range at the root; empty if cards are dealt first."""
+    """Label and frequency of each action of the range at the root; empty if cards are dealt first."""
     if job.betting_tree.root.player is None or (job.spot is None and job.rules.num_board_cards[0]):
         return ()
     root = policy.decision()
     weight = policy.problem.ranges[root.player][root.hands]
     shares = root.frequencies @ weight / weight.sum()
     return tuple((action.label, float(share)) for action, share in zip(root.actions, shares, strict=True))
+
+
+def solve_batch(
+    files: Sequence[Path],
+    overrides: Sequence[str],
+    out: Path | None,
+    jobs: int | None,
+    again: bool,
+    save_every: float | None,
+    as_json: bool,
+    address: str | None = None,
+) -> int:
+    """Solve a batch, print its results, and return the exit code."""
+    from spewy.batch.batch import Batch
+    from spewy.batch.run import run_batch
+
+    batch = replace(Batch.load(files, overrides, out), save_every=save_every, again=again)
+    batch.write_weights()
+    with on_cluster(address, jobs, "--jobs"):
+        outcomes = run_batch(batch, batch_reporter(batch), jobs)
+    click.echo(json_text(batch.to_json(outcomes)) if as_json else _table(batch, outcomes))
+    return _verdict(batch, outcomes)
+
+
+class BatchLines:
+    """A reporter of a batch that prints lines, each of which begins with a job's name."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+        self._printed_at: dict[int, float] = {}
+        self._ended = 0
+
+    def laid_out(self, done: int, total: int) -> None:
+        """Print nothing while the boards of the jobs are enumerated."""
+
+    def begin(self, batch: Batch, cost: BatchCost) -> None:
+        for line in cost_lines(batch, cost):
+            say(line)
+
+    def started(self, number: int) -> None:
+        entry, sweeps = self._batch.entries[number], self._batch.stored[number].sweeps
+        further = f", continuing after sweep {sweeps}" if sweeps and not self._batch.again else ""
+        say(f"{entry.label}: lockers in {entry.folder}{further}")
+
+    def check(self, number: int, check: News) -> None:
+        now = time.monotonic()
+        if now - self._printed_at.get(number, -QUIET_SECONDS) >= QUIET_SECONDS:
+            self._printed_at[number] = now
+            text = check_text(check.found, check.unit, check.seconds_left)
+            say(f"{self._batch.entries[number].label}: sweep {check.sweep}: {text}")
+
+    def ended(self, number: int, outcome: Outcome) -> None:
+        self._ended += 1
+        place = f"{self._ended} of {len(self._batch.to_do)}"
+        say(f"{self._batch.entries[number].label}: {ending(outcome)} ({place})")
+        if outcome.details and is_verbose():
+            say(outcome.details)
+
+    def stopping(self) -> None:
+        say("interrupted: the running jobs are being saved; Ctrl-C again stops them at once")
+
+    def end(self) -> None:
+        """Print nothing at the end of the batch; the command prints the results."""
+
+
+class BatchBar(BatchLines):
+    """A reporter of a batch that draws a bar of the jobs, with the exploitability of running jobs beside it."""
+
+    def __init__(self, batch: Batch) -> None:
+        super().__init__(batch)
+        self._bar: Bar | None = None
+        self._running: dict[int, str] = {}
+
+    def laid_out(self, done: int, total: int) -> None:
+        if self._bar is None:
+            self._bar = self._new("preparing", total)
+        self._bar.move(done)
+
+    def begin(self, batch: Batch, cost: BatchCost) -> None:
+        self.end()
+        super().begin(batch, cost)
+        if batch.to_do:
+            self._bar = self._new("solving", len(batch.to_do))
+
+    def started(self, number: int) -> None:
+        self._running[number] = "..."
+        self._show()
+
+    def check(self, number: int, check: News) -> None:
+        unit = "%" if check.unit == "%" else f" {check.unit}"
+        self._running[number] = f"{max(check.found, 0.0):.3g}{unit}"
+        self._show()
+
+    def ended(self, number: int, outcome: Outcome) -> None:
+        self._running.pop(number, None)
+        if outcome.error is not None:
+            super().ended(number, outcome)
+        if self._bar is not None:
+            self._bar.advance()
+        self._show()
+
+    def end(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+    def _new(self, name: str, total: int) -> Bar:
+        return Bar(name, total, unit="jobs", keep=True, time_left=False)
+
+    def _show(self) -> None:
+        if self._bar is not None:
+            entries = self._batch.entries
+            shown = [f"{entries[i].label} {amount}" for i, amount in self._running.items()][:SHOWN_RUNNING]
+            self._bar.show(", ".join(shown))
+
+
+def batch_reporter(batch: Batch) -> BatchLines:
+    return BatchBar(batch) if draws_bars() else BatchLines(batch)
+
+
+def cost_lines(batch: Batch, cost: BatchCost) -> list[str]:
+    same = sum(entry.same_as is not None for entry in batch.entries)
+    parts = [f"{len(batch.done)} done before"] if batch.done else []
+    parts += [f"{same} the same as another up to suits"] if same else []
+    parts.append(f"{len(batch.to_do)} to solve" + (f", {cost.at_once} at once" if batch.to_do else ""))
+    lines = [f"batch of {count(len(batch.entries), 'job')}: {', '.join(parts)}"]
+    if batch.to_do:
+        available = cost.available_bytes
+        short = available is not None and cost.memory_bytes > available
+        room = "" if available is None else f" ({'MORE THAN ' if short else ''}{size(available)} available)"
+        lines.append(
+            f"{count(cost.information_sets, 'information set')}, about {size(cost.memory_bytes)} of memory at once"
+            f"{room} and {size(cost.disk_bytes)} on disk"
+        )
+    return lines
+
+
+def ending(outcome: Outcome) -> str:
+    result = outcome.result
+    if outcome.error is not None:
+        return f"failed: {outcome.error}"
+    if result is None:
+        return "not reached"
+    state = "interrupted" if result.interrupted else "done" if result.converged else "done, not converged"
+    return f"{state} after {count(result.sweeps, 'sweep')}, exploitability {exploitability_text(outcome)}"
+
+
+def _table(batch: Batch, outcomes: Sequence[Outcome]) -> str:
+    rows = [_row(batch, entry, outcome) for entry, outcome in zip(batch.entries, outcomes, strict=True)]
+    titles = [title for title in rows[0] if any(row[title] not in ("", "-") for row in rows)]
+    cells = ([row[title] for title in titles] for row in rows)
+    return table_text(titles, cells, left=("name", "board", "converged", "note"), fold=True)
+
+
+def _row(batch: Batch, entry: BatchJob, outcome: Outcome) -> dict[str, str]:
+    result = outcome.result
+    ev = None if result is None else result.ev
+    state = "-" if result is None else "yes" if result.converged else "no"
+    return {
+        "name": entry.job.name,
+        "board": entry.board or "-",
+        "converged": state,
+        "sweeps": f"{outcome.stored.sweeps if result is None else result.sweeps:,}",
+        "exploitability": exploitability_text(outcome),
+        "EV oop": "-" if ev is None else number(ev[0]),
+        "EV ip": "-" if ev is None else number(ev[1]),
+        "value": "-" if result is None else number(result.value, 6),
+        "time": "-" if result is None else duration(result.seconds["total"]),
+        "note": _note(batch, entry, outcome),
+    }
+
+
+def exploitability_text(outcome: Outcome) -> str:
+    result = outcome.result
+    if result is None or result.exploitability is None:
+        return "-"
+    if result.exploitability_pct is not None:
+        return f"{number(result.exploitability_pct, 4)}%"
+    return f"{number(result.exploitability_mbb)} mbb"
+
+
+def _note(batch: Batch, entry: BatchJob, outcome: Outcome) -> str:
+    notes = []
+    if entry.same_as is not None:
+        notes.append(f"same as {batch.entries[entry.same_as].board} up to suits")
+    if outcome.error is not None:
+        notes.append("failed")
+    elif not outcome.done:
+        notes.append("interrupted")
+    elif outcome.skipped:
+        notes.append("done before")
+    return ", ".join(notes)
+
+
+def _verdict(batch: Batch, outcomes: Sequence[Outcome]) -> int:
+    own = [
+        (entry, outcome)
+        for entry, outcome in zip(batch.entries, outcomes, strict=True)
+        if entry.same_as is None
+    ]
+    failed = [(entry, outcome) for entry, outcome in own if outcome.error is not None]
+    for entry, outcome in failed:
+        say(one_line(f"Error: {entry.label}: {outcome.error}"))
+    left = sum(not outcome.done and outcome.error is None for _, outcome in own)
+    if left:
+        say(f"interrupted with {count(left, 'job')} left; everything is saved, the same command continues")
+        return INTERRUPTED
+    return FAILED if failed else 0

@@ -1,4 +1,4 @@
-"""Format the output of commands: numbers, rows of facts, rich tables, and strict JSON."""
+"""Text that commands print: numbers, rows of facts, tables, strict JSON, and lines on stderr."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import json
 import math
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING, Any
+
+import click
 
 from spewy.errors import size_text, visible
 from spewy.system.tools import plain
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, OverflowMethod
     from rich.table import Table
     from rich.text import Text
 
@@ -35,6 +37,10 @@ def json_text(value: Any) -> str:
     '{"ev": [1.5, null]}'
     """
     return json.dumps(plain(value), allow_nan=False)
+
+
+def say(text: str) -> None:
+    click.echo(visible_lines(text), err=True)
 
 
 def visible_lines(text: str) -> str:
@@ -81,6 +87,15 @@ def number(value: float | None, digits: int = 3) -> str:
     return f"{value:,.{digits}f}"
 
 
+def percent(share: float, digits: int) -> str:
+    """Format a share; NaN becomes a dash.
+
+    >>> percent(0.25, 1), percent(float("nan"), 1)
+    ('25.0%', '-')
+    """
+    return "-" if share != share else f"{100 * share:.{digits}f}%"
+
+
 def signed(value: float, digits: int) -> str:
     """Format a difference with its sign; a difference that rounds to zero is 0.
 
@@ -94,12 +109,7 @@ def signed(value: float, digits: int) -> str:
 
 
 def count(things: int, name: str, names: str | None = None) -> str:
-    """Format a number with its noun.
-
-    Args:
-        things: the number.
-        name: the noun in the singular.
-        names: the noun in the plural; None: ``name`` and an s.
+    """Format a number with its noun, whose plural has an s unless ``names`` is given.
 
     >>> count(1, "board"), count(1755, "board"), count(2, "class", "classes")
     ('1 board', '1,755 boards', '2 classes')
@@ -132,19 +142,35 @@ def left(seconds: float) -> str:
     return f"{'about ' if seconds <= LONGEST_SECONDS else ''}{duration(seconds)} left"
 
 
-def plain_table(first: str, *others: str) -> Table:
-    """Make a table without lines: a column of names, and columns of numbers."""
+def table_text(
+    titles: Sequence[str],
+    rows: Iterable[Iterable[str]],
+    left: Container[str] | None = None,
+    *,
+    fold: bool = False,
+) -> str:
+    """Format a table without lines.
+
+    Args:
+        titles: titles of the columns.
+        rows: the cells of each row.
+        left: titles of the columns that are aligned to the left, as names are; None: the first column.
+        fold: whether a cell that is too long for the terminal continues in the next line, instead of being cut.
+    """
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(first, no_wrap=True)
-    for name in others:
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
+    for number, title in enumerate(titles):
+        is_left = not number if left is None else title in left
+        overflow: OverflowMethod = "fold" if fold else "ellipsis"
+        table.add_column(title, justify="left" if is_left else "right", no_wrap=not fold, overflow=overflow)
+    for row in rows:
+        table.add_row(*row)
+    return render(table)
 
 
 def render(table: Table) -> str:
-    """Format a rich table as text, for stdout: as wide as the terminal, and with colours on a terminal only."""
+    """Format a rich table as text, as wide as the terminal, and with colours on a terminal only."""
     out = console()
     with out.capture() as captured:
         out.print(table)
@@ -152,7 +178,6 @@ def render(table: Table) -> str:
 
 
 def console() -> Console:
-    """Make a rich console that formats text for stdout, with its width, and with colours on a terminal only."""
     from rich.console import Console
 
     class VisibleConsole(Console):
@@ -173,10 +198,9 @@ def console() -> Console:
 
 
 def on_terminal() -> bool:
-    """Whether stdout is a terminal."""
     return sys.stdout.isatty()
 
 
 def terminal_rows(taken: int) -> int | None:
-    """Number of table rows that fit on the terminal below ``taken`` other lines; None if stdout is no terminal."""
+    """Number of table rows that fit below ``taken`` other lines; None if stdout is no terminal."""
     return max(5, shutil.get_terminal_size().lines - taken) if on_terminal() else None

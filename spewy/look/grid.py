@@ -1,7 +1,7 @@
 """The grid of 13 x 13 hand classes of hold'em, such as AKs, with aces first and suited hands above the diagonal.
 
 A cell shows the mean over the hands of its class that the board does not block. `grid_html` draws a grid for notebooks,
-`spewy.cli.grid` for terminals, and `spewy.plot.hands` as a picture.
+`spewy.cli.decision` for terminals, and `spewy.plot.hands` as a picture.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 /** Starts an exported page: shows the positions that the page's file holds. */
 
 import { el, fill } from "./dom.js";
-import { listenToKeys } from "./keys.js";
 import { createLook } from "./look.js";
+import { listenToKeys, placeAddress, readPlace, startTheme } from "./page.js";
 import { LOOK_PANELS } from "./panels.js";
-import { placeAddress, readPlace } from "./place.js";
-import { startTheme } from "./theme.js";
 import { packedSource } from "./unpack.js";
 
 const contents = JSON.parse(document.getElementById("solution").textContent);

@@ -1,9 +1,8 @@
 /** The grid of 13 x 13 hand classes: frequencies as stripes of colour, or one number for each class. */
 
 import { el } from "./dom.js";
-import { amount, fixed, known, percent, weight } from "./format.js";
 import { RANKS } from "./cards.js";
-import { rescaled, scaleColour } from "./scale.js";
+import { amount, fixed, known, percent, rescaled, scaleColour, weight } from "./format.js";
 
 const NOBODY = 5e-4;
 

@@ -1,13 +1,13 @@
-/** The page that looks at the solves of the server: choose a solve, then walk through it. */
+/** The page that looks at the solves of the server: choose a solve, then walk through it, or read a batch. */
 
-import { showBatch } from "./batchpage.js";
-import { chooseSolve } from "./choosesolve.js";
-import { el, fill } from "./dom.js";
-import { summaryText } from "./format.js";
+import { drawAnswer, el, fill } from "./dom.js";
+import { boardNode } from "./cards.js";
+import { amount, known, percent, summaryText } from "./format.js";
 import { createLook } from "./look.js";
+import { placeAddress } from "./page.js";
 import { LOOK_PANELS } from "./panels.js";
-import { placeAddress } from "./place.js";
-import { serverSource } from "./source.js";
+import { actionLegend, quantityField, reportBars, reportQuantities, reportRows, reportTable } from "./report.js";
+import { ask, serverSource } from "./source.js";
 
 /** Make links to the pages that play a solve or batch, and that train its decisions; a whole game has no training. */
 function playLinks(folder, { kind }) {
@@ -90,4 +90,157 @@ export function lookPage(root) {
   }
 
   return { show, key: (event) => current.summary !== null && !current.isBatch && look.key(event) };
+}
+
+// The list of the server's solves and batches, from which a person chooses one for a page.
+
+/** Fill an element with links to a page, one for each solve or batch; folders that cannot be opened have their reason. */
+export async function chooseSolve(root, page) {
+  let listed;
+  try {
+    listed = await ask("/api/folders");
+  } catch (error) {
+    fill(root, el("p", { class: "error", role: "alert" }, error.message));
+    return;
+  }
+  const inside = new Set(listed.folders.flatMap((entry) => entry.boards));
+  const tops = listed.folders.filter((entry) => !inside.has(entry.id));
+  const rows = [...tops, ...listed.problems].sort((a, b) => (a.id < b.id ? -1 : 1));
+  fill(
+    root,
+    rows.some((entry) => !entry.problem) ? null : el("p", {}, "There is no solve yet. ", el("a", { href: "#solve" }, "Set one up"), "."),
+    rows.length ? el("ul", { class: "solves" }, rows.map((entry) => solveRow(entry, page))) : null,
+  );
+}
+
+function solveRow(entry, page) {
+  if (entry.problem) return el("li", { class: "broken" }, entry.id, el("span", { class: "note" }, ` cannot be opened: ${entry.problem}`));
+  if (entry.is_game && page === "train")
+    return el("li", { class: "broken" }, entry.id, el("span", { class: "note" }, " is a whole game; the trainer asks decisions of spots"));
+  const link = el("a", { href: placeAddress(page, { folder: entry.id }) }, entry.id);
+  if (entry.kind !== "batch") return el("li", {}, link);
+  if (page !== "look") return el("li", {}, link, `, a random board of ${entry.boards.length} for each hand`);
+  const boards = entry.boards.map((id) =>
+    el("a", { class: "chip", href: placeAddress("look", { folder: id }) }, id.slice(entry.id.length + 1)),
+  );
+  return el("li", {}, link, el("details", {}, el("summary", {}, `${boards.length} boards`), el("div", { class: "chips" }, boards)));
+}
+
+// Shows a batch: one line of its betting over all boards, as bars and as a table, with links to the boards.
+
+const batchOrder = { column: "weight", ascending: false };
+const startedBatches = new Set();
+
+/**
+ * Show a batch in an element.
+ * @param {object} place `folder`, `line`, and the quantity `of` to show.
+ * @param {object} summary the server's summary of the batch.
+ * @param {object} options `source`: the server; `go(change)`: changes the place.
+ */
+async function showBatch(element, place, summary, { source, go }) {
+  const { folder, line = "" } = place;
+  let here;
+  try {
+    here = await source.boardsPlace({ folder, line });
+  } catch (error) {
+    fill(element, el("p", { class: "error", role: "alert" }, error.message), boardLinks(summary, ""));
+    return;
+  }
+  const body = el("div", { class: "panels panel" });
+  fill(element, batchRibbon(here, go), missingNote(summary), body);
+  if (here.kind !== "decision") {
+    fill(body, el("p", {}, "The hand ends here. Choose a board to look at it:"), boardLinks(summary, line));
+    return;
+  }
+  const compute = () => {
+    startedBatches.add(`${folder} ${here.line}`);
+    return drawAnswer(
+      body,
+      "report over boards",
+      (progress, wanted) => source.boards({ folder, line: here.line }, progress, wanted),
+      (report) => batchNodes(report, here, place, go),
+    );
+  };
+  if (!here.deals || startedBatches.has(`${folder} ${here.line}`)) await compute();
+  else
+    fill(
+      body,
+      el("p", {}, "Here each board's row is the mean over all next cards. This takes a while, and minutes if later rounds were not kept."),
+      el("p", {}, el("button", { type: "button", id: "compute-boards", onclick: compute }, "compute it")),
+      el("p", {}, "Or go on with one board:"),
+      boardLinks(summary, here.line),
+    );
+}
+
+function missingNote({ missing }) {
+  return missing.length ? el("p", { class: "note" }, `${missing.length} boards of the batch are missing, such as ${missing[0]}.`) : null;
+}
+
+function boardLinks({ boards }, line) {
+  const links = boards.map(({ id, board }) => el("a", { class: "chip", href: placeAddress("look", { folder: id, line }) }, board));
+  return el("div", { class: "chips" }, links);
+}
+
+function batchRibbon(here, go) {
+  const before = here.path.map((stage) =>
+    el(
+      "div",
+      { class: "stage" },
+      el("button", { type: "button", class: "stage-title", title: "show this decision", onclick: () => go({ line: stage.line }) }, `${stage.player ? "ip" : "oop"} to act`),
+      el("div", { class: "step taken" }, stage.taken),
+    ),
+  );
+  const now = el(
+    "div",
+    { class: "stage here" },
+    el("div", { class: "stage-title" }, here.kind === "decision" ? `${here.player ? "ip" : "oop"} to act` : "the hand ends"),
+    here.steps.map((step) =>
+      el(
+        "button",
+        { type: "button", class: "step", "data-step": step.name, onclick: () => go({ line: step.line }) },
+        el("span", { class: "swatch", style: { "background-color": step.colour } }),
+        el("span", { class: "step-name" }, step.words),
+      ),
+    ),
+  );
+  return el("nav", { class: "ribbon", "aria-label": "actions" }, before, now);
+}
+
+function batchNodes(report, here, place, go) {
+  const rows = reportRows(report);
+  const quantities = reportQuantities(report);
+  const quantity = quantities.find(({ id }) => id === place.of) || quantities[0];
+  const open = (row) => {
+    location.hash = placeAddress("look", { folder: `${place.folder}/${row.name}`, line: here.deals ? here.line.replace(/\/.*$/, "") : here.line });
+  };
+  const bars = el("div", {});
+  const table = reportTable(report, rows, {
+    order: batchOrder,
+    open,
+    extra: [
+      { id: "stands_for", title: "stands for", value: (row) => row.stands_for, text: (row) => (known(row.stands_for) ? amountOfBoards(row.stands_for) : "") },
+      { id: "sweeps", title: "sweeps", value: (row) => row.sweeps, text: (row) => (known(row.sweeps) ? String(row.sweeps) : "") },
+      { id: "exploitability_pct", title: "exploitability", value: (row) => row.exploitability_pct, text: (row) => exploitabilityText(row) },
+    ],
+    sorted: (inOrder) => fill(bars, quantity ? reportBars(report, inOrder, quantity, open) : null),
+  });
+  return [
+    el("p", {}, `${rows.length} boards, ${report.words || "the first decision"}: ${report.player === null ? "nobody acts any more" : `${report.player ? "ip" : "oop"} to act`}, pot ${amount(report.pot)} ${report.unit}.`),
+    report.notes.map((note) => el("p", { class: "note" }, note)),
+    report.not_solved.length ? el("p", { class: "note" }, "Not solved yet, and not in the average: ", report.not_solved.map(boardNode)) : null,
+    quantity ? el("div", { class: "tools" }, quantityField(quantities, quantity, (of) => go({ of }))) : null,
+    quantity && quantity.id === "mix" ? actionLegend(report) : null,
+    bars,
+    el("p", { class: "note" }, "Click a board to look at it. Its weight is the number of flops that it stands for, times the probability that both ranges come to this decision."),
+    table,
+  ];
+}
+
+function amountOfBoards(count) {
+  return Number.isInteger(count) ? String(count) : count.toFixed(2);
+}
+
+function exploitabilityText(row) {
+  if (row.exploitability_pct === undefined) return "";
+  return known(row.exploitability_pct) ? percent(row.exploitability_pct / 100, 3) : "not measured";
 }

@@ -1,12 +1,10 @@
 /** Starts the page: shows the page that the address names, and passes keys to it. */
 
 import { el, fill } from "./dom.js";
-import { listenToKeys } from "./keys.js";
 import { lookPage } from "./lookpage.js";
-import { readPlace } from "./place.js";
+import { listenToKeys, readPlace, startTheme } from "./page.js";
 import { playPage } from "./playpage.js";
 import { solvePage } from "./solvepage.js";
-import { startTheme } from "./theme.js";
 import { trainPage } from "./trainpage.js";
 
 /** The pages: name in the address, title in the navigation, and function that makes the page in an element. */

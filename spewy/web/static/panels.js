@@ -3,11 +3,174 @@
  * source has the question: a notebook and an exported page have fewer questions than the server.
  */
 
-import { chunkPanel } from "./chunkpanel.js";
-import { comparePanel } from "./comparepanel.js";
+import { drawAnswer, el, fill } from "./dom.js";
+import { chunkPanel } from "./chunk.js";
+import { comparePanel } from "./compare.js";
 import { curvesPanel } from "./curves.js";
-import { lockPanel } from "./lockpanel.js";
-import { runoutsPanel } from "./runouts.js";
-import { savePanel } from "./savepanel.js";
+import { placeAddress, positionKey, remembering } from "./page.js";
+import { runoutsPanel } from "./report.js";
+
+/** Panel "Lock" of the look page: a link that sets up the same job with a lock at the shown decision. */
+const lockPanel = {
+  id: "lock",
+  title: "Lock",
+  shows: ({ position, source, summary }) =>
+    Boolean(source.locks && position.kind === "decision" && position.views && summary && !summary.board_buckets),
+  draw(element, { position, place, folder }) {
+    const seat = position.player ? "ip" : "oop";
+    const address = (hand) => placeAddress("solve", { from: folder, lock: position.line || "", board: position.board, hand }) + (position.line ? "" : "&lock=");
+    const { hand } = place;
+    const held = hand && position.views[position.player].grid && position.views[position.player].grid.classes[hand];
+    fill(
+      element,
+      el("p", {}, `A lock fixes how often ${seat} takes each action here. The next solve then finds how both players adapt to it, and can be compared with this one.`),
+      el(
+        "p",
+        { class: "tools" },
+        el("a", { class: "primary", href: address("") }, `Lock the whole range of ${seat} here`),
+        held && held.reach > 0 ? el("a", { href: address(hand) }, `lock only ${hand}`) : null,
+      ),
+      el("p", { class: "note" }, "The page that opens begins with this solve's job and the frequencies of this solution; change them before you start."),
+    );
+  },
+};
+
+// The panel that copies and saves a position: ranges as text, the table of hands, pictures, and the page's address.
+
+const rememberedRanges = remembering();
+const PICTURE_MAPS = [
+  ["strategy", "strategy"],
+  ["reach", "reach"],
+  ["EV", "EV"],
+  ["equity", "equity"],
+];
+const chosenPicture = { map: "strategy" };
+
+/** Panel "Copy and save" of the look page: ranges, tables, pictures and the address of a position. */
+const savePanel = {
+  id: "save",
+  title: "Copy and save",
+  shows: ({ position, source }) => Boolean(position.views && source.ranges),
+  draw: drawSave,
+};
+
+function drawSave(element, context) {
+  const { position, source, filter } = context;
+  const ranges = el("div", {});
+  fill(
+    element,
+    filter ? el("p", { class: "note" }, `Only hands that pass the filter ${filter}.`) : null,
+    position.views[0].grid ? [el("h3", {}, "Ranges as text"), ranges] : null,
+    source.tableAddress ? tableLinks(context) : null,
+    source.picture && position.views[0].grid ? pictureTools(context) : null,
+    source.tableAddress ? addressField() : null,
+  );
+  if (position.views[0].grid) drawRanges(ranges, context);
+}
+
+async function drawRanges(element, context) {
+  const { folder, position, source, filter } = context;
+  const query = { folder, line: position.line, board: position.board, filter };
+  try {
+    const { ranges } = await rememberedRanges(positionKey(context), () => source.ranges(query));
+    fill(
+      element,
+      el("p", { class: "note" }, "The form of most other programs: groups of hands with weights from 0 to 1. The weight of a hand for an action is its weight in the range times how often it takes the action."),
+      ranges.map(rangeRow),
+    );
+  } catch (error) {
+    fill(element, el("p", { class: "error", role: "alert" }, error.message));
+  }
+}
+
+function rangeRow(range, number) {
+  const seat = range.player ? "ip" : "oop";
+  const id = `range-${number}`;
+  const name = `${seat}, ${range.words}`;
+  const field = el("textarea", { id, class: "copied", rows: "2", readonly: true, spellcheck: "false", "data-range": `${seat} ${range.action}`.trim() });
+  field.value = range.text;
+  return el(
+    "div",
+    { class: "copy-row" },
+    el("label", { for: id }, name, el("small", {}, ` ${range.combos.toFixed(1)} hands`)),
+    field,
+    copyButton(() => field.value, `copy ${name}`, field),
+  );
+}
+
+/** Make a button that copies a text; `field` is selected if the browser does not let pages copy. */
+function copyButton(read, label, field) {
+  const button = el("button", { type: "button", "aria-label": label, onclick: copy }, "copy");
+
+  async function copy() {
+    try {
+      await navigator.clipboard.writeText(read());
+    } catch {
+      field.select();
+      if (!document.execCommand("copy")) {
+        button.textContent = "press Ctrl-C";
+        return;
+      }
+    }
+    button.textContent = "copied";
+    setTimeout(() => fill(button, "copy"), 1500);
+  }
+
+  return button;
+}
+
+function tableLinks({ folder, position, source, filter }) {
+  const links = position.views.map((view) => {
+    const seat = view.player ? "ip" : "oop";
+    const query = { folder, line: position.line, board: position.board, filter, seat };
+    return el("a", { class: "chip", href: source.tableAddress(query), download: `${fileName(folder, position)}-${seat}.csv` }, `hands of ${seat} (CSV)`);
+  });
+  return [el("h3", {}, "Table of hands"), el("div", { class: "chips" }, links)];
+}
+
+function pictureTools(context) {
+  const shown = el("div", { class: "picture" });
+  const select = el(
+    "select",
+    { id: "picture-map", onchange: (event) => (chosenPicture.map = event.target.value) },
+    PICTURE_MAPS.map(([value, text]) => el("option", { value, selected: value === chosenPicture.map }, text)),
+  );
+  const button = (format) => el("button", { type: "button", id: `picture-${format}`, onclick: () => drawPicture(shown, format, context) }, format.toUpperCase());
+  return [
+    el("h3", {}, "Picture of both grids"),
+    el("div", { class: "tools" }, el("label", { for: "picture-map" }, "show"), select, button("png"), button("svg")),
+    shown,
+  ];
+}
+
+function drawPicture(shown, format, { folder, position, source, filter }) {
+  const map = chosenPicture.map;
+  const query = { folder, line: position.line, board: position.board, filter, map, format };
+  return drawAnswer(
+    shown,
+    "picture",
+    (progress, wanted) => source.picture(query, progress, wanted),
+    (blob) => {
+      const address = URL.createObjectURL(blob);
+      const name = `${fileName(folder, position)}-${map}.${format}`;
+      return [
+        el("p", {}, el("a", { class: "chip", href: address, download: name }, `save ${name}`)),
+        el("img", { src: address, alt: `${map} of both players` }),
+      ];
+    },
+  );
+}
+
+function fileName(folder, position) {
+  return [folder, position.line, position.board].filter(Boolean).join("-").replace(/[^\w.-]+/g, "_");
+}
+
+function addressField() {
+  const field = el("input", { id: "address", class: "copied", readonly: true, value: location.href });
+  return [
+    el("h3", {}, "Address of this place"),
+    el("div", { class: "copy-row" }, el("label", { for: "address" }, "opens this decision again"), field, copyButton(() => field.value, "copy the address", field)),
+  ];
+}
 
 export const LOOK_PANELS = [curvesPanel, runoutsPanel, comparePanel, chunkPanel, lockPanel, savePanel];

@@ -1,4 +1,6 @@
-/** Asks the server for JSON. */
+/** Asks the server for JSON: single questions, long ones, and the requests of a session. */
+
+import { noteIfLate } from "./dom.js";
 
 /** An error that the server has answered, with its text as the message. */
 export class AnswerError extends Error {}
@@ -28,7 +30,7 @@ export async function send(path, body = {}) {
  * @param {function} wanted whether the answer is still wanted; if it is not, the promise is rejected with an AbortError.
  * @returns {Promise} the answer: an object, or a Blob if it is a picture.
  */
-export async function askLong(path, query, progress = () => {}, wanted = () => true) {
+async function askLong(path, query, progress = () => {}, wanted = () => true) {
   for (let pause = 200; ; pause = Math.min(1000, pause * 1.3)) {
     const { status, found } = await replied(fetch(`${path}?${new URLSearchParams(givenParameters(query))}`));
     if (status !== 202) return found;
@@ -87,5 +89,43 @@ export function serverSource() {
     bucket: (query, progress, wanted) => askLong("/api/bucket", query, progress, wanted),
     picture: (query, progress, wanted) => askLong("/api/picture", query, progress, wanted),
     tableAddress: (query) => `/api/table.csv?${new URLSearchParams(givenParameters(query))}`,
+  };
+}
+
+// Requests of a page that keeps a session at the server, one request at a time.
+
+/**
+ * Return functions `start(path, body)`, which begins a new session and gives up a request that waits; `go(path, body)`,
+ * which does nothing while a request waits; and `waits()`, which says whether a request waits.
+ * @param {Element} root element that is marked as busy during requests.
+ * @param {object} options `done(state)`: called with an answer; `failed(error)`: called with an error.
+ */
+export function sessionRequests(root, { done, failed }) {
+  let current = null;
+
+  async function start(path, body) {
+    const request = {};
+    current = request;
+    root.setAttribute("aria-busy", "true");
+    const answered = noteIfLate(root);
+    let state = null;
+    let error = null;
+    try {
+      state = await send(path, body);
+    } catch (problem) {
+      error = problem;
+    }
+    answered();
+    if (current !== request) return;
+    current = null;
+    root.removeAttribute("aria-busy");
+    if (error) failed(error);
+    else done(state);
+  }
+
+  return {
+    start,
+    go: (path, body) => (current ? null : start(path, body)),
+    waits: () => current !== null,
   };
 }

@@ -1,12 +1,12 @@
 /** The page that asks single decisions of solved spots, and scores the answers by the EV that they lose. */
 
-import { boardNode } from "./cards.js";
-import { chooseSolve } from "./choosesolve.js";
 import { el, fill } from "./dom.js";
+import { boardNode } from "./cards.js";
 import { amount, chips, known, percent } from "./format.js";
 import { classOf } from "./grid.js";
-import { placeAddress } from "./place.js";
-import { sessionRequests } from "./session.js";
+import { chooseSolve } from "./lookpage.js";
+import { placeAddress } from "./page.js";
+import { sessionRequests } from "./source.js";
 
 const TRAIN_SEATS = [
   ["", "both seats"],

@@ -2,8 +2,8 @@
 
 import { el, fill } from "./dom.js";
 import { summaryText } from "./format.js";
-import { listenToKeys } from "./keys.js";
 import { createLook } from "./look.js";
+import { listenToKeys } from "./page.js";
 import { LOOK_PANELS } from "./panels.js";
 import { AnswerError, givenParameters, solutionSource } from "./source.js";
 

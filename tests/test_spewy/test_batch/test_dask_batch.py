@@ -21,8 +21,8 @@ from dask_cluster import DaskCluster, wait_until  # noqa: E402
 from spewy.batch.batch import Batch, bring_back  # noqa: E402
 from spewy.batch.remote import packed, unpack  # noqa: E402
 from spewy.batch.run import _Remotely, run_batch  # noqa: E402
-from spewy.cli.batch import BatchLines  # noqa: E402
-from spewy.cli.dask import on_cluster  # noqa: E402
+from spewy.cli.options import on_cluster  # noqa: E402
+from spewy.cli.solve import BatchLines  # noqa: E402
 from spewy.errors import InputError, PeerError  # noqa: E402
 from spewy.system import dask_pool  # noqa: E402
 from spewy.system.cluster import Cluster  # noqa: E402

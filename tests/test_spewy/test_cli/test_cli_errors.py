@@ -37,8 +37,7 @@ CLEARED = chr(27) + "[2J"
 def test_control_characters_from_outside_never_reach_the_terminal(tmp_path, capsys):
     from rich.table import Table
 
-    from spewy.cli.progress import say
-    from spewy.cli.tables import facts, render
+    from spewy.cli.tables import facts, render, say
 
     table = Table("name", box=None)
     table.add_row(f"b{CLEARED}")

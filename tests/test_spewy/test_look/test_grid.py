@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from cli_runs import LEDUC, POLARISED, TURN, good, good_json, on_a_terminal, refused, spewy, write
 
-from spewy.cli import grid as cli_grid
-from spewy.cli.grid import grid_text, heat_text
+from spewy.cli import decision as cli_grid
+from spewy.cli.decision import grid_text, heat_text
 from spewy.look.grid import Grid, HeatMap
 
 RANKS = "AKQJT98765432"

@@ -6,7 +6,7 @@ import tempfile
 
 import pytest
 
-from spewy.cli.folders import logs_folder
+from spewy.cli.bots import logs_folder
 from spewy.system.folders import scratch_folder
 
 HOLD = """
