@@ -127,16 +127,14 @@ def resolve_option(function: Decorated) -> Decorated:
 def safe_option(function: Decorated) -> Decorated:
     return click.option(
         "--safe",
-        metavar="[blended|cfr-d|estimate|mixed]",
-        type=click.Choice(["blended", "cfr-d", "estimate", "mixed"]),
+        metavar="[cfr-d|mixed]",
+        type=click.Choice(["cfr-d", "mixed"]),
         is_flag=False,
         flag_value="mixed",
         help="Gadget for safe re-solving, which protects the bot where its estimate of the opponent's range is wrong. "
         "cfr-d: each hand of the opponent chooses between playing the re-solved subgame and taking the hand's "
         "best-response value against the stored strategy. mixed: the estimated range plays the subgame, and on top of "
-        "it each hand may enter more often, by the choice of cfr-d. estimate: like mixed, but the value that a hand "
-        "can take is what it wins when both players follow the stored strategy. blended: the opponent has no choice, "
-        "but every hand gets a small weight in the estimated range. --safe alone means mixed. Default: no gadget.",
+        "it each hand may enter more often, by the choice of cfr-d. --safe alone means mixed. Default: no gadget.",
     )(function)
 
 
