@@ -21,6 +21,7 @@ from spewy.cli.bots import (
     tally_rows,
     times_text,
 )
+from spewy.cli.extras import require
 from spewy.cli.files import appearing, check_file
 from spewy.cli.folders import logs_folder
 from spewy.cli.noted import noted
@@ -144,6 +145,7 @@ def slumbot(
     from spewy.match.entrant import apart, parse_entrant
     from spewy.system.interrupts import interruptible
 
+    require("httpx")
     if phh is not None:
         check_file(phh, (".phhs",))
     options = replace(options, threads=options.n_threads)
