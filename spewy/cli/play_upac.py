@@ -35,7 +35,7 @@ def upac(package: Path, seed: int | None, log: Path | None) -> None:
     """  # noqa: D301
     from spewy.competitions.upac.package import open_tables
     from spewy.competitions.upac.runtime.player import Player
-    from spewy.competitions.upac.runtime.serve import serve
+    from spewy.competitions.upac.runtime.protocol import serve
 
     drawn = int.from_bytes(os.urandom(4), "big") if seed is None else seed
     with closing(open_tables(package)) as tables, line_writer(log, add=True) as write:

@@ -14,8 +14,7 @@ from spewy.cli.progress import counting, say
 from spewy.cli.tables import count, facts, json_text, number
 
 if TYPE_CHECKING:
-    from spewy.competitions.upac.contenders import Contenders
-    from spewy.competitions.upac.games import Game
+    from spewy.competitions.upac.games import Contenders, Game
 
 MOST_PRINTED = 5
 """Largest number of faults (illegal or late answers) that are printed."""
@@ -117,8 +116,7 @@ def upac_match(
       largest MiB of memory (mib); and the number of lines that the bot wrote before it was asked, each of which
       counts as its next answer (unasked).
     """  # noqa: D301
-    from spewy.competitions.upac.contenders import Contenders
-    from spewy.competitions.upac.games import play_games
+    from spewy.competitions.upac.games import Contenders, play_games
     from spewy.competitions.upac.rules import Rules
 
     rules = Rules(chips, rounds, most, old_labels)

@@ -1,27 +1,176 @@
-"""Play games between two UPAC bots, with equal cards in both seatings, and score them by chips and by Elo."""
+"""Games between two UPAC bots, with equal cards in both seatings: start the bots, play, score by chips and by Elo.
+
+Bots that follow a simple rule, and bots that read a package's tables, play in this process. Whole packages and commands
+run as programs.
+"""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
 from typing import Any
 
-from spewy.competitions.upac.contenders import Contender
+from spewy.competitions.upac.package import open_tables, unpack
 from spewy.competitions.upac.rules import BadReplyError, Line, Rules, dealt, play_hand
+from spewy.competitions.upac.runtime.cards import equity, start_class
+from spewy.competitions.upac.runtime.player import Player
+from spewy.competitions.upac.runtime.protocol import Spot, Table
 from spewy.errors import PeerError, visible
-from spewy.match.channel import Channel, TimedOutError
+from spewy.match.channel import Channel, LocalChannel, TimedOutError
+from spewy.match.entrant import apart, parse_entrant
 from spewy.match.process import Program
 from spewy.match.score import START, Mean, elo_difference, pair_means, rated
+from spewy.system.closing import Closing
+from spewy.system.scratch import scratch_folder
 
 NAMES = ("Defender", "Challenger")
 """Names of the seats in the competition's log."""
 
 Log = Callable[[str], None]
 """Function that receives lines in the format of the competition's log."""
+
+Rule = Callable[[Spot, Random], str]
+"""Function that returns the answer to a spot; it draws from the random generator."""
+
+
+@dataclass
+class Spent:
+    """The most time and memory that a bot used in any of its games.
+
+    Attributes:
+        slowest: seconds for one answer.
+        game: seconds for all answers of a game.
+        cpu: processor seconds of a game, including the start of the bot; 0 if unknown.
+        mib: memory in MiB; 0 if unknown.
+        unasked: number of lines, in all games, that the bot wrote while no question was open.
+    """
+
+    slowest: float = 0.0
+    game: float = 0.0
+    cpu: float = 0.0
+    mib: float = 0.0
+    unasked: int = 0
+
+
+@dataclass
+class Contender:
+    """A bot that can be started for a game.
+
+    Attributes:
+        name: the bot's name in reports.
+        open: starts the bot for one game, given a seed and the bot's name in messages.
+        spent: time and memory that the bot used; zero for a bot in this process.
+    """
+
+    name: str
+    open: Callable[[int, str], Channel]
+    spent: Spent = field(default_factory=Spent)
+
+
+class Contenders(Closing):
+    """The two bots of a series of games, given by words; unpacked packages stay on the disk until `close`.
+
+    Args:
+        first, second: ``random``, ``call``, ``allin``, ``equity``, ``cmd:SHELL``, a package's file, or ``tables:`` and
+            a package's file; ``NAME=`` before the word gives the bot a name.
+    """
+
+    def __init__(self, first: str, second: str) -> None:
+        self._held = ExitStack()
+        try:
+            one, two = self._contender(first), self._contender(second)
+            one.name, two.name = apart(one.name, two.name)
+            self.both: tuple[Contender, Contender] = one, two
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Remove unpacked packages from the disk, and close files of tables."""
+        self._held.close()
+
+    def _contender(self, word: str) -> Contender:
+        entrant = parse_entrant(word, rules=RULES, kinds=("cmd", "tables", "package"))
+        if entrant.kind == "rule":
+            return rule_contender(entrant.name, RULES[entrant.value])
+        if entrant.kind == "tables":  # plays without a new process for each game
+            tables = open_tables(Path(entrant.value))
+            self._held.callback(tables.close)
+            return Contender(entrant.name, lambda seed, peer: _player(Player(tables, seed), peer))
+        if entrant.kind == "package":
+            folder = self._held.enter_context(scratch_folder("upac"))
+            bot = unpack(Path(entrant.value), folder)
+            return command_contender(entrant.called or bot.name, bot.run, bot.folder)
+        return command_contender(entrant.name, entrant.value)
+
+
+def rule_contender(name: str, rule: Rule) -> Contender:
+    return Contender(name, lambda seed, peer: _local(rule, seed, peer))
+
+
+def command_contender(
+    name: str, command: str, folder: Path | None = None, log: Path | None = None
+) -> Contender:
+    """Make a contender whose command is started again for each game.
+
+    Args:
+        folder: working folder; None: the working folder of this process.
+        log: file to append the bot's stderr to; None: stderr is dropped.
+    """
+    return Contender(name, lambda seed, peer: Program(["sh", "-c", command], peer, folder=folder, log=log))
+
+
+def _player(player: Player, peer: str) -> Channel:
+    return _local(lambda spot, rng: player.answer(spot), 0, peer)
+
+
+def _local(rule: Rule, seed: int, peer: str) -> Channel:
+    """Return a channel to a bot in this process that answers by a rule; ``peer`` is the bot's name in messages."""
+    table, rng = Table(), Random(seed)
+
+    def hear(line: str) -> list[str]:
+        spot = table.hear(line).spot
+        if spot is None:
+            return []
+        answer = rule(spot, rng)
+        table.answered(spot, answer)
+        return [answer]
+
+    return LocalChannel(peer, hear)
+
+
+def _random(spot: Spot, rng: Random) -> str:
+    """Choose a random action: a fold only if there is a bet, and a raise by up to the smaller stack."""
+    kind = rng.choice("FCR" if spot.to_call else "CR")
+    return kind if kind != "R" else f"R{rng.randint(1, spot.effective)}"
+
+
+def _equity(spot: Spot, rng: Random) -> str:
+    """Bet or raise the pot with good hands, and call if the pot odds suffice."""
+    if spot.board:
+        wins = equity(spot.hole, spot.board)
+    else:
+        from spewy.competitions.upac.push_fold import equities  # loads SciPy
+
+        wins = float(equities()[start_class(spot.hole)])
+    pot = sum(spot.pushed)
+    if wins >= (0.65 if not spot.to_call else 0.75):
+        return f"R{pot + spot.to_call}"
+    return "C" if not spot.to_call or wins >= spot.to_call / (pot + spot.to_call) + 0.05 else "F"
+
+
+RULES: Mapping[str, Rule] = {
+    "random": _random,
+    "call": lambda spot, rng: "C",
+    "allin": lambda spot, rng: f"R{spot.effective}",
+    "equity": _equity,
+}
+"""Rules by name; each name is a word for a bot."""
 
 
 @dataclass(frozen=True)
@@ -50,15 +199,7 @@ def play_games(
     seconds: float,
     log: Log | None = None,
 ) -> Iterator[Game]:
-    """Play two games for each seed, the second with the seats swapped, and yield their results.
-
-    Args:
-        rules: rules of all games.
-        contenders: both bots.
-        seeds: seeds of the cards.
-        seconds: seconds that a bot may take for each answer.
-        log: called with each line that is sent or received.
-    """
+    """Play two games for each seed, the second with the seats swapped, and yield their results."""
     for seed in seeds:
         for swapped in (False, True):
             seated = contenders[::-1] if swapped else contenders
@@ -104,16 +245,12 @@ class _Seat:
         self._game = 0.0
 
     def send(self, text: str) -> None:
-        """Send a line, which the bot must read within the time limit of an answer."""
         self._channel.send(text, time.monotonic() + self._seconds)
 
     def ask(self, text: str) -> str:
         """Send a line and return the bot's answer.
 
         By the competition's rules, a line that the bot wrote before the question counts as its answer.
-
-        Raises:
-            PeerError: the bot does not answer in time.
         """
         if isinstance(self._channel, Program):
             self._spent.unasked += self._channel.read_available() > 0
@@ -155,7 +292,6 @@ def _hand(
     seats: tuple[_Seat, _Seat],
     log: Log | None,
 ) -> tuple[int, int]:
-    """Play one hand between two bots; return both stacks after the hand."""
     lines = play_hand(rules, dealt(rng), stacks, button)
     reply = ""
     while True:
@@ -218,7 +354,6 @@ class Standing:
 
 
 def standing(games: Sequence[Game]) -> Standing:
-    """Compute the first bot's score over several games."""
     shares = [game.share for game in games]
     pairs = Mean.plain(pair_means({(game.seed, game.swapped): game.share for game in games}))
     ratings = (START, START)

@@ -108,20 +108,11 @@ def dealt(rng: Random) -> Cards:
 def play_hand(rules: Rules, cards: Cards, stacks: tuple[int, int], button: int) -> Lines:
     """Play one hand: a generator of the lines to send, which receives the bots' replies.
 
-    Args:
-        rules: rules of the game.
-        cards: cards of the hand.
-        stacks: stacks of both seats before the hand.
-        button: seat with the small blind.
-
     Yields:
         The lines for both seats; if a line asks for a reply, the caller sends the reply to the generator.
 
     Returns:
         The stacks of both seats after the hand.
-
-    Raises:
-        BadReplyError: a reply is invalid.
     """
     hand = _Hand(rules, cards, stacks, button)
     for seat in (0, 1):

@@ -11,14 +11,18 @@ STACK of a hand shows who has the small blind: this player has put in 1 chip, th
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import IO, Protocol
 
-from spewy.competitions.upac.runtime.cards import NUMBERS
+from buckets.cards.cards import RANKS, SUITS
 
 MOST_CHIPS = 10**6
 """Largest number of chips in an answer or a valid question."""
 SMALL_BLIND, BIG_BLIND = 1, 2
 
+NUMBERS = {rank + suit: 4 * r + s for r, rank in enumerate(RANKS) for s, suit in enumerate(SUITS)}
+"""Number of each card by its name."""
 _CARDS = {"PREFLOP": 2, "FLOP": 3, "TURN": 1, "RIVER": 1}
 _ROUNDS = {"FLOP": 0, "TURN": 3, "RIVER": 4}
 """Number of board cards before each round."""
@@ -116,12 +120,6 @@ class Table:
         return Heard(wrong=_wrong(line, "START, PREFLOP, FLOP, TURN, RIVER, STACK or END"))
 
     def answered(self, spot: Spot, text: str) -> None:
-        """Record the bot's answer to the engine's question about a spot.
-
-        Args:
-            spot: the state about which the engine asked.
-            text: the answer: ``F``, ``C``, or ``R`` and a number of chips.
-        """
         added = int(text[1:]) if text.startswith("R") else 0
         own, other = min(spot.pushed[0], spot.effective), min(spot.pushed[1], spot.effective)
         total = min(other + added, spot.effective)
@@ -184,12 +182,6 @@ def _is_button(own: int, other: int, stacks: tuple[int, int], labelled: str) -> 
 
     If a stack is one chip, both players have put in 1 chip, and only the label of START names the bot's blind. No
     decision depends on the answer in such a hand.
-
-    Args:
-        own: chips that the bot has put in.
-        other: chips that the opponent has put in.
-        stacks: stacks of the bot and the opponent when the hand began.
-        labelled: the label of START, ``SB`` or ``BB``.
     """
     if min(stacks) == 1:
         return labelled == "SB"
@@ -198,11 +190,6 @@ def _is_button(own: int, other: int, stacks: tuple[int, int], labelled: str) -> 
 
 def _follow(hand: _Hand, pushed: tuple[int, int], effective: int) -> str:
     """Add to a hand the opponent's actions since the bot's last answer, which follow from the engine's question.
-
-    Args:
-        hand: the hand before the question.
-        pushed: chips that the bot and the opponent have put in according to the question.
-        effective: the smaller stack.
 
     Returns:
         Words for an error: what was expected in place of an invalid question; empty for a valid question.
@@ -226,12 +213,6 @@ def _follow(hand: _Hand, pushed: tuple[int, int], effective: int) -> str:
 
 def _closed(hand: _Hand, current: int, pushed: tuple[int, int], first: bool) -> str:
     """Add to a hand the opponent's actions that explain the chips and the round of the engine's question.
-
-    Args:
-        hand: the hand before the question.
-        current: number of the betting round according to the board.
-        pushed: chips that the bot and the opponent have put in according to the question.
-        first: whether this is the first question of the hand.
 
     Returns:
         Words for an error: what was expected, if no actions explain the question; else empty.
@@ -263,3 +244,57 @@ def _closed(hand: _Hand, current: int, pushed: tuple[int, int], first: bool) -> 
 
 def _wrong(line: str, expected: str) -> str:
     return f"line {line[:60]!r}: expected {expected}"
+
+
+MOST_OF_LINE = 4096
+"""Largest number of bytes that are read as one line; a longer line is cut into several lines."""
+
+Note = Callable[[str], None]
+
+
+class Answers(Protocol):
+    """Chooses the bot's answer to a question, as `spewy.competitions.upac.runtime.player.Player` does."""
+
+    def answer(self, spot: Spot, /) -> str: ...
+
+
+def serve(source: IO[bytes], sink: IO[bytes], player: Answers, note: Note) -> int:
+    """Answer the engine's lines until the engine closes a stream.
+
+    If the player fails, the bot calls, and notes a line that begins with ``WARNING``.
+
+    Returns:
+        The number of hands that began.
+    """
+    table = Table()
+    while line := source.readline(MOST_OF_LINE):
+        text = line.decode("ascii", errors="replace").strip()
+        note(f"< {text}")
+        answer = _answer(table, text, player, note)
+        if not answer:
+            continue
+        note(f"> {answer}")
+        try:
+            sink.write(f"{answer}\n".encode("ascii"))
+            sink.flush()
+        except BrokenPipeError:
+            note("the engine has closed the pipe")
+            break
+    return table.hands
+
+
+def _answer(table: Table, text: str, player: Answers, note: Note) -> str:
+    heard = table.hear(text)
+    if heard.wrong:
+        note(f"WARNING {heard.wrong}")
+    if not heard.asked:
+        return ""
+    if heard.spot is None:
+        return "C"
+    try:
+        answer = player.answer(heard.spot)
+    except Exception as error:  # a missing answer would lose the game
+        note(f"WARNING no answer to {text!r} because of {type(error).__name__}: {error}; the bot calls")
+        answer = "C"
+    table.answered(heard.spot, answer)
+    return answer

@@ -10,12 +10,11 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from numpy.typing import NDArray
 
-from spewy.competitions.upac.runtime.cards import HANDS, NUM_CARDS, Ints
+from buckets.cards.cards import NUM_CARDS
+from buckets.types import Floats, Ints
+from spewy.competitions.upac.runtime.cards import HANDS
 from spewy.competitions.upac.runtime.tables import FOLD, PLAYER, SPENT_0, SPENT_1, TOTAL, Tree
-
-Floats = NDArray[np.float64]
 
 ITERATIONS = 60
 """Largest number of iterations."""
@@ -58,10 +57,6 @@ class River:
     def solve(self, seconds: float, iterations: int = ITERATIONS) -> dict[int, Floats]:
         """Solve the river by CFR+.
 
-        Args:
-            seconds: time limit; no iteration starts later.
-            iterations: largest number of iterations; at least one is done.
-
         Returns:
             The average strategy ``[action, hand]`` at each decision, by node; hands are the acting player's in
             ``held``.
@@ -92,7 +87,6 @@ class River:
 
         Args:
             play: strategy at each decision, ``[action, hand]``.
-            p: number of the player.
         """
         reach = {self.root: self.weights[p]}
         for node in self.decisions:
@@ -105,7 +99,6 @@ class River:
 
         Args:
             reach: the opponent's reach ``[hand]`` of each node.
-            p: number of the player.
         """
         out: dict[int, Floats] = {}
         for folds, sums_over in ((True, self._met[p].all), (False, self._met[p].beaten)):
@@ -123,7 +116,6 @@ class River:
 
         Args:
             play: strategy at each decision, ``[action, hand]``.
-            p: the player who responds.
         """
         values = self.ends(self.reach(play, 1 - p), p)
         for node in reversed(self.decisions):
@@ -139,7 +131,6 @@ class River:
         Args:
             play: strategy at each decision, ``[action, hand]``.
             reach: the opponent's reach ``[hand]`` of each node.
-            p: number of the player.
 
         Returns:
             For each decision, the last first: its node, the values of its actions ``[action, hand]``, and the values of
