@@ -70,8 +70,7 @@ def tournament(file: Path, out: Path | None, page: Path | None, workers: int | N
     if page is not None:
         check_file(page, (".md",))
     from spewy.competitions.tournament.file import read_tournament
-    from spewy.competitions.tournament.page import page_text
-    from spewy.competitions.tournament.tournament import play_tournament
+    from spewy.competitions.tournament.tournament import page_text, play_tournament
 
     contents = read_tournament(file)
     if contents.higc is not None:
@@ -109,7 +108,7 @@ def _print_ports(contents: TournamentFile) -> None:
 def _pairs(stage: Stage) -> Table:
     from rich.table import Table
 
-    from spewy.competitions.tournament.page import cell
+    from spewy.competitions.tournament.tournament import cell
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column(f"{stage.title}, {stage.unit}", no_wrap=True)

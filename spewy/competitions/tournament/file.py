@@ -117,16 +117,10 @@ class TournamentFile(Section):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the bots."""
         return tuple(bot.name for bot in self.bots)
 
 
 def read_tournament(path: Path) -> TournamentFile:
-    """Read a tournament file.
-
-    Raises:
-        InputError: the file cannot be read, or one of its keys is wrong.
-    """
     subject = f"tournament {path_text(path)}"
     try:
         tournament = TournamentFile.model_validate(read_toml(path, subject))
