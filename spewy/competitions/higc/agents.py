@@ -47,11 +47,8 @@ class Agents:
     """Makes the agents that play the HIGC's games, and solves small games for them.
 
     Attributes:
-        lockers: folders of poker solves.
-        solved: folder in which solved games are stored.
         resolve: when a poker bot re-solves: "never", "off-tree" or "always".
         seconds: seconds that an agent searches for an answer.
-        prepare_seconds: seconds to solve a game that is not stored yet.
         note: called with a text after each solve, and if a game can only be played by pot odds.
     """
 

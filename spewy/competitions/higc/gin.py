@@ -20,13 +20,7 @@ DRAW_UPCARD, DRAW_STOCK, PASS, KNOCK, MELDS = 52, 53, 54, 55, 56
 
 
 class GinAgent(Agent):
-    """Plays one seat of gin rummy.
-
-    Args:
-        game: gin rummy with the standard deck and hand size.
-        seat: number of the player.
-        seed: seed of the choice between equally good actions.
-    """
+    """Plays one seat of gin rummy."""
 
     def __init__(self, game: SpielGame, seat: int, seed: int) -> None:
         import pyspiel

@@ -71,7 +71,6 @@ class Public:
     """The cards and chips that a state of a poker game shows to one player.
 
     Attributes:
-        hole: the player's own cards.
         board: the public cards, in the order of the deck and not of the deal.
         spent: chips that each player has put in.
     """
@@ -86,10 +85,8 @@ class PokerTable:
     """A poker game of OpenSpiel.
 
     Attributes:
-        game: rules of the game.
         actions: OpenSpiel's numbering of the actions, one of the literals of `Actions`.
         menu: bets by action number, as in `MENUS`; empty unless ``actions`` is "menu".
-        dialect: form of the referee's protocol, which determines the tensors.
         sizes: number of values in each tensor.
         hole, board, spent: positions of hole cards, public cards and chips in the concatenated tensors.
     """
@@ -306,10 +303,7 @@ class PokerAgent(Agent):
     If a state cannot follow from the previous state, the agent checks or calls from then on; in Kuhn poker it passes.
 
     Args:
-        table: the poker game to play.
         bot: the bot that plays; the agent's `close` closes it.
-        seat: number of the bot's player.
-        seed: seed of the bot's random choices in all matches.
         note: called by `close` with the number of decisions from each source, such as the stored strategy or a
             re-solve, and with the bot's failures.
     """

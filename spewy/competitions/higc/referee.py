@@ -50,8 +50,6 @@ class Limits:
     """Time limits of a match, and the numbers of faults that shut a player down.
 
     Attributes:
-        dialect: form of the protocol that the players speak.
-        act: seconds for an answer.
         chance: seconds for which the referee waits at each chance node before it draws the outcome.
         prepare: additional seconds for the first answer or, in the older dialect, seconds until a player must be ready.
         leave: seconds within which a player's process must end after the match.
@@ -77,10 +75,7 @@ class Fault:
     """Something that a player did wrong in a match, such as an illegal action or a late answer.
 
     Attributes:
-        seat: the player's number.
-        kind: kind of the fault, such as "late" (`Kind` lists all kinds).
         state: number of the state in the match, from 1; 0 before the first state.
-        text: description for the log.
     """
 
     seat: int
@@ -95,8 +90,6 @@ class Played:
 
     Attributes:
         history: OpenSpiel's numbers of all actions, including those of chance.
-        returns: what each player won.
-        faults: faults of both players.
         out: whether each player was shut down, so that the referee chose its actions.
         slowest: seconds of each player's slowest answer.
     """
@@ -223,7 +216,6 @@ class _Match:
         )
 
     def _step(self, state: SpielState) -> None:
-        """Show a state to both players, wait for their answers, and apply the answers."""
         self.number += 1
         if self.number > MOST_STATES:
             raise InputError(f"game {self.game.name!r}: the match did not end within {MOST_STATES:,} states")

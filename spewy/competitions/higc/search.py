@@ -140,7 +140,6 @@ class Particles:
         seconds: time limit for one update of the sample.
 
     Attributes:
-        states: the states of the sample.
         did: the player's own action at the last state; None: it was not to act.
     """
 

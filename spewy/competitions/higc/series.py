@@ -58,8 +58,6 @@ class Spewy(Entrant):
     """The bot of ``spewy play higc``.
 
     Attributes:
-        lockers: folders of solves that the bot plays poker from.
-        solved: folder in which the bot stores games that it has solved.
         seconds: seconds that the bot searches for an answer.
     """
 
@@ -76,12 +74,7 @@ class Series:
     """Specification of a series of matches of one game between two bots.
 
     Attributes:
-        game: OpenSpiel's name of the game.
-        bots: both bots.
-        names: the bots' names in logs.
         matches: number of matches, half of them with swapped seats.
-        seed: seed of all random choices.
-        limits: time limits and tolerated faults.
     """
 
     game: str
@@ -115,7 +108,6 @@ class Record:
     """The result of one match by bot: the first bot of the series comes first, whatever its seat.
 
     Attributes:
-        number: number of the match in its run.
         swapped: whether the first bot was player 1.
         returns: what each bot won, in the game's units.
         faults: kind and text of each fault, by bot.
@@ -131,12 +123,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a series so far.
-
-    Attributes:
-        records: matches that were played.
-        complete: whether all matches of the series were played.
-    """
+    """The result of a series so far."""
 
     records: tuple[Record, ...]
     complete: bool

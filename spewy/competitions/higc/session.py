@@ -64,13 +64,10 @@ class Session:
 
     Args:
         prepare: function of (game's name, player's number) that makes the agent.
-        dialect: the referee's form of the protocol: ``rules`` or ``older`` (`spewy.competitions.higc.text`).
-        note: called with a warning about each failure.
         seed: seed of the random actions after a failure.
 
     Attributes:
         is_over: whether the conversation is over, so that the bot's process must end.
-        scores: scores of the completed matches.
     """
 
     def __init__(

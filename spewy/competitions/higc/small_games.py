@@ -123,7 +123,6 @@ class _Walk:
     Attributes:
         nodes: depth, owner, parent, slot, chance and payoff of each node, as in `SpielTree`.
         sets: position of the first action of each information set, by player and key.
-        actions: OpenSpiel's number of each action.
     """
 
     game: SpielGame
@@ -222,8 +221,6 @@ class SpielStrategy:
 
     Attributes:
         average: average frequency of each action, ``[position]``, in the order of `SpielTree.actions`.
-        exploitability: exploitability in the game's units.
-        iterations: number of iterations.
     """
 
     average: Floats
@@ -339,12 +336,10 @@ class Tabular:
     """The strategy of a game by information set, as it is stored in a file: NumPy's ``.npz`` without pickles.
 
     Attributes:
-        name: OpenSpiel's name of the game.
         keys: key of each information set, ascending, ``[set]``.
         first: position of each set's first action, then the number of all actions, ``[set + 1]``.
         actions: OpenSpiel's number of each action, ``[position]``.
         average: frequency of each action, ``[position]``.
-        exploitability: exploitability in the game's units.
     """
 
     name: str

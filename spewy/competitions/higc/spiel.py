@@ -25,7 +25,6 @@ class SpielGame:
     """A two-player game of OpenSpiel.
 
     Args:
-        name: OpenSpiel's name of the game with its parameters.
         dialect: dialect of the protocol, which determines the tensors: see `spewy.competitions.higc.text`.
     """
 

@@ -51,12 +51,8 @@ class Results:
     A *baseline* is the server's estimate of the chips that it would have won with the client's cards.
 
     Attributes:
-        winnings: chips that the client has won in each hand.
         baselines: baseline of each hand in chips; None for a hand for which the server has sent none.
         faults: number of times that the bot failed.
-        lost: number of hands that were begun and not finished.
-        short: number of raises below the smallest legal raise.
-        big_blind: the big blind in chips.
         unfinished: number of the hand that is being played; None between two hands.
     """
 
@@ -103,11 +99,9 @@ class Open:
     """A hand that is being played, as it is stored in case of an interruption.
 
     Attributes:
-        number: number of the hand.
         fields: the server's last answer.
         sent: the client's action that was sent after that answer; None: no action was sent.
         since: time of the last message, in seconds since the epoch.
-        faults: texts of the hand's faults so far.
     """
 
     number: int
@@ -127,8 +121,6 @@ class Record:
 
     Args:
         folder: an existing folder that this process has locked.
-        game: the game that is played.
-        url: address of the server.
         user: the user's name at the server; empty without a login.
         names: names of the client's bot and of the server.
         bot: identity of the client's bot (`spewy.match.entrant.Entrant.identity`), and the seed of its random choices.
@@ -136,7 +128,6 @@ class Record:
     Attributes:
         token: the session's token; None before the first answer.
         hand: the hand that is being played; None between two hands.
-        count: number of finished hands.
     """
 
     def __init__(

@@ -29,7 +29,6 @@ class Login:
     """Name and password with which a client logs in at the server.
 
     Attributes:
-        user: the user's name.
         password: the user's password, which never appears in logs or messages to the user.
     """
 
@@ -41,12 +40,7 @@ class Session:
     """A session at Slumbot's server, which a bot plays hand after hand.
 
     Args:
-        server: connection to the server.
         bot: the bot that plays; the caller closes it.
-        record: stores the session in its folder.
-        names: names of the bot and of the server in logs.
-        login: the user; None: nobody logs in.
-        seed: seed of the bot's random choices.
 
     Attributes:
         seconds: seconds that the bot took for each answer.

@@ -40,7 +40,6 @@ class Replayed:
     """A hand that was read from the text of its actions.
 
     Attributes:
-        hand: the hand as it was played; a raise in it may be below the smallest legal raise.
         legal: the hand with every such raise increased to the smallest legal raise; None if these larger raises would
             have ended the hand, or a round, earlier.
         put_in_before: chips that each player had put in before the current round.
@@ -218,10 +217,8 @@ class Answer:
 
     Attributes:
         old_action: the actions before the client's last action; None if the server does not send them.
-        action: all actions so far.
         position: the client's player number: 0 is the big blind, 1 the button.
         played: the hand with all actions so far and the known cards.
-        token: the session's token; None if the server does not send it.
         winnings: chips that the client has won; None while the hand goes on.
         baseline: the server's estimate of the chips that it would have won with the client's cards; None if unknown.
         session_total: chips that the client has won in the session by the server's count; None if it sends none.

@@ -54,7 +54,6 @@ class Reply:
     """An answer of the server.
 
     Attributes:
-        fields: the JSON object.
         repeated: whether the request was repeated although the server may have received it before.
     """
 
@@ -66,7 +65,6 @@ class _FailedError(Exception):
     """A request failed, and can be repeated.
 
     Args:
-        text: description of the failure.
         received: whether the server may have received the request.
         pause: seconds that the server asks to wait before the next attempt.
     """

@@ -38,7 +38,6 @@ class Table:
     """Results of all pairs of bots.
 
     Attributes:
-        names: names of the bots.
         won: chips or points that the first bot of each pair won from the second bot; pairs are in the order of
             ``names``.
     """

@@ -82,9 +82,6 @@ class Stage:
     """Matches of all pairs of bots, in one game or in one set of a qualifying round.
 
     Attributes:
-        title: description of the stage.
-        unit: unit of the results.
-        names: names of the bots.
         played: results by pair; pairs stand in the order of ``names``.
         ranking: ranking by the rules. In a qualifying set the bots that proceed share the first place.
     """
@@ -107,12 +104,7 @@ class Outcome:
     """The result of a tournament.
 
     Attributes:
-        name: name of the tournament.
-        rules: rules by which the bots were ranked.
-        stages: the stages, in the order of play.
-        ranking: ranking of all bots.
         ratings: Elo ratings, by UPAC's rules only.
-        notes: further remarks, such as disqualifications.
     """
 
     name: str

@@ -43,8 +43,6 @@ class Spent:
     """The most time and memory that a bot used in any of its games.
 
     Attributes:
-        slowest: seconds for one answer.
-        game: seconds for all answers of a game.
         cpu: processor seconds of a game, including the start of the bot; 0 if unknown.
         mib: memory in MiB; 0 if unknown.
         unasked: number of lines, in all games, that the bot wrote while no question was open.
@@ -62,7 +60,6 @@ class Contender:
     """A bot that can be started for a game.
 
     Attributes:
-        name: the bot's name in reports.
         open: starts the bot for one game, given a seed and the bot's name in messages.
         spent: time and memory that the bot used; zero for a bot in this process.
     """
@@ -178,10 +175,7 @@ class Game:
     """The result of a finished game between two bots.
 
     Attributes:
-        seed: seed of the cards.
         swapped: whether the first bot had seat 1 (the challenger's) instead of seat 0 (the defender's).
-        share: share of all chips that the first bot had at the end.
-        rounds: number of hands that were played.
         fault: error that ended the game early; empty if there was none.
     """
 
@@ -324,16 +318,13 @@ class Standing:
     """The first bot's score over several games.
 
     Attributes:
-        games: number of games.
         won, drawn, lost: number of games that the first bot ended with more than half, half, or less than half of the
             chips.
-        share: mean share of the chips.
         half: half the width of the 95 % interval of the share, from pairs of games with equal cards; nan for fewer than
             two pairs.
         elo: difference of Elo ratings that the mean share corresponds to; infinite if the first bot won or lost all
             chips.
         ratings: Elo ratings of both bots by the competition's rule, updated after each game, from 1500.
-        faults: errors that ended games early.
     """
 
     games: int

@@ -93,13 +93,7 @@ def open_tables(file: Path) -> Tables:
 
 
 class PackageBot(NamedTuple):
-    """An unpacked package.
-
-    Attributes:
-        name: name of the bot.
-        run: shell command that starts the bot.
-        folder: folder to start the bot in.
-    """
+    """An unpacked package."""
 
     name: str
     run: str

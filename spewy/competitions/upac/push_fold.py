@@ -35,7 +35,6 @@ class PushFold:
     """An equilibrium of the push-or-fold game.
 
     Attributes:
-        stack: effective stack in chips.
         push: frequency with which the small blind goes all in, ``[starting hand]`` in the order of
             `buckets.preflop_classes`.
         call: frequency with which the big blind calls, ``[starting hand]``.
@@ -78,11 +77,7 @@ def push_fold(stack: int) -> PushFold:
 
 
 def values(stack: int, push: Floats, call: Floats) -> tuple[float, float]:
-    """Compute the mean chips that the small blind wins per hand, and the exploitability in chips.
-
-    Args:
-        push: frequency with which the small blind goes all in, ``[starting hand]``.
-    """
+    """Compute the mean chips that the small blind wins per hand, and the exploitability in chips."""
     pairs, margin = odds()
     weight = pairs / pairs.sum()
     own, small, big = weight.sum(axis=1), min(SMALL_BLIND, stack), min(BIG_BLIND, stack)

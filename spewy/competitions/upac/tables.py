@@ -238,11 +238,8 @@ class Decides(NamedTuple):
     The locker and the table store the frequencies of all actions of a decision but the last.
 
     Attributes:
-        round: round of the decision.
-        player: player to act.
         enters: betting line with which the round is entered.
         first_free: index of the decision's first stored frequency among the player's stored frequencies in the chunk.
-        n_actions: number of actions.
         slot: index of the decision's first stored frequency in the bot's table of the round.
     """
 

@@ -58,8 +58,6 @@ class Player:
     """Chooses the bot's action whenever the competition's engine asks for one.
 
     Args:
-        tables: the stored strategies that the bot plays.
-        seed: seed of all random choices.
         seconds: time limit for solving a river; 0: play the stored strategies on rivers.
     """
 

@@ -35,8 +35,6 @@ class Spot:
 
     Attributes:
         number: number of the hand, from 1.
-        hole: the bot's own cards.
-        board: public cards.
         button: whether the bot has the small blind; this player acts first before the flop and last after it.
         pushed: chips that the bot and the opponent have put in during the hand, blinds included.
         stacks: stacks of the bot and the opponent when the hand began.
@@ -74,7 +72,6 @@ class Heard:
 
     Attributes:
         spot: the state in which the bot must answer; None if the line asks nothing, or the question cannot be read.
-        asked: whether the line asks for an answer.
         wrong: error text of an invalid line; empty for a valid line.
     """
 

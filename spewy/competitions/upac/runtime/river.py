@@ -24,7 +24,6 @@ class River:
     """A river to be solved: its betting tree and both ranges.
 
     Args:
-        tree: betting tree for one stack.
         root: node at which the river begins.
         weights: both ranges, each ``[hand]``; hands are rows of `HANDS`.
         strengths: strength of each hand, ``[hand]``; values of hands that the board blocks do not matter.
@@ -83,11 +82,7 @@ class River:
         return int(self.tree.nodes[node, PLAYER])
 
     def reach(self, play: dict[int, Floats], p: int) -> dict[int, Floats]:
-        """Compute the reach ``[hand]`` with which a player comes to each node.
-
-        Args:
-            play: strategy at each decision, ``[action, hand]``.
-        """
+        """Compute the reach ``[hand]`` with which a player comes to each node."""
         reach = {self.root: self.weights[p]}
         for node in self.decisions:
             for number, child in enumerate(self.tree.children(node)):
@@ -112,11 +107,7 @@ class River:
         return out
 
     def best(self, play: dict[int, Floats], p: int) -> Floats:
-        """Return the value ``[hand]`` of a player's best response to the opponent's strategy.
-
-        Args:
-            play: strategy at each decision, ``[action, hand]``.
-        """
+        """Return the value ``[hand]`` of a player's best response to the opponent's strategy."""
         values = self.ends(self.reach(play, 1 - p), p)
         for node in reversed(self.decisions):
             action_values = np.stack([values[child] for child in self.tree.children(node)])
@@ -127,10 +118,6 @@ class River:
         self, play: dict[int, Floats], reach: dict[int, Floats], p: int
     ) -> list[tuple[int, Floats, Floats]]:
         """Compute the values of a player's actions at all decisions of this player.
-
-        Args:
-            play: strategy at each decision, ``[action, hand]``.
-            reach: the opponent's reach ``[hand]`` of each node.
 
         Returns:
             For each decision, the last first: its node, the values of its actions ``[action, hand]``, and the values of

@@ -63,7 +63,6 @@ class Tree(NamedTuple):
     """A betting tree as an array, for one effective stack; player 0 is the big blind.
 
     Attributes:
-        stack: effective stack in chips.
         nodes: ``[node, column]``. The columns are: the player to act, or -1 if the betting is over; the betting round;
             the first child; the number of children; the action that leads to the node (-1: fold, 0: check or call,
             else the total of a raise in chips); the row of the decision's first action in the strategy array of its
@@ -80,12 +79,7 @@ class Tree(NamedTuple):
 
 
 class Tables:
-    """The open file with all that the bot plays from: push-or-fold tables, board buckets, and stored strategies.
-
-    Args:
-        file: path or content of the file.
-        name: name of the file in error messages.
-    """
+    """The open file with all that the bot plays from: push-or-fold tables, board buckets, and stored strategies."""
 
     def __init__(self, file: Path | BytesIO, name: str) -> None:
         self.name = name
