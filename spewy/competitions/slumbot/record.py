@@ -21,9 +21,11 @@ import re
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from pydantic import BaseModel, Field
 
 from spewy.competitions.slumbot.text import Answer
 from spewy.errors import InputError, one_line, path_text, shown
@@ -94,8 +96,7 @@ class Results:
         return Mean.of([won - baseline for won, baseline in self.with_baseline], self.big_blind)
 
 
-@dataclass
-class Open:
+class Open(BaseModel, extra="forbid", strict=True):
     """A hand that is being played, as it is stored in case of an interruption.
 
     Attributes:
@@ -107,13 +108,22 @@ class Open:
     number: int
     fields: dict[str, Any]
     sent: str | None = None
-    since: float = field(default_factory=time.time)
-    faults: list[str] = field(default_factory=list)
+    since: float = Field(default_factory=time.time)
+    faults: list[str] = []
 
     @property
     def is_forgotten(self) -> bool:
         """Whether the last message about the hand is more than a day old, so that the server has forgotten the hand."""
         return time.time() - self.since > IDLE
+
+
+class _State(BaseModel, strict=True):
+    """A line of ``session.jsonl``."""
+
+    url: str
+    user: str
+    token: str | None
+    hand: Open | None
 
 
 class Record:
@@ -165,12 +175,9 @@ class Record:
             hand: the hand; None: no hand is being played.
         """
         self.token, self.hand = token or self.token, hand
-        open_hand = None
-        if hand is not None:
-            fields = {name: value for name, value in hand.fields.items() if name != "token"}
-            open_hand = {**vars(hand), "fields": fields}
-        state = {"url": self._url, "user": self._user, "token": self.token, "hand": open_hand}
-        line = json.dumps(state) + "\n"
+        without_token = {"hand": {"fields": {"token"}}} if hand is not None else None
+        state = _State(url=self._url, user=self._user, token=self.token, hand=hand)
+        line = json.dumps(state.model_dump(exclude=without_token)) + "\n"
         if self._size is None or (hand is None and self._size > MOST_STATE):
             replace_text(self._state, line, private=True)
             self._size = len(line)
@@ -262,24 +269,16 @@ class Record:
         try:
             text = read_text(self._state, subject)
             whole = text[: text.rfind("\n")]  # a last line without an end was cut
-            state = json.loads(whole.rpartition("\n")[2])
-            url, user, token, hand = (state[name] for name in ("url", "user", "token", "hand"))
-            opened = None if hand is None else Open(**hand)
-        except (ValueError, KeyError, TypeError, RecursionError):
-            opened, url, user, token = None, None, None, 0
-        if not (opened is None or _is_sound(opened)) or not isinstance(token, str | None):
-            raise InputError(f"{subject}: expected a session that this command has written; remove the file")
-        if (url, user) != (self._url, self._user):
+            state = _State.model_validate(json.loads(whole.rpartition("\n")[2]))
+        except (ValueError, RecursionError):
             raise InputError(
-                f"{subject}: its session is at {shown(url)} as {shown(user)}, and this one is at "
+                f"{subject}: expected a session that this command has written; remove the file"
+            ) from None
+        if (state.url, state.user) != (self._url, self._user):
+            raise InputError(
+                f"{subject}: its session is at {shown(state.url)} as {shown(state.user)}, and this one is at "
                 f"{shown(self._url)} as {shown(self._user)}; use another folder"
             )
-        self.token = token
-        if opened is not None and opened.number == self.count:  # else the log has the hand already
-            self.hand = opened
-
-
-def _is_sound(hand: Open) -> bool:
-    kinds = (hand.number, int), (hand.fields, dict), (hand.since, int | float), (hand.sent, str | None)
-    whole = all(isinstance(value, kind) for value, kind in kinds) and isinstance(hand.faults, list)
-    return whole and all(isinstance(text, str) for text in hand.faults)
+        self.token = state.token
+        if state.hand is not None and state.hand.number == self.count:  # else the log has the hand already
+            self.hand = state.hand

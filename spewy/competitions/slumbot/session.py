@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from spewy.bot.bot import Bot
 from spewy.competitions.slumbot.record import Open, Record, Results
@@ -78,7 +78,7 @@ class Session:
                 self._continue(opened)
             else:
                 answer, fields = self._new_hand()
-                self._play_hand(answer, Open(self._record.count, fields))
+                self._play_hand(answer, Open(number=self._record.count, fields=fields))
             watch(self._record.count)
 
     def _continue(self, opened: Open) -> None:
@@ -154,7 +154,7 @@ class Session:
         while not answer.is_over:
             sent_before = opened.sent is not None
             incr = opened.sent or answer.played.incr(self._decide(answer))
-            self._keep(None, Open(opened.number, opened.fields, incr))
+            self._keep(None, Open(number=opened.number, fields=opened.fields, sent=incr))
             answer, opened = self._act(answer, incr, opened.number, sent_before)
             self._keep(answer.token, opened)
         over = answer.played.hand.seen_by(position)
@@ -162,7 +162,7 @@ class Session:
         self._finish(answer, opened.number)
 
     def _keep(self, token: str | None, opened: Open) -> None:
-        self._record.keep(token, replace(opened, faults=list(self._faults)))
+        self._record.keep(token, opened.model_copy(update={"faults": list(self._faults)}))
 
     def _act(self, before: Answer, incr: str, number: int, sent_before: bool) -> tuple[Answer, Open]:
         try:
@@ -189,7 +189,7 @@ class Session:
             self._fault(
                 f"action {incr} {place} was sent again, since its answer was lost; the server may have played it twice"
             )
-        return answer, Open(number, reply.fields)
+        return answer, Open(number=number, fields=reply.fields)
 
     def _decide(self, answer: Answer) -> str:
         """Ask the bot for an action.

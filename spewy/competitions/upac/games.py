@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -197,12 +197,14 @@ def play_games(
     for seed in seeds:
         for swapped in (False, True):
             seated = contenders[::-1] if swapped else contenders
-            shares, rounds, fault = _game(rules, (seated[0], seated[1]), seed, seconds, log)
+            shares, rounds, fault = _game(
+                rules, (seated[0], seated[1]), seed, seconds, log or (lambda text: None)
+            )
             yield Game(seed, swapped, shares[int(swapped)], rounds, fault)
 
 
 def _game(
-    rules: Rules, contenders: tuple[Contender, Contender], seed: int, seconds: float, log: Log | None
+    rules: Rules, contenders: tuple[Contender, Contender], seed: int, seconds: float, log: Log
 ) -> tuple[tuple[float, float], int, str]:
     """Play one game between two bots in their seats.
 
@@ -214,18 +216,24 @@ def _game(
         try:
             seats = []
             for place, contender in enumerate(contenders):
-                seats.append(_Seat(contender, contender.open(2 * seed + place, contender.name), seconds))
-                held.callback(seats[-1].close)
+                channel = contender.open(2 * seed + place, contender.name)
+                seats.append(
+                    held.enter_context(closing(_Seat(contender, channel, seconds, NAMES[place], log)))
+                )
             for number in range(1, rules.rounds + 1):
-                if log:
-                    log(f"System > round {number}/{rules.rounds}")
-                stacks = _hand(rules, rng, stacks, (number - 1) % 2, (seats[0], seats[1]), log)
+                log(f"System > round {number}/{rules.rounds}")
+                lines, reply = play_hand(rules, dealt(rng), stacks, (number - 1) % 2), ""
+                try:
+                    while True:
+                        line = lines.send(reply) if reply else next(lines)
+                        reply = seats[line.seat].reply(line)
+                except StopIteration as end:
+                    stacks = end.value
                 if not min(stacks):
                     break
         except BadReplyError as error:
             lost = (0.0, 1.0) if error.seat == 0 else (1.0, 0.0)
-            if log:
-                log(f"System > {error}")
+            log(f"System > {error}")
             return lost, number, f"{contenders[error.seat].name}: {error}"
     total = sum(stacks)
     return (stacks[0] / total, stacks[1] / total), number, ""
@@ -234,24 +242,31 @@ def _game(
 class _Seat:
     """A bot in a game; records the time and memory that the bot uses."""
 
-    def __init__(self, contender: Contender, channel: Channel, seconds: float) -> None:
+    def __init__(self, contender: Contender, channel: Channel, seconds: float, name: str, log: Log) -> None:
         self._channel, self._seconds, self._spent = channel, seconds, contender.spent
-        self._game = 0.0
+        self._name, self._log, self._game = name, log, 0.0
 
-    def send(self, text: str) -> None:
-        self._channel.send(text, time.monotonic() + self._seconds)
+    def reply(self, line: Line) -> str:
+        """Send a line and return the bot's reply; empty if the line does not ask for a reply."""
+        self._log(f"{self._name} < {line.text}")
+        try:
+            if not line.asks:
+                self._channel.send(line.text, time.monotonic() + self._seconds)
+                return ""
+            reply = self._asked(line)
+        except PeerError as error:
+            raise BadReplyError(line.seat, str(error).partition(": ")[2]) from None
+        self._log(f"{self._name} > {visible(reply)}")
+        return reply or " "
 
-    def ask(self, text: str) -> str:
-        """Send a line and return the bot's answer.
-
-        By the competition's rules, a line that the bot wrote before the question counts as its answer.
-        """
+    def _asked(self, line: Line) -> str:
+        """Ask a question. By the competition's rules, a line that the bot wrote before it counts as the answer."""
         if isinstance(self._channel, Program):
             self._spent.unasked += self._channel.read_available() > 0
         begun = time.monotonic()
-        self.send(text)
+        self._channel.send(line.text, begun + self._seconds)
         try:
-            line = self._channel.receive(begun + self._seconds)
+            answer = self._channel.receive(begun + self._seconds)
         except TimedOutError:
             limit = f"{self._seconds:g} s"
             raise PeerError(f"{self._channel.peer}: expected an answer within {limit}, found none") from None
@@ -261,56 +276,19 @@ class _Seat:
             if isinstance(self._channel, Program):
                 self._spent.slowest = max(self._spent.slowest, seconds)
                 self._spent.game = max(self._spent.game, self._game)
-        if line is None:
+        if answer is None:
             raise self._channel.gone("an answer")
-        return line.decode("ascii", errors="replace")
+        return answer.decode("ascii", errors="replace")
 
     def close(self) -> None:
         """Kill a program with its child processes, and record its time and memory."""
         if isinstance(self._channel, Program):
             usage = self._channel.usage()
             self._channel.end()
-            self._spent.cpu, self._spent.mib = (
-                max(self._spent.cpu, usage.cpu),
-                max(self._spent.mib, usage.mib),
-            )
+            self._spent.cpu = max(self._spent.cpu, usage.cpu)
+            self._spent.mib = max(self._spent.mib, usage.mib)
             self._spent.unasked += self._channel.read_available()
         self._channel.close()
-
-
-def _hand(
-    rules: Rules,
-    rng: Random,
-    stacks: tuple[int, int],
-    button: int,
-    seats: tuple[_Seat, _Seat],
-    log: Log | None,
-) -> tuple[int, int]:
-    lines = play_hand(rules, dealt(rng), stacks, button)
-    reply = ""
-    while True:
-        try:
-            line = lines.send(reply) if reply else next(lines)
-        except StopIteration as end:
-            after: tuple[int, int] = end.value
-            return after
-        reply = _reply(line, seats[line.seat], log)
-
-
-def _reply(line: Line, seat: _Seat, log: Log | None) -> str:
-    """Send a line and return the bot's reply; empty if the line does not ask for a reply."""
-    if log:
-        log(f"{NAMES[line.seat]} < {line.text}")
-    try:
-        if not line.asks:
-            seat.send(line.text)
-            return ""
-        reply = seat.ask(line.text)
-    except PeerError as error:
-        raise BadReplyError(line.seat, str(error).partition(": ")[2]) from None
-    if log:
-        log(f"{NAMES[line.seat]} > {visible(reply)}")
-    return reply or " "
 
 
 @dataclass(frozen=True)
