@@ -28,11 +28,12 @@ from buckets.cards import card_name
 from spewy.bot.bot import Bot
 from spewy.bot.options import Options
 from spewy.competitions.slumbot.record import IDLE
-from spewy.competitions.slumbot.text import actions_text, parse_incr, slumbot_game
+from spewy.competitions.slumbot.text import incr_text, parse_incr, slumbot_game
 from spewy.errors import InputError, PeerError, shown
+from spewy.game.hand import Hand
 from spewy.match.cards import Dealt, deals, hand_seed
 from spewy.match.entrant import parse_entrant
-from spewy.match.table import Table
+from spewy.match.table import Table, decisions
 
 HOST = "127.0.0.1"
 MOST_BODY = 10_000
@@ -259,6 +260,17 @@ class _Handler(BaseHTTPRequestHandler):
         if not isinstance(fields, dict):
             raise WrongRequestError("expected a JSON object")
         return fields
+
+
+def actions_text(hand: Hand) -> str:
+    """Return all actions of a hand in the text of Slumbot's protocol, such as ``b300c/b400``."""
+    rounds = ["" for _ in hand.betting.rounds]
+    before, now = 0, 0
+    for state, action in decisions(hand):
+        if state.betting.round != now:
+            before, now = max(state.betting.spent), state.betting.round
+        rounds[now] += incr_text(state, action, before)
+    return "/".join(rounds)
 
 
 def _require(fields: dict[str, Any], *names: str) -> None:
