@@ -8,9 +8,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain, count
 from typing import Literal
 
 import numpy as np
@@ -162,25 +162,14 @@ def poker_table(name: str, dialect: Dialect) -> PokerTable | None:
 
 
 def _small(name: str, actions: Actions, dialect: Dialect) -> PokerTable:
-    """Make Kuhn or Leduc poker.
-
-    In the dialect ``rules`` the tensor shows the player, the private card, the community card and the chips. In the
-    older dialect, the first tensor has the chips and, in Leduc poker, the player and the community card; the second
-    tensor has the player and the private card.
-    """
+    """Make Kuhn or Leduc poker; in the older dialect, Kuhn poker's public tensor does not show the player."""
     game = load_game(name)
     n = game.num_ranks * game.num_suits
     m = n if sum(game.num_board_cards) else 0
-    if dialect == "rules":
-        end = 2 + n + m
-        return PokerTable(
-            game, actions, {}, dialect, (end + 2,), slice(2, 2 + n), slice(2 + n, end), slice(end, end + 2)
-        )
-    start = 2 if m else 0
-    first = start + m + 2
-    hole = slice(first + 2, first + 2 + n)
-    board, spent = slice(start, start + m), slice(start + m, first)
-    return PokerTable(game, actions, {}, dialect, (first, 2 + n), hole, board, spent)
+    tensors = [[("player", 2), ("hole", n), ("board", m), ("spent", 2)]]
+    if dialect == "older":
+        tensors = [[("player", 2 if m else 0), ("board", m), ("spent", 2)], [("player", 2), ("hole", n)]]
+    return _table(game, actions, {}, dialect, tensors)
 
 
 def _universal(parameters: Mapping[str, str]) -> PokerTable | None:
@@ -194,17 +183,27 @@ def _universal(parameters: Mapping[str, str]) -> PokerTable | None:
         return None
     game = parse_game(_game_text(fields, limit), "universal_poker")
     n = game.num_ranks * game.num_suits
-    full = not limit and abstraction == "fullgame"
-    return PokerTable(
-        game,
-        "limit" if limit else "full" if full else "menu",
-        {} if limit or full else MENUS[abstraction],
-        "rules",
-        (4 + 2 * n,),
-        slice(2, 2 + n),
-        slice(2 + n, 2 + 2 * n),
-        slice(2 + 2 * n, 4 + 2 * n),
-    )
+    actions: Actions = "limit" if limit else "full" if abstraction == "fullgame" else "menu"
+    menu = MENUS[abstraction] if actions == "menu" else {}
+    tensor = [("player", 2), ("hole", n), ("board", n), ("spent", 2)]
+    return _table(game, actions, menu, "rules", [tensor])
+
+
+def _table(
+    game: Game,
+    actions: Actions,
+    menu: Mapping[int, float],
+    dialect: Dialect,
+    tensors: Sequence[Sequence[tuple[str, int]]],
+) -> PokerTable:
+    """Make a poker game from the parts of its tensors, each with its number of values."""
+    places, begin = dict[str, slice](), 0
+    for name, size in chain.from_iterable(tensors):
+        places[name] = slice(begin, begin + size)
+        begin += size
+    sizes = tuple(sum(size for _, size in tensor) for tensor in tensors)
+    hole, board, spent = (places[name] for name in ("hole", "board", "spent"))
+    return PokerTable(game, actions, menu, dialect, sizes, hole, board, spent)
 
 
 def _game_text(fields: Mapping[str, str], limit: bool) -> str:

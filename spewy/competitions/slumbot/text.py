@@ -23,7 +23,6 @@ from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game, load_game
 from spewy.game.hand import Hand, HoleCards
 from spewy.match.acpc_text import read_action
-from spewy.match.table import decisions
 
 GAME = "holdem.nolimit.2p.reverse_blinds"
 """Name of the game that Slumbot plays."""
@@ -77,22 +76,6 @@ def incr_text(hand: Hand, action: str, put_in_before: int) -> str:
     if action.startswith("r"):
         return f"b{int(action[1:]) - put_in_before}"
     return "k" if action == "c" and not hand.betting.can_fold else action
-
-
-def actions_text(hand: Hand) -> str:
-    """Return all actions of a hand in the text of Slumbot's protocol, with a ``/`` between two rounds.
-
-    >>> hand = Hand.start(slumbot_game()).apply("r300").apply("c")
-    >>> actions_text(hand.deal(parse_cards("QsJh2h")).apply("r700"))
-    'b300c/b400'
-    """
-    rounds = ["" for _ in hand.betting.rounds]
-    before, now = 0, 0
-    for state, action in decisions(hand):
-        if state.betting.round != now:
-            before, now = max(state.betting.spent), state.betting.round
-        rounds[now] += incr_text(state, action, before)
-    return "/".join(rounds)
 
 
 def parse_incr(hand: Hand, incr: str, put_in_before: int) -> str:
