@@ -109,16 +109,17 @@ class Server:
             without_user = self.url.rpartition("@")[2]
             raise InputError(f"--url: expected an address such as {URL}, found {shown(without_user)}")
         self.is_private = parts.scheme == "https" or is_local(host)
-        self._client = httpx.Client(
-            headers=HEADERS,
-            verify=ssl.create_default_context(),  # trusts the system's certificates, as other programs do
-            trust_env=not is_local(host),  # no proxy is asked for a server on this machine
-            timeout=self.timeout,
-            limits=httpx.Limits(
-                max_keepalive_connections=0
-            ),  # a request on a dead connection would be sent twice
-            event_hooks={"response": [self._refuse_redirection]},
-        )
+        try:
+            self._client = httpx.Client(
+                headers=HEADERS,
+                verify=ssl.create_default_context(),  # trusts the system's certificates, as other programs do
+                trust_env=not is_local(host),  # no proxy is asked for a server on this machine
+                timeout=self.timeout,
+                limits=httpx.Limits(max_keepalive_connections=0),  # else a request may meet a dead connection
+                event_hooks={"response": [self._refuse_redirection]},
+            )
+        except (ValueError, ImportError) as error:  # an address that httpx does not know, or SOCKS
+            raise InputError(f"proxy of the environment: {one_line(str(error), 200)}") from None
         self._secrets: set[str] = set()
 
     def post(self, path: str, fields: Mapping[str, Any]) -> Reply:
