@@ -217,10 +217,6 @@ def play_out(state: SpielState, player: int, rng: Random, most: int) -> float:
 
 
 def _gap(first: State, second: State) -> int:
-    """Return how much two states differ for a player.
-
-    Returns:
-        The number of tensor bytes that differ, plus 1,000 if the legal actions differ.
-    """
+    """Return the number of tensor bytes that differ, plus 1,000 if the legal actions differ."""
     pairs = zip(b"".join(first.tensors), b"".join(second.tensors), strict=False)
     return sum(one != two for one, two in pairs) + 1000 * (first.legal != second.legal)

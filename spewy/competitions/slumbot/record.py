@@ -232,11 +232,7 @@ class Record:
         replace_text(self._log, text[: ends[-1]] if ends else head)
 
     def _read_log(self) -> None:
-        """Read the results and the numbers of comments of all finished hands.
-
-        Raises:
-            InputError: the log was changed or damaged.
-        """
+        """Read the results and the numbers of comments of all finished hands."""
         text = read_text(self._log, self._subject)
         hands = {after: line for line, after in _HAND.findall(text)}
         for number, (logged, won, baseline) in enumerate(_RESULT.findall(text)):

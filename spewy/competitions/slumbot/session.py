@@ -101,11 +101,7 @@ class Session:
             self._lose(f"it was interrupted and cannot be continued: {error}")
 
     def _new_hand(self) -> tuple[Answer, dict[str, object]]:
-        """Ask the server for a new hand, after a login if the session has no token yet.
-
-        Returns:
-            The state in which the hand begins, and the server's JSON object.
-        """
+        """Ask for a new hand, after a login if there is no token; return its state and the server's JSON object."""
         known = self._record.token
         if known is None and self._login is not None:
             self._log_in(self._login)
@@ -192,12 +188,7 @@ class Session:
         return answer, Open(number=number, fields=reply.fields)
 
     def _decide(self, answer: Answer) -> str:
-        """Ask the bot for an action.
-
-        Returns:
-            An ACPC action that is legal in the hand as it was played. The bot sees a version of the hand in which
-            raises below the smallest legal raise are increased to that raise.
-        """
+        """Ask the bot, which sees the hand's legal form; return an ACPC action for the hand as it was played."""
         played, position = answer.played, answer.position
         if played.legal is None or played.legal.to_act != position:
             # The hand is over in the legal form, which the bot sees. In the hand as played a few chips are left.

@@ -187,10 +187,9 @@ def _sums(names: Sequence[str], worth: Worth) -> dict[str, float]:
 
 
 def _eliminated(names: Sequence[str], worth: Worth, least: int) -> tuple[list[str], Ranking]:
-    """Eliminate the bots with the smallest gain from the remaining bots, again and again, while ``least`` bots remain.
+    """Eliminate those with the smallest gain from the remaining bots, again and again, while ``least`` bots remain.
 
-    Returns:
-        The remaining bots, and the ranking of the eliminated bots.
+    Returns the remaining bots, and the ranking of the eliminated bots.
     """
     remaining, below = list(names), Ranking()
     while len(remaining) > least:

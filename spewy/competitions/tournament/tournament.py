@@ -176,10 +176,9 @@ class _Acpc(_Games):
         return Outcome(self.file.name, self.file.rules, tuple(stages), ranking + gone)
 
     def _qualify(self, names: tuple[str, ...]) -> tuple[tuple[str, ...], list[Stage], Ranking]:
-        """Play qualifying rounds with the bots in random sets, until fewer than ten remain or a round eliminates none.
+        """Play rounds with the bots in random sets, until fewer than ten remain or a round eliminates none.
 
-        Returns:
-            The remaining bots, the stages, and the ranking of the eliminated bots; later eliminations rank higher.
+        Returns the remaining bots, the stages, and the ranking of the others; later eliminations rank higher.
         """
         stages, gone, rng = list[Stage](), Ranking(), Random(self.file.seed)
         number = 0

@@ -206,11 +206,7 @@ def play_games(
 def _game(
     rules: Rules, contenders: tuple[Contender, Contender], seed: int, seconds: float, log: Log
 ) -> tuple[tuple[float, float], int, str]:
-    """Play one game between two bots in their seats.
-
-    Returns:
-        Each seat's share of all chips, the number of hands, and the error that ended the game early, or an empty text.
-    """
+    """Play one game; return each seat's share of the chips, the number of hands, and the error that ended it."""
     rng, stacks, number = Random(seed), (rules.chips, rules.chips), 0
     with ExitStack() as held:
         try:

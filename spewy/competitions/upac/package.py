@@ -121,11 +121,7 @@ def unpack(package: Path, folder: Path) -> PackageBot:
 
 
 def _build(command: str, folder: Path) -> str:
-    """Run a package's build command, and kill all processes that it has left.
-
-    Returns:
-        The reason why the build failed; empty if it succeeded.
-    """
+    """Run a build command, and kill all processes that it has left; return why it failed, or an empty text."""
     deadline, lines = time.monotonic() + BUILD_SECONDS, deque[bytes](maxlen=BUILD_LINES)
     if "\0" in command:
         return "embedded null byte"

@@ -151,11 +151,7 @@ def _require_together(
 
 
 def _in_order(boards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sort boards by the bot's board numbers.
-
-    Returns:
-        The differences of successive numbers, and the boards in the bot's canonical suits.
-    """
+    """Sort boards by the bot's numbers; return the numbers' differences, and the boards in canonical suits."""
     keys, _ = canonical(boards)
     order = np.argsort(keys)
     _, perms = canonical(boards[order])
@@ -220,14 +216,7 @@ def _rung_tables(policy: BucketPolicy, n_board_buckets: Sequence[int]) -> Arrays
 
 
 def _coarse(free: np.ndarray) -> np.ndarray:
-    """Convert the frequencies of all actions but a decision's last from bytes to whole fifteenths (0 to 15).
-
-    Args:
-        free: bytes ``[row, action]``.
-
-    Returns:
-        Fifteenths ``[action, row]``.
-    """
+    """Convert stored bytes ``[row, action]``, of all actions but a decision's last, to fifteenths ``[action, row]``."""
     out: np.ndarray = np.rint(free.T.astype(np.float64) * (ALWAYS / MOST)).astype(np.uint8)
     return out
 

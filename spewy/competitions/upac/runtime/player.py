@@ -93,11 +93,7 @@ class Player:
         return self._by_odds(spot)
 
     def _by_table(self, spot: Spot) -> str:
-        """Choose an action by the strategy that was solved for the nearest stack.
-
-        Returns:
-            The answer to the engine; empty if the strategy's betting tree does not cover the betting so far.
-        """
+        """Choose an action by the nearest stack's strategy; empty if its tree does not cover the betting."""
         if spot.rounds is None or not self._tables.stacks:
             return ""
         rung = nearest(self._tables.stacks, spot.effective)
@@ -144,10 +140,9 @@ class Player:
         return {node: play[node][:, at] for node in own_nodes}
 
     def _came(self, tree: Tree, spot: Spot) -> tuple[Came, int] | None:
-        """Follow the betting of a hand through a betting tree, with bets that the tree lacks translated.
+        """Follow the betting through a tree, with bets that the tree lacks translated, to a path and its last node.
 
-        Returns:
-            The path and the node that it leads to; None if the tree does not cover the betting.
+        Returns None if the tree does not cover the betting.
         """
         assert spot.rounds is not None
         node, done = 0, 0
@@ -172,11 +167,7 @@ class Player:
         return (path, node) if is_own and same_round else None
 
     def _taken_for(self, tree: Tree, node: int, action: str, highest: int, effective: int) -> int | None:
-        """Translate an action at the table to an action of a betting tree.
-
-        Returns:
-            Index of the tree's action at the node; None for a raise at a node without raises.
-        """
+        """Return the place of the tree's action for an action at the table; None if the node lacks raises."""
         totals = [int(tree.nodes[child, TOTAL]) for child in tree.children(node)]
         if action == "c":
             return totals.index(CALL)

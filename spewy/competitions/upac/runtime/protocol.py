@@ -119,10 +119,9 @@ class _Hand:
         return wrong
 
     def follow(self, own: int, other: int, effective: int) -> str:
-        """Add the opponent's actions since the bot's last answer, which follow from the chips in the engine's question.
+        """Add the opponent's actions since the bot's last answer, which follow from the chips in a question.
 
-        Returns:
-            What was expected, if no actions explain the question; else an empty text.
+        Returns what was expected, if no actions explain the question; else an empty text.
         """
         current, passed = {0: 0, 3: 1, 4: 2, 5: 3}[len(self.board)], len(self.rounds) - 1
         own, other = min(own, effective), min(other, effective)

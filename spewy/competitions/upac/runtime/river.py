@@ -117,11 +117,9 @@ class River:
     def _values(
         self, play: dict[int, Floats], reach: dict[int, Floats], p: int
     ) -> list[tuple[int, Floats, Floats]]:
-        """Compute the values of a player's actions at all decisions of this player.
+        """Compute a player's values at its decisions, the last first.
 
-        Returns:
-            For each decision, the last first: its node, the values of its actions ``[action, hand]``, and the values of
-            the strategy ``[hand]``.
+        Each decision has its node, the values of its actions ``[action, hand]``, and those of the strategy ``[hand]``.
         """
         values, out = self.ends(reach, p), []
         for node in reversed(self.decisions):
@@ -137,10 +135,7 @@ class River:
 class _Met:
     """Computes, for each hand of a player, sums over the opponent's hands that share no card with the hand.
 
-    Args:
-        own_hands: the player's hands, as rows of `HANDS`.
-        other_hands: the opponent's hands, as rows of `HANDS`.
-        strengths: strength of each hand, ``[hand]``.
+    The hands are rows of `HANDS`; ``strengths`` are those of all hands, ``[hand]``.
     """
 
     def __init__(self, own_hands: Ints, other_hands: Ints, strengths: Ints) -> None:
@@ -164,14 +159,7 @@ class _Met:
         """Position of each own hand in the list of the opponent's hands by strength; the list's length if absent."""
 
     def all(self, reach: Floats) -> Floats:
-        """Sum each column of ``reach`` over the opponent's hands that share no card with each own hand.
-
-        Args:
-            reach: ``[hand of the opponent, column]``.
-
-        Returns:
-            The sums ``[own hand, column]``.
-        """
+        """Sum ``reach``, ``[hand of the opponent, column]``; the sums are ``[own hand, column]``."""
         ordered = self._ordered(reach)
         by_card = ordered[self._with_card].sum(axis=1)
         first, second = self._cards.T
@@ -179,16 +167,7 @@ class _Met:
         return out
 
     def beaten(self, reach: Floats) -> Floats:
-        """Sum each column of ``reach`` over weaker hands, and subtract the sum over stronger hands.
-
-        Only the opponent's hands that share no card with the own hand count.
-
-        Args:
-            reach: ``[hand of the opponent, column]``.
-
-        Returns:
-            The differences ``[own hand, column]``.
-        """
+        """Sum ``reach`` as in `all`, over weaker hands, and subtract the sum over stronger hands."""
         ordered = self._ordered(reach)
         sums = _sums(ordered[:-1])
         out: Floats = sums[self._low] + sums[self._high] - sums[-1]
