@@ -47,7 +47,7 @@ SEND_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Limits:
-    """Time limits of a match, and the numbers of faults that shut a player down.
+    """Time limits of a match in seconds, and the numbers of faults that shut a player down.
 
     Attributes:
         chance: seconds for which the referee waits at each chance node before it draws the outcome.

@@ -61,6 +61,7 @@ class HigcSection(Section):
     """The section ``[higc]``: a tournament by the HIGC's rules.
 
     Attributes:
+        seconds: seconds for an answer.
         chance_seconds: seconds that the referee waits at each chance node.
         prepare_seconds: seconds to prepare before the first answer.
         search_seconds: seconds that the bot ``spewy`` searches for an answer.

@@ -43,6 +43,7 @@ class Spent:
     """The most time and memory that a bot used in any of its games.
 
     Attributes:
+        slowest, game: seconds for one answer, and for all answers of a game.
         cpu: processor seconds of a game, including the start of the bot; 0 if unknown.
         mib: memory in MiB; 0 if unknown.
         unasked: number of lines, in all games, that the bot wrote while no question was open.
@@ -98,7 +99,7 @@ class Contenders(Closing):
         if entrant.kind == "tables":  # plays without a new process for each game
             tables = open_tables(Path(entrant.value))
             self._held.callback(tables.close)
-            return Contender(entrant.name, lambda seed, peer: _player(Player(tables, seed), peer))
+            return Contender(entrant.name, lambda seed, peer: _local(Player(tables, seed).answer, peer))
         if entrant.kind == "package":
             folder = self._held.enter_context(scratch_folder("upac"))
             bot = unpack(Path(entrant.value), folder)
@@ -107,7 +108,11 @@ class Contenders(Closing):
 
 
 def rule_contender(name: str, rule: Rule) -> Contender:
-    return Contender(name, lambda seed, peer: _local(rule, seed, peer))
+    def opened(seed: int, peer: str) -> Channel:
+        rng = Random(seed)
+        return _local(lambda spot: rule(spot, rng), peer)
+
+    return Contender(name, opened)
 
 
 def command_contender(
@@ -122,19 +127,15 @@ def command_contender(
     return Contender(name, lambda seed, peer: Program(["sh", "-c", command], peer, folder=folder, log=log))
 
 
-def _player(player: Player, peer: str) -> Channel:
-    return _local(lambda spot, rng: player.answer(spot), 0, peer)
-
-
-def _local(rule: Rule, seed: int, peer: str) -> Channel:
-    """Return a channel to a bot in this process that answers by a rule; ``peer`` is the bot's name in messages."""
-    table, rng = Table(), Random(seed)
+def _local(answer_to: Callable[[Spot], str], peer: str) -> Channel:
+    """Return a channel to a bot in this process; ``peer`` is the bot's name in messages."""
+    table = Table()
 
     def hear(line: str) -> list[str]:
         spot = table.hear(line).spot
         if spot is None:
             return []
-        answer = rule(spot, rng)
+        answer = answer_to(spot)
         table.answered(spot, answer)
         return [answer]
 
@@ -176,6 +177,7 @@ class Game:
 
     Attributes:
         swapped: whether the first bot had seat 1 (the challenger's) instead of seat 0 (the defender's).
+        share: share of all chips that the first bot had at the end.
         fault: error that ended the game early; empty if there was none.
     """
 
