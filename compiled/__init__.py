@@ -15,26 +15,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from compiled.cache import folder, stamp
-    from compiled.decorators import inlined, kernel, part
+    from compiled.decorators import folder, inlined, kernel, part, stamp
 
 __all__ = ["folder", "inlined", "kernel", "part", "stamp"]
-
-_MODULES = {
-    "folder": "cache",
-    "inlined": "decorators",
-    "kernel": "decorators",
-    "part": "decorators",
-    "stamp": "cache",
-}
 
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name
 
     def __getattr__(name: str) -> object:
         """Import a public name at its first use, so that `compiled.errors` does not load Numba."""
-        if name not in _MODULES:
+        if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+        return getattr(import_module(f"{__name__}.decorators"), name)
 
 
 def __dir__() -> list[str]:

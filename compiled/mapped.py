@@ -19,7 +19,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from compiled.llvm import intrinsic
+from compiled.vector import intrinsic
 
 PAGE = mmap.PAGESIZE
 _DONT_NEED = 4  # the value of MADV_DONTNEED on Linux and macOS; POSIX does not fix it
@@ -28,11 +28,7 @@ _DONT_NEED = 4  # the value of MADV_DONTNEED on Linux and macOS; POSIX does not 
 def mapped(folder: Path, size: int, dtype: Any) -> tuple[np.ndarray, mmap.mmap | None]:
     """Make an array of zeros that is mapped from an unnamed temporary file in ``folder``.
 
-    Returns:
-        The array, and the mapping of its file; the mapping is None if ``size`` is 0.
-
-    Raises:
-        OSError: the folder cannot be written, or its disk has no room.
+    The second result is the mapping of the file; None if ``size`` is 0.
     """
     n_bytes = size * np.dtype(dtype).itemsize
     if not n_bytes:

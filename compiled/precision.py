@@ -6,8 +6,9 @@ so Numba compiles each kernel separately for the two precisions. In the list bel
 offset in elements, and x a vector of 16 float32:
 
     load_as(kind, a, i)           16 consecutive numbers as a vector of float32
-    store_as(kind, a, i, x, d)    write vector x; `HALF` adds d / `DITHER_STEPS` of the last bit, then rounds toward 0
-    prefetch_as(kind, a, i)       prefetch the cache line of a number
+    store_as(kind, a, i, x, d)    write vector x; `HALF` adds d / `DITHER_STEPS` of the last bit, then rounds toward 0,
+                                  and numbers beyond the range of a float16 become plus or minus `LARGEST`
+    prefetch_as(kind, a, i)       prefetch the cache line of a number; any address is allowed
     size_of(kind)                 size of a number in bytes
     quantum_of(kind, x)           distance from each x >= 0 to the next larger stored number, a power of 2
 
@@ -25,8 +26,7 @@ from llvmlite.binding import get_host_cpu_features
 from numba import types
 from numba.core import cgutils
 
-from compiled.llvm import FLOAT, intrinsic, pointer, shuffle, spread
-from compiled.vector import VECTORS, WIDTH
+from compiled.vector import FLOAT, VECTORS, WIDTH, intrinsic, pointer, shuffle, spread
 
 SINGLE, HALF = np.int32(0), np.int16(0)
 """The two precisions of stored numbers: float32 and float16."""
@@ -49,8 +49,6 @@ _KINDS = {types.int32: (ir.VectorType(FLOAT, WIDTH), 4), types.int16: (_HALVES, 
 
 @intrinsic
 def load_as(typing_context: Any, kind: Any, address: Any, index: Any) -> Any:
-    """Read 16 consecutive numbers of precision ``kind`` (`SINGLE` or `HALF`) as a vector of float32."""
-
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return read_as(builder, sig.args[0], *args[1:])
 
@@ -59,12 +57,6 @@ def load_as(typing_context: Any, kind: Any, address: Any, index: Any) -> Any:
 
 @intrinsic
 def store_as(typing_context: Any, kind: Any, address: Any, index: Any, value: Any, dither: Any) -> Any:
-    """Write a vector of 16 float32 to 16 consecutive numbers of precision ``kind`` (`SINGLE` or `HALF`).
-
-    A conversion to float16 adds ``dither`` / `DITHER_STEPS` of the last bit, then rounds toward 0. Numbers beyond the
-    range of a float16 become plus or minus `LARGEST`.
-    """
-
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         write_as(builder, sig.args[0], *args[1:])
         return context.get_dummy_value()
@@ -74,8 +66,6 @@ def store_as(typing_context: Any, kind: Any, address: Any, index: Any, value: An
 
 @intrinsic
 def prefetch_as(typing_context: Any, kind: Any, address: Any, index: Any) -> Any:
-    """Prefetch the cache line of element ``index`` of an array, for reading and writing; any address is allowed."""
-
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         ask_for(builder, sig.args[0], *args[1:])
         return context.get_dummy_value()
@@ -85,8 +75,6 @@ def prefetch_as(typing_context: Any, kind: Any, address: Any, index: Any) -> Any
 
 @intrinsic
 def size_of(typing_context: Any, kind: Any) -> Any:
-    """Size in bytes of a number of precision ``kind``: 4 for `SINGLE`, 2 for `HALF`."""
-
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return context.get_constant(types.intp, _KINDS[sig.args[0]][1])
 
@@ -95,8 +83,6 @@ def size_of(typing_context: Any, kind: Any) -> Any:
 
 @intrinsic
 def quantum_of(typing_context: Any, kind: Any, x: Any) -> Any:
-    """Distance from each number x >= 0 of a vector to the next larger number of precision ``kind``, a power of 2."""
-
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         words = ir.VectorType(ir.IntType(32), WIDTH)
         exponent = ir.Constant(words, [0x7F800000] * WIDTH)
@@ -109,20 +95,17 @@ def quantum_of(typing_context: Any, kind: Any, x: Any) -> Any:
 
 
 def read_as(builder: Any, kind: Any, address: Any, index: Any) -> Any:
-    """Emit the LLVM code of `load_as`."""
     stored, n_bytes = _KINDS[kind]
     return _widened(builder, builder.load(pointer(builder, address, index, stored, n_bytes), align=n_bytes))
 
 
 def write_as(builder: Any, kind: Any, address: Any, index: Any, value: Any, dither: Any) -> None:
-    """Emit the LLVM code of `store_as`."""
     stored, n_bytes = _KINDS[kind]
     place = pointer(builder, address, index, stored, n_bytes)
     builder.store(value if stored == value.type else _halved(builder, value, dither), place, align=n_bytes)
 
 
 def ask_for(builder: Any, kind: Any, address: Any, index: Any) -> None:
-    """Emit the LLVM code of `prefetch_as`."""
     byte, number = ir.IntType(8), ir.IntType(32)
     function = ir.FunctionType(ir.VoidType(), [byte.as_pointer(), number, number, number])
     called = cgutils.get_or_insert_function(builder.module, function, "llvm.prefetch.p0")

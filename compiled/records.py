@@ -21,8 +21,7 @@ from numba import typeof, types
 from numba.core.datamodel import PrimitiveModel, register_default
 from numba.extending import NativeValue, unbox
 
-from compiled.llvm import intrinsic, pointer
-from compiled.vector import aligned, bare
+from compiled.vector import aligned, bare, intrinsic, pointer
 
 _FORMATS: dict[type, tuple[str, int]] = {
     bool: ("?", 1),
@@ -112,9 +111,7 @@ _types: dict[Any, tuple[PackedType, struct.Struct]] = {}
 def _spread(bundle: Any, numbers: list[Any]) -> Any:
     """Append all numbers of nested tuples to a list, in order, with addresses in place of arrays and `Records`.
 
-    Returns:
-        The class of the tuple together with the classes of its members, nested; for `Records` also the class of the
-        rows.
+    The result is the class of the tuple with the classes of its members, nested; for `Records` also that of the rows.
     """
     kind = type(bundle)
     if isinstance(bundle, np.ndarray):
@@ -130,11 +127,7 @@ def _spread(bundle: Any, numbers: list[Any]) -> Any:
 
 
 def _format(shape: Any) -> tuple[str, int]:
-    """Format of a tuple for the module `struct`, in LLVM's layout, and the tuple's alignment in bytes.
-
-    Args:
-        shape: the nested classes that `_spread` returns.
-    """
+    """Format of a tuple for the module `struct`, in LLVM's layout, and the tuple's alignment in bytes."""
     if not isinstance(shape, tuple):
         return _FORMATS[shape]
     if shape[0] is Records:

@@ -37,9 +37,8 @@ from numba.core.datamodel import PrimitiveModel, register_default
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 
-from compiled.llvm import FLOAT, FUSE, intrinsic, pointer, spread
 from compiled.precision import ask_for, read_as, write_as
-from compiled.vector import VECTORS, WIDTH, VectorType
+from compiled.vector import FLOAT, FUSE, VECTORS, WIDTH, VectorType, intrinsic, pointer, spread
 
 _VECTOR, _LONG = ir.VectorType(FLOAT, WIDTH), ir.IntType(64)
 
@@ -77,8 +76,6 @@ def _offsets(n: Any) -> Any:
 
 @intrinsic
 def stepped(typing_context: Any, like: Any, first: Any, step: Any) -> Any:
-    """Make a tuple of the offsets ``first``, ``first + step``, ..., as long as the tuple ``like``."""
-
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         steps = (builder.mul(args[2], ir.Constant(_LONG, k)) for k in range(like.count))
         return _joined(builder, [builder.add(args[1], step) for step in steps])
@@ -89,8 +86,6 @@ def stepped(typing_context: Any, like: Any, first: Any, step: Any) -> Any:
 def _each_with_number(compute: Any) -> Any:
     @intrinsic
     def function(typing_context: Any, offsets: Any, number: Any) -> Any:
-        """Shift, scale or cap each offset of a tuple by a number."""
-
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             return _joined(builder, [compute(builder, k, args[1]) for k in _parts(builder, args[0])])
 
@@ -107,8 +102,6 @@ scaled = _each_with_number(lambda b, k, by: b.mul(k, by))
 def _each_from(kind: Any, n_bytes: int) -> Any:
     @intrinsic
     def function(typing_context: Any, address: Any, offsets: Any) -> Any:
-        """Read an array of whole numbers at each of several offsets, and return the numbers as a tuple of offsets."""
-
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             read = (
                 builder.load(pointer(builder, args[0], k, kind, n_bytes), align=n_bytes)
@@ -126,8 +119,6 @@ int64_each, int32_each = _each_from(_LONG, 8), _each_from(ir.IntType(32), 4)
 
 @intrinsic
 def load_each(typing_context: Any, address: Any, offsets: Any) -> Any:
-    """Read a vector of 16 consecutive float32 at each offset of an array."""
-
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         places = (pointer(builder, args[0], k, _VECTOR, 4) for k in _parts(builder, args[1]))
         return _joined(builder, [builder.load(place, align=4) for place in places])
@@ -137,8 +128,6 @@ def load_each(typing_context: Any, address: Any, offsets: Any) -> Any:
 
 @intrinsic
 def store_each(typing_context: Any, address: Any, offsets: Any, several: Any) -> Any:
-    """Write several vectors to a float32 array, one vector at each offset."""
-
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         for k, part in zip(_parts(builder, args[1]), _parts(builder, args[2]), strict=True):
             builder.store(part, pointer(builder, args[0], k, _VECTOR, 4), align=4)
@@ -149,8 +138,6 @@ def store_each(typing_context: Any, address: Any, offsets: Any, several: Any) ->
 
 @intrinsic
 def load_each_as(typing_context: Any, kind: Any, address: Any, offsets: Any) -> Any:
-    """Read a vector of 16 consecutive numbers of precision ``kind`` at each offset of an array."""
-
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return _joined(builder, [read_as(builder, sig.args[0], args[1], k) for k in _parts(builder, args[2])])
 
@@ -161,11 +148,6 @@ def load_each_as(typing_context: Any, kind: Any, address: Any, offsets: Any) -> 
 def store_each_as(
     typing_context: Any, kind: Any, address: Any, offsets: Any, several: Any, dither: Any
 ) -> Any:
-    """Write several vectors to an array of precision ``kind``, one vector at each offset.
-
-    The argument ``dither`` determines the rounding of 16-bit numbers, see `compiled.precision`.
-    """
-
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         for k, part in zip(_parts(builder, args[2]), _parts(builder, args[3]), strict=True):
             write_as(builder, sig.args[0], args[1], k, part, args[4])
@@ -176,8 +158,6 @@ def store_each_as(
 
 @intrinsic
 def prefetch_each(typing_context: Any, kind: Any, address: Any, offsets: Any) -> Any:
-    """Prefetch the cache lines at several offsets of an array of precision ``kind``."""
-
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         for k in _parts(builder, args[2]):
             ask_for(builder, sig.args[0], args[1], k)
@@ -188,8 +168,6 @@ def prefetch_each(typing_context: Any, kind: Any, address: Any, offsets: Any) ->
 
 @intrinsic
 def positive_each(typing_context: Any, several: Any) -> Any:
-    """Replace the negative numbers of several vectors by 0."""
-
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         zero = ir.Constant(_VECTOR, [0.0] * WIDTH)
         parts = _parts(builder, args[0])
@@ -200,8 +178,6 @@ def positive_each(typing_context: Any, several: Any) -> Any:
 
 @intrinsic
 def larger_each(typing_context: Any, several: Any, others: Any) -> Any:
-    """Take the larger number of each pair of numbers of several vectors and as many other vectors."""
-
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         both = zip(*(_parts(builder, arg) for arg in args), strict=True)
         return _joined(builder, [builder.select(builder.fcmp_ordered(">", x, y), x, y) for x, y in both])
@@ -211,8 +187,6 @@ def larger_each(typing_context: Any, several: Any, others: Any) -> Any:
 
 @intrinsic
 def where_each(typing_context: Any, condition: Any, several: Any, other: Any) -> Any:
-    """Take the numbers of several vectors where vector ``condition`` is positive, else the numbers of ``other``."""
-
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         positive = builder.fcmp_ordered(">", args[0], ir.Constant(_VECTOR, [0.0] * WIDTH))
         return _joined(builder, [builder.select(positive, x, args[2]) for x in _parts(builder, args[1])])
@@ -222,8 +196,6 @@ def where_each(typing_context: Any, condition: Any, several: Any, other: Any) ->
 
 @intrinsic
 def total_each(typing_context: Any, several: Any) -> Any:
-    """Add several vectors up, from left to right."""
-
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         first, *rest = _parts(builder, args[0])
         for part in rest:
@@ -235,8 +207,6 @@ def total_each(typing_context: Any, several: Any) -> Any:
 
 @intrinsic
 def fill_each(typing_context: Any, like: Any, number: Any) -> Any:
-    """Make vectors with ``number`` in all elements, as many vectors as the tuple ``like`` has offsets."""
-
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return _joined(builder, [spread(builder, args[1], WIDTH)] * like.count)
 
@@ -245,8 +215,6 @@ def fill_each(typing_context: Any, like: Any, number: Any) -> Any:
 
 @intrinsic
 def first_only(typing_context: Any, several: Any, n: Any) -> Any:
-    """Keep the first n of several vectors, and replace the remaining vectors by zeros."""
-
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         zero = ir.Constant(_VECTOR, [0.0] * WIDTH)
         parts = enumerate(_parts(builder, args[0]))
@@ -258,8 +226,6 @@ def first_only(typing_context: Any, several: Any, n: Any) -> Any:
 
 @intrinsic
 def chain(typing_context: Any, start: Any, x: Any, y: Any) -> Any:
-    """Compute ``start + x[0] * y[0] + x[1] * y[1] + ...`` for several vectors x and y, from left to right."""
-
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         total = args[0]
         for left, right in zip(_parts(builder, args[1]), _parts(builder, args[2]), strict=True):
@@ -271,8 +237,6 @@ def chain(typing_context: Any, start: Any, x: Any, y: Any) -> Any:
 
 @intrinsic
 def paired(typing_context: Any, x: Any, y: Any) -> Any:
-    """Compute ``(x[0] * y[0] + x[1] * y[1]) + (x[2] * y[2] + x[3] * y[3])`` for four vectors x and four vectors y."""
-
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         both = zip(_parts(builder, args[0]), _parts(builder, args[1]), strict=True)
         a, b, c, d = (builder.fmul(left, right, flags=FUSE) for left, right in both)

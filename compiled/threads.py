@@ -19,8 +19,7 @@ from numba import types
 from numba.core import cgutils
 
 from compiled.decorators import kernel
-from compiled.llvm import intrinsic
-from compiled.vector import Address
+from compiled.vector import Address, intrinsic
 
 MEETING, CLAIMS, JUDGED, STOP, ABSENT, ASKED = 0, 8, 16, 24, 32, 40
 """Indices of the counters: barrier arrivals, claimed tasks, measurements, stop signals, absent threads, stop requests.

@@ -18,8 +18,16 @@ arrays alive. In the list, a is the address of an array, i an offset in elements
     where_number(c, x, y)         the elements of x where the vector c is not NaN, of y elsewhere
     maximum(x, y), floor16(x)     element by element
 
-`compiled.precision` loads and stores numbers in single or half precision, `compiled.transpose` transposes squares of 8
-x 8 numbers, and `compiled.several` computes with several vectors at once.
+Squares of 8 x 8 float32 are transposed from array a to array b. ``rows`` and ``columns`` are addresses of arrays of
+int64 offsets. For all r, s < 8:
+
+    transpose8(a, rows, k, i, b, j, stride)         b[j + s * stride + r] = a[rows[k + r] + i + s]
+    transpose8_even(a, i, apart, b, j, stride)      b[j + s * stride + r] = a[i + r * apart + s]
+    transpose8_to(a, i, apart, b, columns, k, j)    b[columns[k + s] + j + r] = a[i + r * apart + s]
+
+The functions `pointer`, `spread` and `shuffle` emit LLVM instructions for the intrinsics of this package.
+`compiled.precision` loads and stores numbers in single or half precision, and `compiled.several` computes with several
+vectors at once.
 
 LLVM may compute a product and a sum in one instruction (``contract``), so the last bits of results depend on the
 processor. It does not reorder other arithmetic.
@@ -37,14 +45,37 @@ from numba.core import cgutils
 from numba.core.datamodel import PrimitiveModel, register_default
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import intrinsic as _intrinsic
 
-from compiled.llvm import FLOAT, FUSE, intrinsic, pointer, spread
+intrinsic: Any = _intrinsic  # typed as Any: kernels call an intrinsic without its first argument
 
 WIDTH, TILE = 16, 8
-"""Number of elements of a vector, and number of rows of the squares that `compiled.transpose` transposes."""
+"""Number of elements of a vector, and number of rows of the squares that `transpose8` transposes."""
+FLOAT = ir.FloatType()
+FUSE = ("contract",)
+"""Fast-math flags of all arithmetic: LLVM may compute a product and a sum in one instruction."""
 
 Address = Any
 """Type of a field or argument that is an array outside kernels and the array's address inside kernels."""
+
+
+def pointer(builder: Any, address: Any, index: Any, kind: Any, n_bytes: int) -> Any:
+    """Emit a pointer to element ``index`` of the array at ``address``, whose elements have ``n_bytes`` bytes each."""
+    offset = builder.mul(index, ir.Constant(ir.IntType(64), n_bytes))
+    return builder.inttoptr(builder.add(address, offset), kind.as_pointer())
+
+
+def spread(builder: Any, number: Any, width: int) -> Any:
+    """Emit a vector of ``width`` elements that are all equal to ``number``."""
+    kind = ir.VectorType(number.type, width)
+    first = builder.insert_element(ir.Constant(kind, ir.Undefined), number, ir.Constant(ir.IntType(32), 0))
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), width), [0] * width)
+    return builder.shuffle_vector(first, first, zeros)
+
+
+def shuffle(builder: Any, x: Any, y: Any, mask: list[int]) -> Any:
+    """Emit the vector of elements ``mask[0]``, ``mask[1]``, ... of the concatenation of vectors x and y."""
+    return builder.shuffle_vector(x, y, ir.Constant(ir.VectorType(ir.IntType(32), len(mask)), mask))
 
 
 class VectorType(types.Type):
@@ -67,8 +98,6 @@ VECTORS = {width: VectorType(width) for width in (WIDTH, TILE)}
 def _reader(kind: Any, numba_type: Any, n_bytes: int) -> Any:
     @intrinsic
     def read(typing_context: Any, address: Any, index: Any) -> Any:
-        """Read element ``index`` of the array at ``address``."""
-
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             return builder.load(pointer(builder, *args, kind, n_bytes), align=n_bytes)
 
@@ -85,8 +114,6 @@ float32_at = _reader(FLOAT, types.float32, 4)
 
 @intrinsic
 def store(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
-    """Write a vector or one number to a float32 array, from element ``index`` on."""
-
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         builder.store(args[2], pointer(builder, *args[:2], args[2].type, 4), align=4)
         return context.get_dummy_value()
@@ -97,8 +124,6 @@ def store(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
 def _writer(kind: Any, n_bytes: int) -> Any:
     @intrinsic
     def put(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
-        """Write ``value`` to element ``index`` of the array at ``address``."""
-
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             builder.store(args[2], pointer(builder, *args[:2], args[2].type, n_bytes), align=n_bytes)
             return context.get_dummy_value()
@@ -118,8 +143,6 @@ put_int64, put_float64, put_int32 = (
 def _filler(width: int) -> Any:
     @intrinsic
     def fill(typing_context: Any, number: Any) -> Any:
-        """Make a vector with ``number`` in all elements."""
-
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             return spread(builder, args[0], width)
 
@@ -133,8 +156,6 @@ fill16, fill8 = _filler(WIDTH), _filler(TILE)
 
 @intrinsic
 def where_positive(typing_context: Any, condition: Any, yes: Any, no: Any) -> Any:
-    """Take the elements of ``yes`` where the vector ``condition`` is above 0, and the elements of ``no`` elsewhere."""
-
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         zero = ir.Constant(args[0].type, [0.0] * sig.args[0].width)
         return builder.select(builder.fcmp_ordered(">", args[0], zero), args[1], args[2])
@@ -144,8 +165,6 @@ def where_positive(typing_context: Any, condition: Any, yes: Any, no: Any) -> An
 
 @intrinsic
 def where_number(typing_context: Any, condition: Any, yes: Any, no: Any) -> Any:
-    """Take the elements of ``yes`` where the vector ``condition`` is not NaN, and the elements of ``no`` elsewhere."""
-
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.select(builder.fcmp_ordered("ord", args[0], args[0]), args[1], args[2])
 
@@ -154,8 +173,6 @@ def where_number(typing_context: Any, condition: Any, yes: Any, no: Any) -> Any:
 
 @intrinsic
 def maximum(typing_context: Any, x: Any, y: Any) -> Any:
-    """Take the larger number of each pair of elements of vectors x and y."""
-
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.select(builder.fcmp_ordered(">", *args), *args)
 
@@ -164,8 +181,6 @@ def maximum(typing_context: Any, x: Any, y: Any) -> Any:
 
 @intrinsic
 def floor16(typing_context: Any, x: Any) -> Any:
-    """Round each number of a vector down to a whole number."""
-
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         function = ir.FunctionType(args[0].type, [args[0].type])
         name = f"llvm.floor.v{sig.args[0].width}f32"
@@ -205,6 +220,84 @@ for _symbol, _method in (
     (operator.truediv, "fdiv"),
 ):
     _operator(_symbol, _method)
+
+
+@intrinsic
+def transpose8(
+    typing_context: Any, source: Any, rows: Any, first: Any, shift: Any, target: Any, start: Any, stride: Any
+) -> Any:
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        source_, rows_, first_, shift_, target_, start_, stride_ = args
+        starts = _listed(context, builder, rows_, first_, shift_)
+        _turn(context, builder, source_, starts, target_, _evenly(context, builder, start_, stride_))
+        return context.get_dummy_value()
+
+    return types.void(*[types.intp] * 7), generate
+
+
+@intrinsic
+def transpose8_even(
+    typing_context: Any, source: Any, first: Any, apart: Any, target: Any, start: Any, stride: Any
+) -> Any:
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        source_, first_, apart_, target_, start_, stride_ = args
+        starts = _evenly(context, builder, first_, apart_)
+        _turn(context, builder, source_, starts, target_, _evenly(context, builder, start_, stride_))
+        return context.get_dummy_value()
+
+    return types.void(*[types.intp] * 6), generate
+
+
+@intrinsic
+def transpose8_to(
+    typing_context: Any,
+    source: Any,
+    first: Any,
+    apart: Any,
+    target: Any,
+    columns: Any,
+    number: Any,
+    shift: Any,
+) -> Any:
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        source_, first_, apart_, target_, *listed = args
+        starts = _evenly(context, builder, first_, apart_)
+        _turn(context, builder, source_, starts, target_, _listed(context, builder, *listed))
+        return context.get_dummy_value()
+
+    return types.void(*[types.intp] * 7), generate
+
+
+def _evenly(context: Any, builder: Any, first: Any, apart: Any) -> list[Any]:
+    return [builder.add(first, builder.mul(apart, context.get_constant(types.intp, n))) for n in range(TILE)]
+
+
+def _listed(context: Any, builder: Any, places: Any, number: Any, shift: Any) -> list[Any]:
+    at = [builder.add(number, context.get_constant(types.intp, n)) for n in range(TILE)]
+    return [builder.add(builder.load(pointer(builder, places, n, ir.IntType(64), 8)), shift) for n in at]
+
+
+def _turn(context: Any, builder: Any, source: Any, rows: list[Any], target: Any, columns: list[Any]) -> None:
+    """Emit the transposition of 8 x 8 float32.
+
+    Four numbers of row r and four numbers of row r + 4 fill the two halves of one vector, so that later shuffles move
+    numbers only within a half. ``rows`` and ``columns`` are offsets of the eight rows and columns.
+    """
+    four, eight = ir.VectorType(FLOAT, 4), ir.VectorType(FLOAT, TILE)
+    low, high = [0, 8, 1, 9, 4, 12, 5, 13], [2, 10, 3, 11, 6, 14, 7, 15]
+    left, right = [0, 1, 8, 9, 4, 5, 12, 13], [2, 3, 10, 11, 6, 7, 14, 15]
+    to = iter(columns)
+    for group in (0, 4):
+        shift = context.get_constant(types.intp, group)
+        halves = [
+            builder.load(pointer(builder, source, builder.add(row, shift), four, 4), align=4) for row in rows
+        ]
+        v = [shuffle(builder, halves[r], halves[r + 4], list(range(8))) for r in range(4)]
+        for mask in (low, high):
+            x, y = (shuffle(builder, v[k], v[k + 1], mask) for k in (0, 2))
+            for pairs in (left, right):
+                place = pointer(builder, target, next(to), eight, 4)
+                builder.store(shuffle(builder, x, y, pairs), place, align=4)
 
 
 def aligned(size: int, dtype: Any = np.float32) -> np.ndarray:

@@ -26,19 +26,9 @@ from lockers.errors import (
     ReadOnlyLockerError,
     StorageError,
 )
-from lockers.folder import (
-    DATA,
-    LOCK,
-    discard_store,
-    holds_store,
-    lacks_manifest,
-    remove_store,
-    require_manifest,
-)
-from lockers.lmdb_store import LmdbStore, open_store
-from lockers.manifest import FORMAT
-from lockers.memory import MemoryStore
-from lockers.store import Reads, Store, Transaction
+from lockers.files import DATA, FORMAT, LOCK, discard_store, holds_store, lacks_manifest, require_manifest
+from lockers.lmdb import LmdbStore, open_store, remove_store
+from lockers.store import MemoryStore, Reads, Store, Transaction
 
 __all__ = [
     "DATA",

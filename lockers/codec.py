@@ -48,12 +48,7 @@ _MAX_BYTES = 2**32 - 1  # LMDB stores the length of a value in 32 bits
 def encode(array: Array, full_key: bytes) -> bytes:
     """Return an array as bytes with a checksum that covers the key; `decode` is the inverse.
 
-    Args:
-        array: The array.
-        full_key: The full key (`lockers.keys`) under which the bytes will be stored.
-
-    Raises:
-        LockerError: The array has a dtype, a number of axes or a size that a locker cannot hold.
+    The bytes will be stored under ``full_key`` (`lockers.keys`).
     """
     _require_storable(array, full_key)
     # asarray and not ascontiguousarray, which would turn 0 axes into 1.
@@ -70,12 +65,7 @@ def encode(array: Array, full_key: bytes) -> bytes:
 def decode(value: bytearray, full_key: bytes) -> Array:
     """Return the array that `encode` turned into bytes.
 
-    Args:
-        value: The bytes. The array shares their memory and is writable.
-        full_key: The full key (`lockers.keys`) under which the bytes were stored.
-
-    Raises:
-        DamagedLockerError: The bytes or the key are not those of `encode`.
+    The array shares the memory of ``value`` and is writable.
     """
     if len(value) < _START:
         raise _damaged(full_key, f"a header of {_START} bytes", f"{len(value)} bytes")
@@ -109,11 +99,7 @@ def decode(value: bytearray, full_key: bytes) -> Array:
 
 
 def decode_from(path: Path, value: bytearray, full_key: bytes) -> Array:
-    """Return the array that `encode` turned into bytes of the data file ``path``, which errors name.
-
-    Raises:
-        DamagedLockerError: The bytes or the key are not those of `encode`.
-    """
+    """Return the array that `encode` turned into bytes of the data file ``path``, which errors name."""
     try:
         return decode(value, full_key)
     except DamagedLockerError as error:

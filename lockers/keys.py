@@ -33,11 +33,7 @@ def full_key(locker: str, key: bytes) -> bytes:
 
 
 def internal_key(locker: str, key: bytes) -> bytes:
-    """Return the full key of a key in any locker, including the store's own lockers, such as ``.visits``.
-
-    Raises:
-        LockerError: The key is empty, too long, or not bytes.
-    """
+    """Return the full key of a key in any locker, including the store's own lockers, such as ``.visits``."""
     if not isinstance(key, bytes) or not key:
         raise LockerError(f"a key of locker {locker!r}: expected non-empty bytes, found {key!r}")
     full = locker.encode("ascii") + _SEPARATOR + key
@@ -64,9 +60,6 @@ def split_key(full: bytes) -> tuple[str, bytes]:
 
     >>> split_key(b"payoff\x00QsJh2h|cr")
     ('payoff', b'QsJh2h|cr')
-
-    Raises:
-        DamagedLockerError: The bytes are not a full key.
     """
     name, separator, key = full.partition(_SEPARATOR)
     locker = name.decode("ascii", "replace")
@@ -76,11 +69,6 @@ def split_key(full: bytes) -> tuple[str, bytes]:
 
 
 def require_locker(locker: str) -> None:
-    """Refuse an invalid name of a locker.
-
-    Raises:
-        LockerError: The name is invalid.
-    """
     if not isinstance(locker, str) or not _LOCKER.fullmatch(locker):
         raise LockerError(
             f"a locker's name: expected a letter and up to 31 letters, digits or '._-', found {locker!r}"

@@ -18,14 +18,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lockers.audit import structure_findings
-from lockers.environment import Environment, LmdbTransaction
 from lockers.errors import LockerError, StorageError
 from lockers.keys import describe
-from lockers.transaction import entry_findings
+from lockers.lmdb import Environment, LmdbTransaction
+from lockers.store import entry_findings
 
 
 def main(path: str, short: str = "") -> None:
-    """Print the defects of a data file; unless ``short`` is empty, open the file even if pages are missing."""
     try:
         environment = Environment(Path(path), short=bool(short))
         for finding in file_findings(environment):

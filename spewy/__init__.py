@@ -9,22 +9,22 @@
 Modules are loaded when a name is first used, so ``import spewy`` alone takes no time.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from spewy.system.lazy import lazy_names
+from spewy.look import ABOVE as _ABOVE_LOOK
+from spewy.system.tools import lazy_names
 
 if TYPE_CHECKING:
     from spewy import plot
     from spewy.batch.solve_batch import BatchResult, solve_batch
     from spewy.batch.solve_rivers import Rivers, solve_rivers
     from spewy.bot.agent import LockerBot, open_bot
-    from spewy.bot.player import Player
+    from spewy.bot.bot import Player
     from spewy.errors import InputError, SpewyError
     from spewy.job.job import Job
     from spewy.look.folder import open_policy
     from spewy.look.node import NodeView
-    from spewy.look.solution import Solution
-    from spewy.look.solving import solve
+    from spewy.look.solution import Solution, solve
     from spewy.match.match import play_match
     from spewy.records.policy import Decision, Policy
     from spewy.run.reporter import Reporter
@@ -67,7 +67,7 @@ _MODULES = {
     "Job": "job.job",
     "LockerBot": "bot.agent",
     "NodeView": "look.node",
-    "Player": "bot.player",
+    "Player": "bot.bot",
     "Policy": "records.policy",
     "Reporter": "run.reporter",
     "Rivers": "batch.solve_rivers",
@@ -79,13 +79,29 @@ _MODULES = {
     "open_policy": "look.folder",
     "play_match": "match.match",
     "plot": "",
-    "solve": "look.solving",
+    "solve": "look.solution",
     "solve_batch": "batch.solve_batch",
     "solve_rivers": "batch.solve_rivers",
 }
 
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name
     __getattr__ = lazy_names(__name__, _MODULES)
+
+
+def _hand_chart(*arguments: Any) -> Any:
+    from spewy.plot import hand_chart
+
+    return hand_chart(*arguments)
+
+
+def _look_widget(*arguments: Any) -> Any:
+    from spewy.web.widget import LookWidget
+
+    return LookWidget(*arguments)
+
+
+# Methods of `spewy.look` that draw and show; rooms import only from rooms below them.
+_ABOVE_LOOK.update(hand_chart=_hand_chart, look_widget=_look_widget)
 
 
 def __dir__() -> list[str]:

@@ -13,8 +13,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from spewy.system.interrupts import interrupt_without_starter, interrupted_by_signals
-from spewy.system.trackers import end_trackers
+from spewy.system.interrupts import end_trackers, interrupt_without_starter, interrupted_by_signals
 
 if TYPE_CHECKING:
     from typing import IO, Any

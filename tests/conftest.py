@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from lockers import environment
+from lockers import lmdb
 
 collect_ignore = ["fuzz"]
 """It is a command."""
@@ -31,4 +31,4 @@ def hangups_that_are_not_ignored():
 @pytest.fixture
 def tiny_maps(monkeypatch):
     """Let stores begin with the smallest map there is, so that they grow soon."""
-    monkeypatch.setattr(environment, "MAP_SIZE", 1)
+    monkeypatch.setattr(lmdb, "MAP_SIZE", 1)

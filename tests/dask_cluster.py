@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from spewy.system.child import HOME
+from spewy.system.children import HOME
 
 TESTS = os.fspath(Path(__file__).parent)
 PATIENCE = 120.0

@@ -6,7 +6,7 @@ from spewy.competitions.higc.referee import Limits
 from spewy.competitions.higc.session import Session
 from spewy.competitions.higc.spiel import drawn_action, legal, with_actions
 from spewy.competitions.higc.text import over_text, state_text
-from spewy.match.channel import LocalChannel
+from spewy.match.connection import LocalChannel
 
 QUICK = Limits(act=20.0, chance=0.0, prepare=20.0, leave=20.0, word=20.0)
 """Limits that no busy machine breaks."""

@@ -5,7 +5,7 @@ from itertools import permutations
 from cli_runs import good, write
 
 from buckets.cards import cards_name
-from spewy.match.cards import Dealt
+from spewy.match.table import Dealt
 
 RIVER = """
 name = "river"

@@ -7,8 +7,8 @@ import sys
 import time
 from contextlib import closing
 
-from spewy.system.local_pool import LocalPool
-from spewy.system.outsider import Outsider
+from spewy.system.children import Outsider
+from spewy.system.processes import LocalPool
 
 
 def square(parent, number):

@@ -27,7 +27,7 @@ from benchmarks.command import as_command
 from spewy import Job, open_bot, solve
 from spewy.bot.agent import LockerBot
 from spewy.bot.options import MOST_ITERATIONS
-from spewy.bot.spent import summary
+from spewy.bot.tally import summary
 from spewy.game.hand import Hand
 
 LATE = 1.1

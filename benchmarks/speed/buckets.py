@@ -18,9 +18,9 @@ import numpy as np
 from benchmarks.command import as_command
 from buckets.abstraction import BoardTree, outcomes
 from buckets.cards import Deck, blocked, hands
-from spewy.chunks.bucket_trees import BucketLocker
+from spewy.chunks.bucket_locker import BucketLocker
 from spewy.cli.bars import Bar
-from spewy.system.local_pool import LocalPool
+from spewy.system.processes import LocalPool
 
 BUDGET = {"flop": 0.3, "turn": 0.08, "river": 0.005}
 

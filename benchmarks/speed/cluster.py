@@ -33,7 +33,7 @@ from spewy.look.judging import judge_folder
 from spewy.records.status import Status
 from spewy.run.reporter import Silent
 from spewy.run.session import Session
-from spewy.system.child import start_python
+from spewy.system.children import start_python
 
 
 def main(argv: Sequence[str] | None = None) -> int:

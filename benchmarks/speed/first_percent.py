@@ -29,8 +29,8 @@ from spewy.bot.agent import LockerBot
 from spewy.bot.blueprint import Blueprint
 from spewy.bot.options import Options
 from spewy.bot.resolving.builder import Root, SubgameBuilder, live_game, new_solver
+from spewy.bot.resolving.resolve import start_warm
 from spewy.bot.resolving.translation import translate_subgame
-from spewy.bot.resolving.warm_start import start_warm
 from spewy.game.hand import Hand
 
 STEP, MOST = 10, 2000

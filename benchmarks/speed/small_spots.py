@@ -34,7 +34,7 @@ from buckets.cards import cards_name
 from solvers.discount import variant
 from solvers.exact import ExactCfr
 from spewy import Job, Session, solve_rivers
-from spewy.game.ranges.classes import combo_name
+from spewy.game.ranges.range import combo_name
 
 SEEDS = {
     "river": (1, 2, 3, 4, 5, 6, 7, 8, 9, 10),

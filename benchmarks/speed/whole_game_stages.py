@@ -3,7 +3,7 @@
     python -m benchmarks.speed.whole_game_stages [JOB] [--deals 320] [--cfr-br 0.25] [--flops 1]
 
 The command compiles the kernels once more, with a reading of the processor's clock at the beginning and end of each
-step (`compiled.stopwatch`). The time of a step excludes the steps that it calls.
+step (`benchmarks.speed.stopwatch`). The time of a step excludes the steps that it calls.
 """
 
 import argparse
@@ -16,11 +16,11 @@ import numpy as np
 from benchmarks.command import as_command
 from benchmarks.paths import EXAMPLES
 from benchmarks.sampled_games import SEED, abstraction_spec, progress_note, real_game
-from compiled.stopwatch import Stopwatch
+from benchmarks.speed.stopwatch import Stopwatch
 from solvers.sampled import answer, deals, follow, learn, passes
 from solvers.sampled.engine import SampledCfr
 from spewy import Job
-from spewy.chunks.abstractions import abstraction
+from spewy.chunks.bucket_locker import abstraction
 from spewy.chunks.rounds import line_forests
 from spewy.errors import InputError
 

@@ -19,7 +19,7 @@ from benchmarks.sampled_games import SEED, abstraction_spec, progress_note, real
 from buckets.abstraction import Abstraction
 from solvers.sampled.engine import SampledCfr
 from spewy import Job
-from spewy.chunks.abstractions import abstraction
+from spewy.chunks.bucket_locker import abstraction
 from spewy.learn.sampled import PORTION_SECONDS
 
 

@@ -26,7 +26,7 @@ from solvers.discount import DEFAULT_VARIANT
 from solvers.matrix.chunk import ChunkStrategy, reach_of
 from solvers.tree import Floats
 from spewy import Job
-from spewy.chunks.abstractions import abstraction
+from spewy.chunks.bucket_locker import abstraction
 from spewy.chunks.rounds import betting_rounds, line_forests
 from spewy.learn.bucket_boards import BucketGame, Drawn, drawn_boards
 from spewy.learn.bucket_matrices import bucket_chunks, bucket_payoffs

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from benchmarks.command import as_command
 from benchmarks.paths import ROOT
 from benchmarks.sampled_games import small_limit
-from spewy.chunks.abstractions import abstraction
+from spewy.chunks.bucket_locker import abstraction
 from spewy.look.judging import judge_folder
 from spewy.run.reporter import Silent
 from spewy.run.sampled_plan import SampledPlan

@@ -23,11 +23,11 @@ from solvers.errors import SolverError
 from solvers.tree import Floats, Ints
 from spewy.bot.agent import LockerBot, bot_of
 from spewy.bot.options import Options
-from spewy.bot.public_state import Answer
+from spewy.bot.stored_play import Answer
 from spewy.errors import InputError
 from spewy.game.betting import parse_line
 from spewy.game.hand import Hand
-from spewy.system.closing import Closing
+from spewy.system.tools import Closing
 
 Pair = tuple[Floats, Floats]
 """Numbers of both players' hands, such as ranges or values: two arrays ``[hand of the deck]``."""

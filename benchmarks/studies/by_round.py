@@ -17,7 +17,7 @@ from benchmarks.command import as_command
 from benchmarks.sampled_games import note
 from lockers import open_store
 from spewy.look.folder import strategy_folder
-from spewy.look.unpacked import decoded_game
+from spewy.look.judging import decoded_game
 from spewy.records.strategy_locker import StrategyLocker
 
 

@@ -30,19 +30,17 @@ from benchmarks.command import as_command
 from benchmarks.paths import ROOT
 from benchmarks.sampled_games import abstraction_spec, real_game, sampled_cfr, small_limit
 from buckets.abstraction import Abstraction, AbstractionSpec, OutcomeClustering
-from buckets.abstraction.board_features import start_kinds
-from buckets.abstraction.build import N_POINTS, feature_names
-from buckets.abstraction.class_rows import clustered_rows
-from buckets.abstraction.overlap import overlaps
-from buckets.abstraction.percentiles import Percentiles
-from buckets.abstraction.row_kinds import BY_BOARD, NO_ROW
+from buckets.abstraction.abstraction import overlaps
+from buckets.abstraction.build import N_POINTS, clustered_rows, feature_names
+from buckets.abstraction.percentiles import Percentiles, start_kinds
+from buckets.abstraction.spec import BY_BOARD, NO_ROW
 from buckets.cards.boards import BoardMap, board_map
 from buckets.cards.hands import hands
 from buckets.kernels.strength import fill_strengths
 from solvers.sampled.engine import SampledCfr
 from solvers.sampled.inherit import inherit
 from spewy import Job, open_policy, solve
-from spewy.job.dealing import Dealing
+from spewy.job.settings import Dealing
 from spewy.run.sampled_plan import spec_of
 from spewy.system.textfile import replace_text
 

@@ -23,7 +23,7 @@ from solvers.resolve import Gadget
 from spewy import Job, solve
 from spewy.bot.options import Options
 from spewy.chunks.rounds import line_forests
-from spewy.look.unpacked import decoded_game
+from spewy.look.judging import decoded_game
 from spewy.records.strategy_locker import StrategyLocker
 
 GAME = """GAMEDEF

@@ -33,9 +33,8 @@ from solvers.reference.kernels import match
 from solvers.tree import Floats
 from spewy.bot.resolving.builder import new_solver
 from spewy.chunks.boards import BoardHands
-from spewy.chunks.layout import Layout
+from spewy.chunks.layout import Layout, Subgames
 from spewy.chunks.live_game import with_ranges
-from spewy.chunks.subgame import Subgames
 from spewy.learn.bucket_boards import BucketBoard, BucketGame, Drawn, drawn_boards
 from spewy.learn.bucket_matrices import trembling
 from spewy.learn.chunk_matrices import build_chunk, per_pair

@@ -49,8 +49,7 @@ from solvers.tree import Floats
 from spewy.chunks.layout import Layout
 from spewy.job.job import Job
 from spewy.learn.lp import METHOD
-from spewy.look.chunk_game import one_chunk
-from spewy.look.matrix_game import OneChunk
+from spewy.look.chunk_game import OneChunk, one_chunk
 from spewy.run.lp_size import lp_size
 from spewy.run.session import Session
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from spewy.errors import InputError
-from spewy.look.matrix_game import OneChunk
+from spewy.look.chunk_game import OneChunk
 
 PARTS = {"chunks": "measured", "games": "whole games"}
 """Names in the page's comments ``<!-- NAME: begin -->`` and ``end``, between which the tables stand."""

@@ -8,7 +8,7 @@ repository, nearest test files first, until one fails, and prints the mutants th
 kept in the file ``--out``, so a repeated command goes on; it runs those again whose source file has changed, and with
 ``--survivors`` those that survived, after tests have been added. The draw takes the mutants with the smallest hashes,
 so that it stays nearly the same when code changes. Some survivors are *equivalent*: they compute the same
-results. A reader decides which; docs/house/development.md lists those of the documented run.
+results. A reader decides which; docs/house/measured.md lists those of the documented run.
 
 Cosmic Ray and mutmut are libraries for this. Cosmic Ray replaces each operator by all others, also in annotations, so
 most of its survivors mean nothing; mutmut leaves out decorated functions, among them all properties.

@@ -61,13 +61,7 @@ DETAILS: dict[str, dict[str, Any]] = {
         "deals": 40_000,
     },
 }
-WAYS: dict[str, Gadget | None] = {
-    "unsafe": None,
-    "blended": "blended",
-    "cfr-d": "cfr-d",
-    "estimate": "estimate",
-    "mixed": "mixed",
-}
+WAYS: dict[str, Gadget | None] = {"unsafe": None, "cfr-d": "cfr-d", "mixed": "mixed"}
 
 
 def main() -> None:

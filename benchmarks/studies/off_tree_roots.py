@@ -31,8 +31,7 @@ from spewy import open_policy
 from spewy.bot.agent import LockerBot
 from spewy.bot.options import Options
 from spewy.bot.resolving.builder import PlayerStrategy, Root, SubgameBuilder, live_game
-from spewy.bot.resolving.resolve import Limits, best_responses, resolve
-from spewy.bot.resolving.resolved import Resolved
+from spewy.bot.resolving.resolve import Limits, Resolved, best_responses, resolve
 from spewy.bot.resolving.translation import translate_subgame
 from spewy.game.hand import Hand
 from spewy.records.policy import Stacked

@@ -38,7 +38,7 @@ from spewy.bot.options import Options
 from spewy.chunks.rounds import line_forests
 from spewy.learn.real_game import RealGame
 from spewy.look.folder import strategy_folder
-from spewy.look.unpacked import decoded_game
+from spewy.look.judging import decoded_game
 from spewy.records.strategy_locker import StrategyLocker
 from spewy.system.textfile import replace_text
 

@@ -28,9 +28,8 @@ from spewy.bot.agent import LockerBot
 from spewy.bot.blueprint import Blueprint
 from spewy.bot.options import Options
 from spewy.bot.resolving.builder import Root, SubgameBuilder, live_game, new_solver
-from spewy.bot.resolving.resolve import Limits, resolve
+from spewy.bot.resolving.resolve import Limits, resolve, start_from_earlier, start_warm
 from spewy.bot.resolving.translation import translate_subgame
-from spewy.bot.resolving.warm_start import start_from_earlier, start_warm
 from spewy.game.hand import Hand
 
 COUNTS = (5, 10, 20, 40, 80)

@@ -86,7 +86,7 @@ def main() -> None:
     parser.add_argument(
         "--menu",
         default="job",
-        help="bet sizes of re-solves and best responses: all-in, lean or job (`spewy.bot.resolving.menus`)",
+        help="bet sizes of re-solves and best responses: all-in, lean or job (`spewy.bot.resolving.builder`)",
     )
     parser.add_argument("--threads", type=int, default=1, help="number of threads of the exact solves")
     args = parser.parse_args()

@@ -31,9 +31,8 @@ from spewy.competitions.slumbot.record import IDLE
 from spewy.competitions.slumbot.text import incr_text, parse_incr, slumbot_game
 from spewy.errors import InputError, PeerError, shown
 from spewy.game.hand import Hand
-from spewy.match.cards import Dealt, deals, hand_seed
 from spewy.match.entrant import parse_entrant
-from spewy.match.table import Table, decisions
+from spewy.match.table import Dealt, Table, deals, decisions, hand_seed
 
 HOST = "127.0.0.1"
 MOST_BODY = 10_000

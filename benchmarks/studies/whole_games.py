@@ -42,7 +42,7 @@ from buckets.abstraction import Abstraction
 from lockers import holds_store, open_store
 from solvers.discount import Discount
 from spewy import Job, open_policy
-from spewy.chunks.abstractions import abstraction
+from spewy.chunks.bucket_locker import abstraction
 from spewy.errors import InputError, NotSolvedError
 from spewy.look.exploit import ExploitResult
 from spewy.look.judging import judge_folder

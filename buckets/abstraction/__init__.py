@@ -7,17 +7,14 @@ scikit-learn takes longer than most solves.
 from typing import TYPE_CHECKING
 
 from buckets.abstraction.abstraction import Abstraction, Dealt
-from buckets.abstraction.agglomeration import MergeTree, merge_tree
-from buckets.abstraction.board_tree import BoardTree, canonical_board
-from buckets.abstraction.cut import cut_labels
+from buckets.abstraction.agglomeration import MergeTree, cut_labels, merge_tree
 from buckets.abstraction.flop_subset import FlopSubset, flop_features, flop_subset
-from buckets.abstraction.grouping import GROUPINGS, Grouping
+from buckets.abstraction.grouping import GROUPINGS, BoardTree, Grouping, canonical_board
 from buckets.abstraction.outcomes import outcomes
 from buckets.abstraction.spec import AbstractionSpec
 
 if TYPE_CHECKING:
-    from buckets.abstraction.board_clustering import BoardClustering
-    from buckets.abstraction.clustering import OutcomeClustering
+    from buckets.abstraction.clustering import BoardClustering, OutcomeClustering
 
 __all__ = [
     "GROUPINGS",
@@ -43,14 +40,10 @@ if not TYPE_CHECKING:  # otherwise a type checker would believe that the module 
 
     def __getattr__(name: str) -> object:
         """Import `BoardClustering` or `OutcomeClustering` at its first use."""
-        if name == "BoardClustering":
-            from buckets.abstraction.board_clustering import BoardClustering
+        if name in ("BoardClustering", "OutcomeClustering"):
+            from buckets.abstraction import clustering
 
-            return BoardClustering
-        if name == "OutcomeClustering":
-            from buckets.abstraction.clustering import OutcomeClustering
-
-            return OutcomeClustering
+            return getattr(clustering, name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -1,4 +1,4 @@
-"""Hierarchical agglomerative clustering of sorted outcomes by the cost of merging two clusters.
+"""Hierarchical agglomerative clustering of sorted outcomes by the cost of merging two clusters, and its cuts.
 
 The cost of a merge is Equation 1 of the Spewy Louie Jr. paper. Clusters i and j have the weights w_i and w_j and the
 curves o_i and o_j, and their weighted average is a = (w_i o_i + w_j o_j) / (w_i + w_j):
@@ -22,8 +22,14 @@ clustering algorithms", 2011).
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from buckets.cards.hands import check_weights
+from buckets.errors import BoardError, RangeError
 from buckets.types import Floats, Ints
+
+WEIGHTLESS = 1e-9
+"""Weight that a row without weight gets, in units of the smallest positive weight."""
 
 
 class MergeTree(NamedTuple):
@@ -49,7 +55,7 @@ def merge_tree(curves: Floats, weights: Floats, *, max_factor: bool = True) -> M
         max_factor: whether the cost of a merge is Equation 1; False: Equation 1 without its last factor, which is
             Ward's linkage.
     """
-    from buckets.kernels.agglomeration import merge_distinct
+    from buckets.kernels.clustering import merge_distinct
 
     n = len(curves)
     children = np.empty((max(n - 1, 0), 2), dtype=np.int64)
@@ -65,7 +71,7 @@ def merge_tree(curves: Floats, weights: Floats, *, max_factor: bool = True) -> M
 
 def clusters_of(children: Ints, n_leaves: int) -> Ints:
     """Return the cluster of each leaf after the merges ``children`` (n_merges, 2): shape (n_leaves,)."""
-    from buckets.kernels.agglomeration import pass_down
+    from buckets.kernels.clustering import pass_down
 
     top = np.arange(n_leaves + len(children))
     pass_down(top, np.asarray(children, dtype=np.int64), n_leaves)
@@ -75,8 +81,7 @@ def clusters_of(children: Ints, n_leaves: int) -> Ints:
 def _merge_identical(curves: Floats, children: Ints) -> tuple[Ints, Ints]:
     """Write the merges of identical curves into `children`.
 
-    Returns:
-        The numbers of the remaining clusters, ascending, and the number of one leaf of each.
+    The function returns the numbers of the remaining clusters, ascending, and the number of one leaf of each.
     """
     n = len(curves)
     alike: dict[bytes, list[int]] = {}
@@ -98,3 +103,81 @@ def _merge_identical(curves: Floats, children: Ints) -> tuple[Ints, Ints]:
     numbers = np.array([members[0] for members in alike.values()], dtype=np.int64)
     ascending = np.argsort(numbers)
     return numbers[ascending], np.array(leaf_of, dtype=np.int64)[ascending]
+
+
+def cut_labels(
+    tree: MergeTree, n_clusters: int, leaf_means: Floats, leaf_weights: Floats
+) -> NDArray[np.int32]:
+    """Cut a merge tree at a number of clusters, and number the clusters by their means.
+
+    Args:
+        tree: a tree with n leaves.
+        n_clusters: number of clusters, at least 1; there are fewer if the tree has fewer different leaves.
+        leaf_means: (n,), mean of each leaf.
+        leaf_weights: (n,), weight of each leaf in the mean of its cluster.
+
+    Returns:
+        (n,), the cluster of each leaf. Clusters with equal means are in order of their first leaves.
+    """
+    if n_clusters < 1:
+        raise BoardError(f"clusters: expected at least 1, got {n_clusters!r}")
+    n_leaves = len(leaf_means)
+    n_merges = n_leaves - min(n_clusters, tree.n_distinct)
+    return number_by_mean(clusters_of(tree.children[:n_merges], n_leaves), leaf_means, leaf_weights)
+
+
+def number_by_mean(clusters: NDArray[np.integer], means: Floats, weights: Floats) -> NDArray[np.int32]:
+    """Renumber clusters from the smallest weighted mean up; clusters with equal means in order of their first members.
+
+    All arrays have the shape (n,): each member's cluster, mean and weight, and the new number of its cluster.
+    """
+    _, first, member_of = np.unique(clusters, return_index=True, return_inverse=True)
+    mean = np.bincount(member_of, weights=weights * means) / np.bincount(member_of, weights=weights)
+    number = np.empty(len(first), dtype=np.int32)
+    number[np.lexsort((first, mean))] = np.arange(len(first))
+    labels: NDArray[np.int32] = number[member_of]
+    return labels
+
+
+def cluster_means(
+    rows: NDArray[np.floating],
+    weights: NDArray[np.floating] | NDArray[np.integer],
+    labels: NDArray[np.integer],
+) -> Floats:
+    """Compute the weighted mean row of each cluster: (n_clusters, n_features).
+
+    ``labels`` (n_rows,) are the clusters of the rows, numbered from 0 without gaps.
+    """
+    sums = np.zeros((int(labels.max()) + 1, rows.shape[1]))
+    np.add.at(sums, labels, rows * weights[:, None])
+    means: Floats = sums / np.bincount(labels, weights=weights)[:, None]
+    return means
+
+
+def nearest(
+    rows: NDArray[np.floating], centers: NDArray[np.floating], *, max_factor: bool = True
+) -> NDArray[np.int32]:
+    """Return the number of the nearest center for each row; of equally near centers the first.
+
+    The distance of a row o from a center c is Equation 1 for a single row, ``Σ_k (o(k) - c(k))² · max(o(k), c(k))``,
+    without the last factor if `max_factor` is False.
+    """
+    from buckets.kernels.clustering import fill_nearest
+
+    out = np.empty(len(rows), dtype=np.int32)
+    fill_nearest(rows, centers, max_factor, out)
+    return out
+
+
+def positive_weights(weights: ArrayLike | None, n_rows: int) -> Floats:
+    """Check the weights of a clustering, and replace weights of 0 by a tiny weight (`WEIGHTLESS`).
+
+    ``weights`` is (n_rows,), or one number for all rows; None: each row weighs 1.
+    """
+    if weights is None:
+        return np.ones(n_rows)
+    array = np.asarray(weights)
+    checked = check_weights(np.full(n_rows, array) if array.ndim == 0 else array, n_rows, "row")
+    if n_rows and not checked.any():
+        raise RangeError(f"weights: expected at least one above 0, got {n_rows} zeros")
+    return np.where(checked > 0, checked, WEIGHTLESS * checked[checked > 0].min(initial=np.inf))

@@ -5,22 +5,33 @@ the strongest, without gaps. Hands that the board blocks get -1; all other hands
 all hands that the board does not block have weight 0, they count as equally likely. Hands with the same outcomes share
 a label, and so do hands that are equal up to suits on the board; so there can be fewer groups than requested. Equal
 arguments give equal labels.
+
+If all hands weigh the same, the groups of Equation 1 come from a `BoardTree`, for any number of groups. The tree is
+computed for the *canonical* board, the smallest of all boards that are equal up to suits. So these boards share one
+tree, and ties are broken in the same way on all of them.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.abstraction.agglomeration import merge_tree
-from buckets.abstraction.board_tree import BoardTree
-from buckets.abstraction.cut import cut_labels, number_by_mean, positive_weights
+from buckets.abstraction.agglomeration import (
+    MergeTree,
+    cut_labels,
+    merge_tree,
+    number_by_mean,
+    positive_weights,
+)
 from buckets.abstraction.outcomes import outcomes
-from buckets.cards.cards import Deck
+from buckets.cards.cards import Deck, cards_name
 from buckets.cards.hands import blocked
+from buckets.cards.hands import hands as all_hands
 from buckets.cards.showdown import check_board
+from buckets.cards.symmetry import canonical, hand_permutation
 from buckets.errors import BoardError, RangeError
 from buckets.types import Floats
 
@@ -53,6 +64,62 @@ class Grouping(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class BoardTree:
+    """The merge tree, by Equation 1, of all hands that a board does not block; each hand has weight 1.
+
+    Attributes:
+        board: the canonical board, ascending.
+        deck: the cards of the game.
+        hole: number of hole cards.
+        tree: the merge tree; its leaves are the hands in order of their numbers.
+        means: (n_leaves,), mean outcome of each hand: its all-in equity against the uniform range.
+    """
+
+    board: tuple[int, ...]
+    deck: Deck
+    hole: int
+    tree: MergeTree
+    means: Floats
+
+    @classmethod
+    def of(cls, board: Sequence[int], deck: Deck | None = None, hole: int = 2, n_board: int = 5) -> Self:
+        """Compute the merge tree of the hands on a board.
+
+        Args:
+            board: the public cards so far; the board need not be canonical.
+            deck: the cards of the game; None: 52 cards.
+            hole: number of hole cards.
+            n_board: number of public cards at the showdown.
+        """
+        deck = deck or Deck()
+        cards = canonical_board(board, deck)
+        hands = all_hands(deck, hole)
+        curves = outcomes(cards, hands, deck, n_board)[~blocked(hands, cards)]
+        return cls(cards, deck, hole, merge_tree(curves, np.ones(len(curves))), curves.mean(axis=1))
+
+    def labels(self, board: Sequence[int], k: int) -> NDArray[np.int32]:
+        """Return each hand's bucket, ``[hand]``; bucket 0 is the weakest; -1: the board blocks the hand.
+
+        Args:
+            board: a board that is equal to the tree's board up to suits.
+            k: number of buckets, at least 1; there are fewer if fewer hands have different outcomes.
+        """
+        hands = all_hands(self.deck, self.hole)
+        (cards,), perm = canonical((tuple(board),), self.deck)
+        if cards != self.board:
+            raise BoardError(f"board: expected {cards_name(self.board)} up to suits, got {cards_name(board)}")
+        own = np.full(len(hands), -1, dtype=np.int32)
+        own[~blocked(hands, self.board)] = cut_labels(self.tree, k, self.means, np.ones(len(self.means)))
+        turned: NDArray[np.int32] = own[hand_permutation(self.deck, self.hole, perm)]
+        return turned
+
+
+def canonical_board(board: Sequence[int], deck: Deck) -> tuple[int, ...]:
+    """Return the smallest board that is equal to a board up to suits, with the cards ascending."""
+    return canonical((tuple(board),), deck)[0][0]
+
+
 class _ByOutcomes(ABC):
     """A grouping by the sorted outcomes and the weights of the hands that a board does not block."""
 
@@ -65,10 +132,6 @@ class _ByOutcomes(ABC):
         deck: Deck | None = None,
         n_board: int = 5,
     ) -> Labels:
-        """Compute the group of each hand on a board: (n_hands,); -1: the board blocks the hand.
-
-        `Grouping` explains the arguments.
-        """
         deck = deck or Deck()
         if weights.shape != (len(hands),):
             raise RangeError(f"weights: expected shape ({len(hands)},), got {weights.shape}")
@@ -88,7 +151,7 @@ class _ByOutcomes(ABC):
     def even(
         self, board: Sequence[int], hands: NDArray[np.integer], k: int, deck: Deck, n_board: int
     ) -> Labels:
-        """Compute the group of each hand (-1: blocked) when all hands that the board does not block weigh the same."""
+        """Compute the group of each hand (-1: blocked) if all hands that the board does not block weigh the same."""
         live = ~blocked(hands, board)
         labels = np.full(len(hands), -1, dtype=np.int32)
         labels[live] = self.group(outcomes(board, hands, deck, n_board)[live], np.ones(int(live.sum())), k)
@@ -96,13 +159,7 @@ class _ByOutcomes(ABC):
 
     @abstractmethod
     def group(self, curves: Floats, mass: Floats, k: int) -> Labels:
-        """Compute the group of each hand: (n,).
-
-        Args:
-            curves: (n, n_outcomes), the sorted outcomes of each hand.
-            mass: (n,), the weight of each hand.
-            k: largest number of groups.
-        """
+        """Compute the group of each hand, (n,), from curves (n, n_outcomes) and weights (n,)."""
 
 
 class Agglomeration(_ByOutcomes):
@@ -114,17 +171,11 @@ class Agglomeration(_ByOutcomes):
     def even(
         self, board: Sequence[int], hands: NDArray[np.integer], k: int, deck: Deck, n_board: int
     ) -> Labels:
-        """Compute the group of each hand (-1: blocked) when all hands that the board does not block weigh the same.
-
-        With the cost of Equation 1 the groups follow from the canonical board's merge tree, `BoardTree`. So boards that
-        are equal up to suits have the same groups.
-        """
         if not self.max_factor:
             return super().even(board, hands, k, deck, n_board)
         return BoardTree.of(board, deck, hands.shape[1], n_board).labels(board, k)
 
     def group(self, curves: Floats, mass: Floats, k: int) -> Labels:
-        """Compute the group of each hand by cutting the merge tree of the curves at k clusters."""
         tree = merge_tree(curves, mass, max_factor=self.max_factor)
         return cut_labels(tree, k, curves.mean(axis=1), mass)
 
@@ -133,7 +184,6 @@ class OutcomeMeans(_ByOutcomes):
     """A grouping by k-means on the sorted outcomes."""
 
     def group(self, curves: Floats, mass: Floats, k: int) -> Labels:
-        """Compute the group of each hand by k-means on the curves."""
         return _k_means(curves, curves, mass, k)
 
 
@@ -141,20 +191,20 @@ class StrengthMeans(_ByOutcomes):
     """A grouping by k-means on expected strength and expected squared strength, as poker programs of the 2000s did."""
 
     def group(self, curves: Floats, mass: Floats, k: int) -> Labels:
-        """Compute the group of each hand by k-means on the mean outcome and the mean squared outcome."""
         return _k_means(np.stack([curves.mean(axis=1), (curves**2).mean(axis=1)], axis=1), curves, mass, k)
 
 
 class EquityQuantiles(_ByOutcomes):
-    """A grouping by quantiles of all-in equity: hands in order of equity, cut into groups of nearly equal weight."""
+    """A grouping by quantiles of all-in equity: hands in order of equity, cut into groups of nearly equal weight.
+
+    Hands of equal equity are in one group.
+    """
 
     def group(self, curves: Floats, mass: Floats, k: int) -> Labels:
-        """Compute the group of each hand; hands of equal equity are in one group."""
         values, value_of = np.unique(curves.mean(axis=1), return_inverse=True)
         return quantile_groups(np.bincount(value_of, weights=mass, minlength=len(values)), k)[value_of]
 
 
-#: The groupings by the names that jobs use.
 GROUPINGS: dict[str, Grouping] = {
     "equation-1": Agglomeration(max_factor=True),
     "ward": Agglomeration(max_factor=False),
@@ -162,6 +212,7 @@ GROUPINGS: dict[str, Grouping] = {
     "strength-k-means": StrengthMeans(),
     "equity-quantiles": EquityQuantiles(),
 }
+"""The groupings by the names that jobs use."""
 
 
 def quantile_groups(mass: NDArray[np.number], k: int) -> Labels:
@@ -184,14 +235,7 @@ def quantile_groups(mass: NDArray[np.number], k: int) -> Labels:
 
 
 def _k_means(features: Floats, curves: Floats, mass: Floats, k: int) -> Labels:
-    """Cluster hands by k-means on their features, and number the clusters by the mean outcome of their curves.
-
-    Args:
-        features: (n, n_features), the features of each hand.
-        curves: (n, n_outcomes), the sorted outcomes of each hand.
-        mass: (n,), the weight of each hand.
-        k: largest number of clusters.
-    """
+    """Cluster hands by k-means on their features, and number the clusters by the mean outcome of their curves."""
     from sklearn.cluster import KMeans  # loading scikit-learn takes longer than most solves
 
     different, kind = np.unique(features, axis=0, return_inverse=True)

@@ -1,13 +1,27 @@
-"""Specification of an abstraction: how many board buckets and rows each round of a game has."""
+"""Specification of an abstraction: how many board buckets and rows each round of a game has; constants of rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from buckets.abstraction.row_kinds import MAX_ROWS
 from buckets.cards.cards import Deck
 from buckets.cards.strength import CARD_COUNTS
 from buckets.errors import BoardError
+
+GRADES = 255
+"""Number of grades of strength, from 0 for the weakest hands.
+
+In arrays of grades this number says that the board blocks the hand.
+"""
+
+MAX_ROWS = 255
+"""Largest number of rows of a board bucket, since a row is stored in a byte; not a limit if each hand is a row."""
+
+NO_ROW = 255
+"""The row of a hand that the board blocks."""
+
+BY_BOARD, BY_GRADE, BY_HAND = range(3)
+"""How to find the row of a hand: by canonical board and hand, by board bucket and grade, or each hand is a row."""
 
 Classes: TypeAlias = int | Literal["all"]
 """Number of board buckets of a round; "all": one for each canonical history."""

@@ -12,8 +12,8 @@ from buckets.cards.cards import (
     parse_cards,
     plain_suits,
 )
-from buckets.cards.categories import CATEGORIES
 from buckets.cards.hands import blocked, hand_index, hand_name, hands, parse_hand, preflop_classes
+from buckets.cards.rank_sets import CATEGORIES
 from buckets.cards.showdown import equities, final_boards, range_equity
 from buckets.cards.strength import CARD_COUNTS, category, strength, strengths
 from buckets.cards.symmetry import (

@@ -82,7 +82,6 @@ def board_numbers(deck: Deck, boards: Ints) -> Ints:
     """Return the number of each board, ``[board]``, in an index whose boards have one group.
 
     Args:
-        deck: the deck.
         boards: ``[board, card]``, in any order of the cards.
     """
     places = np.sort(np.searchsorted(np.array(deck.cards), boards), axis=1)

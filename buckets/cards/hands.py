@@ -49,7 +49,7 @@ def hand_index(deck: Deck, hole: ArrayLike) -> NDArray[np.int64]:
         raise CardError(
             f"hands: expected cards from 0 to {NUM_CARDS - 1}, got {cards.min()} to {cards.max()}"
         )
-    position = _positions(deck)[cards]
+    position = card_places(deck)[cards]
     if (position < 0).any():
         foreign = int(cards[position < 0][0])
         raise CardError(f"hands: expected cards of {deck}, got {cards_name([foreign])}")
@@ -109,9 +109,6 @@ def check_weights(weights: ArrayLike, n: int, subject: str = "hand") -> NDArray[
         weights: the weights of hands, or of other rows.
         n: number of weights.
         subject: what a weight belongs to, for error messages.
-
-    Raises:
-        RangeError: the weights have another shape, or a weight is negative or not finite.
     """
     checked = np.array(weights, dtype=np.float64)
     if checked.shape != (n,):
@@ -152,8 +149,8 @@ def preflop_classes() -> tuple[NDArray[np.int16], tuple[str, ...]]:
 
 
 @lru_cache(maxsize=32)
-def _positions(deck: Deck) -> NDArray[np.int64]:
+def card_places(deck: Deck) -> NDArray[np.int64]:
     """Return the place of each of the 52 cards in the deck; -1: the deck lacks the card."""
-    positions = np.full(NUM_CARDS, -1, dtype=np.int64)
-    positions[list(deck.cards)] = np.arange(len(deck))
-    return positions
+    places = np.full(NUM_CARDS, -1, dtype=np.int64)
+    places[list(deck.cards)] = np.arange(len(deck))
+    return places

@@ -9,10 +9,31 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.cards.categories import CATEGORY_SHIFT, N_RANKS
+from buckets.cards.cards import RANKS
 from buckets.cards.hands import blocked
 from buckets.types import Ints
 
+CATEGORIES = (
+    "high card",
+    "pair",
+    "two pair",
+    "three of a kind",
+    "straight",
+    "flush",
+    "full house",
+    "four of a kind",
+    "straight flush",
+    "flush",
+    "straight",
+    "three of a kind",
+    "straight flush",
+)
+"""Names of categories by their numbers, which are the highest bits of a strength.
+
+The last four are categories of three cards, which rank in another order.
+"""
+N_RANKS = len(RANKS)
+CATEGORY_SHIFT = 2 * N_RANKS
 HIGH_CARD, PAIR, TWO_PAIR, TRIPS, STRAIGHT, FLUSH, FULL_HOUSE, QUADS, STRAIGHT_FLUSH = range(9)
 FLUSH_3, STRAIGHT_3, TRIPS_3, STRAIGHT_FLUSH_3 = range(9, 13)
 
@@ -83,11 +104,6 @@ def _by_ranks(board: tuple[int, ...], hole: int, n_cards: int) -> Ints:
     """Return the strength of each pair of hole cards on the ranks of a board, apart from flushes: ``[rank, rank]``.
 
     With one hole card the shape is ``[rank, 1]``.
-
-    Args:
-        board: the rank of each card of the board.
-        hole: number of hole cards, 1 or 2.
-        n_cards: number of cards of the board and of a hand together.
     """
     one = two = three = four = np.array(0)
     on_board: list[Ints] = [np.array(1 << rank) for rank in board]

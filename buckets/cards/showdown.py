@@ -138,12 +138,8 @@ def _board_totals(
 ) -> ShowdownTotals:
     """Compute the sums on one board, as `buckets.kernels.showdowns.add_showdowns` does, without loading that kernel.
 
-    Both functions add the same numbers in the same order, so their results are equal to the last bit.
-
-    Args:
-        power: ``[hand]``, the strength of each hand on the board; -1: the board blocks the hand.
-        hands: ``[hand, hole card]``.
-        weights: ``[hand]``, the opponent's weights.
+    Both functions add the same numbers in the same order, so their results are equal to the last bit. ``power[hand]``
+    is the strength of each hand; -1: the board blocks the hand.
     """
     totals = ShowdownTotals(np.zeros(len(hands)), np.zeros(len(hands)), np.zeros(len(hands), dtype=np.int64))
     order = np.flatnonzero(power >= 0)
@@ -202,11 +198,7 @@ def final_boards(
 
 
 def check_board(board: Sequence[int], deck: Deck) -> list[int]:
-    """Return the cards of a board as ints.
-
-    Raises:
-        BoardError: a card is not in the deck, or occurs twice.
-    """
+    """Return the cards of a board as ints; refuse cards that the deck lacks or that occur twice."""
     cards = [int(card) for card in board]
     if len(set(cards)) < len(cards) or not set(cards) <= set(deck.cards):
         raise BoardError(f"board: expected different cards of {deck}, got {_describe(cards)}")

@@ -22,8 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from buckets.cards.cards import NUM_CARDS, cards_name
-from buckets.cards.categories import CATEGORIES, CATEGORY_SHIFT
-from buckets.cards.rank_sets import board_strength
+from buckets.cards.rank_sets import CATEGORIES, CATEGORY_SHIFT, board_strength
 from buckets.errors import BoardError, CardError
 
 CARD_COUNTS = (1, 2, 3, 5, 6, 7)

@@ -222,6 +222,12 @@ def hand_permutation(deck: Deck, hole_cards: int, perm: ArrayLike) -> NDArray[np
     return _hand_permutation(deck, hole_cards, tuple(np.asarray(perm).tolist()))
 
 
+def hand_permutations(deck: Deck, hole_cards: int) -> NDArray[np.int16]:
+    """Return the number of the hand that each hand becomes under each suit permutation: ``[permutation, hand]``."""
+    perms = suit_permutations(deck)
+    return np.array([hand_permutation(deck, hole_cards, perm) for perm in perms], dtype=np.int16)
+
+
 def range_symmetries(
     weights: NDArray[np.floating], deck: Deck, hole_cards: int, perms: Perms | None = None
 ) -> Perms:
@@ -230,7 +236,6 @@ def range_symmetries(
     Args:
         weights: (n_hands,), the range.
         deck: the cards of the game.
-        hole_cards: number of hole cards.
         perms: permutations to select from; None: all of the deck's. To get the symmetries that two ranges have in
             common, call the function for one range, and pass the result in the call for the other range.
     """
@@ -275,8 +280,7 @@ def _image(history: Sequence[Sequence[int]], perm: Sequence[int]) -> History:
 def _smallest_images(cards: NDArray[np.int64], perms: Perms) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Find the smallest row of cards that a suit permutation makes of each row of cards.
 
-    Returns:
-        For each row the smallest row, as a number in base 52, and the index of the first permutation that makes it.
+    The smallest row is a number in base 52; the second result is the index of the first permutation that makes it.
     """
     n_cards = cards.shape[1]
     place_values = NUM_CARDS ** np.arange(n_cards - 1, -1, -1, dtype=np.int64)

@@ -1,11 +1,3 @@
 """Functions compiled by Numba. Loading them takes time, so other modules import them where they call them."""
 
-__all__ = [
-    "agglomeration",
-    "combinations",
-    "dealing",
-    "nearest",
-    "percentiles",
-    "showdowns",
-    "strength",
-]
+__all__ = ["clustering", "combinations", "dealing", "percentiles", "showdowns", "strength"]

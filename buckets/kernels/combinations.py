@@ -3,6 +3,9 @@
 The *place* of a card is its index in the deck of n cards. The sets of k cards are numbered from 0 to C(n, k) - 1 in
 lexicographic order of their ascending places. A set has the number
 ``C(n, k) - 1 - Σ_i C(n - 1 - place_i, k - i)``.
+
+In all functions n is the number of cards in the deck, ``choose[n, k]`` are binomial coefficients, ``groups[group]`` is
+the number of cards of each group of a board, and ``places[card]`` are the places of a board's cards, group by group.
 """
 
 import numpy as np
@@ -14,7 +17,6 @@ from compiled import kernel, part
 # NumPy's sums and counts of arrays would make Numba import SciPy's linear algebra, which takes a quarter of a second.
 @kernel
 def n_positive(numbers: Ints) -> int:
-    """Return how many numbers are larger than 0."""
     count = 0
     for number in numbers:
         if number > 0:
@@ -24,7 +26,6 @@ def n_positive(numbers: Ints) -> int:
 
 @part
 def contains(numbers: Ints, wanted: int) -> bool:
-    """Return whether a number occurs among others."""
     found = False
     for number in numbers:
         found |= number == wanted
@@ -45,10 +46,7 @@ def sort_few(places: Ints, start: int, end: int) -> None:
 
 @kernel
 def set_number(places: Ints, start: int, end: int, n: int, choose: Ints) -> int:
-    """Return the number of the set of cards with the ascending places ``places[start:end]`` in a deck of n cards.
-
-    ``choose[n, k]`` are binomial coefficients.
-    """
+    """Return the number of the set of cards with the ascending places ``places[start:end]``."""
     k = end - start
     out = choose[n, k] - 1
     for i in range(k):
@@ -58,10 +56,7 @@ def set_number(places: Ints, start: int, end: int, n: int, choose: Ints) -> int:
 
 @kernel
 def numbered_set(number: int, n: int, k: int, choose: Ints, out: Ints, start: int) -> None:
-    """Write set ``number`` of all sets of k cards of a deck of n cards into ``out[start : start + k]``.
-
-    The set is written as the ascending places of its cards in the deck; ``choose[n, k]`` are binomial coefficients.
-    """
+    """Write the places of the cards of set ``number`` of all sets of k cards into ``out[start : start + k]``."""
     rest = choose[n, k] - 1 - number
     x = n - 1
     for i in range(k):
@@ -74,14 +69,7 @@ def numbered_set(number: int, n: int, k: int, choose: Ints, out: Ints, start: in
 
 @part
 def board_number(places: Ints, groups: Ints, n: int, choose: Ints) -> int:
-    """Return the number of a board whose cards are in groups; sort the places of each group in place.
-
-    Args:
-        places: ``[card]``, the place of each card in the deck, group by group.
-        groups: ``[group]``, number of cards of each group.
-        n: number of cards in the deck.
-        choose: ``[n, k]``, binomial coefficients.
-    """
+    """Return the number of a board; sort the places of each group in place."""
     out = 0
     start = 0
     for size in groups:
@@ -100,9 +88,6 @@ def fill_map(
     Canonical boards are numbered from 0 up. The function returns their count.
 
     Args:
-        groups: ``[group]``, number of cards of each group of a board.
-        n: number of cards in the deck.
-        choose: ``[n, k]``, binomial coefficients.
         moved: ``[permutation, place]``, the place to which each suit permutation moves a card.
         inverse: ``[permutation]``, the inverse of each permutation.
         canonical: ``[board]``, output: the number of the canonical board; -1: the board has a card twice.
@@ -132,15 +117,7 @@ def fill_map(
 
 @part
 def write_places(number: int, groups: Ints, n: int, choose: Ints, places: Ints) -> None:
-    """Write the cards of board ``number`` into ``places[card]`` as places in the deck, group by group.
-
-    Args:
-        number: the board's number, as `board_number` computes it.
-        groups: ``[group]``, number of cards of each group of a board.
-        n: number of cards in the deck.
-        choose: ``[n, k]``, binomial coefficients.
-        places: ``[card]``, output; ascending within a group.
-    """
+    """Write the places of the cards of board ``number``, ascending within a group; the inverse of `board_number`."""
     end = len(places)
     for g in range(len(groups) - 1, -1, -1):
         size = groups[g]
@@ -151,17 +128,13 @@ def write_places(number: int, groups: Ints, n: int, choose: Ints, places: Ints) 
 
 @kernel
 def fill_boards(numbers: Ints, groups: Ints, n: int, choose: Ints, out: Ints) -> None:
-    """Write the cards of several boards, given the boards' numbers, as places in the deck: ``out[board, card]``.
-
-    The arguments ``groups``, ``n`` and ``choose`` are those of `write_places`.
-    """
+    """Write the places of the cards of boards with the given numbers: ``out[board, card]``."""
     for b in range(len(numbers)):
         write_places(numbers[b], groups, n, choose, out[b])
 
 
 @part
 def _twice(places: Ints) -> bool:
-    """Return whether a number occurs twice in `places`."""
     for i in range(len(places)):
         for j in range(i):
             if places[i] == places[j]:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.abstraction.row_kinds import BY_BOARD, BY_GRADE, BY_HAND, NO_ROW
+from buckets.abstraction.spec import BY_BOARD, BY_GRADE, BY_HAND, NO_ROW
 from buckets.cards.cards import NUM_CARDS
 from buckets.kernels.combinations import board_number, contains, n_positive, numbered_set
 from buckets.kernels.percentiles import live_hands, sort_by_strength, sort_stably, write_grades
@@ -31,7 +31,7 @@ class Maps(NamedTuple):
         moved: ``[permutation, hand]``, the hand that each hand becomes.
         n_cards: ``[round]``, number of cards of a board.
         groups: ``[round, group]``, number of cards of each group of a board (see `buckets.cards.boards`), then 0.
-        kinds: ``[round]``, how rows are looked up, see `buckets.abstraction.row_kinds`.
+        kinds: ``[round]``, how rows are looked up, see `buckets.abstraction.spec`.
         starts: ``[round, 3]``, where the round begins in `canonical` and `perm_of`, in `board_buckets`, and in `rows`.
         canonical: the canonical board of each board, by board numbers.
         perm_of: the permutation that maps each board onto its canonical board, by board numbers.
@@ -89,7 +89,6 @@ class Scratch(NamedTuple):
 
 @part
 def _scratch(n_hands: int, n_cards: int) -> Scratch:
-    """Allocate buffers for `n_hands` hands and boards of at most `n_cards` cards."""
     return Scratch(
         np.empty((1, n_hands), dtype=np.int32),
         np.empty(n_hands + 1, dtype=np.int16),
@@ -153,16 +152,7 @@ def _locate(maps: Maps, t: int, board: Ints, s: Scratch) -> tuple[int, int, int]
 
 @part
 def _write_rows(maps: Maps, t: int, found: tuple[int, int, int], s: Scratch, n: int, out: Array) -> None:
-    """Write the row of hand ``s.order[i]`` into ``out[i]``, for all i < n.
-
-    Args:
-        maps: the tables of the abstraction.
-        t: the round.
-        found: the result of `_locate` for the board.
-        s: buffers with the sorted hands, and with the grades or the ranks that the round needs.
-        n: number of hands.
-        out: ``[hand]``, output.
-    """
+    """Write the row of hand ``s.order[i]`` into ``out[i]``, for all i < n; ``found`` is the result of `_locate`."""
     canonical, perm, number = found
     moved = maps.moved[perm]
     start = maps.starts[t, 2]
@@ -299,17 +289,8 @@ def _deal(maps: Maps, sizes: Ints, start: Ints, seed: int, index: int, left: Int
     If there are N flops, N consecutive deals have each flop once (starting from a multiple of N). If N' turns can
     follow a flop, N' consecutive deals of that flop have each of these turns once, and so on.
 
-    Args:
-        maps: the tables of the abstraction.
-        sizes: ``[round]``, number of cards that each round deals.
-        start: cards of the first rounds, with which the board begins; may be empty.
-        seed: the seed of all deals.
-        index: the number of the deal.
-        left: ``[card]``, output: places in the deck of the cards that are not on the board.
-        s: buffers.
-
-    Returns:
-        The number of remaining cards.
+    The board begins with the cards ``start`` of the first rounds, which may be none. The function returns the number of
+    remaining cards.
     """
     n_left = 0
     for place in range(len(maps.cards)):

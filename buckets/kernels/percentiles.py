@@ -1,14 +1,11 @@
-"""Grades of hands on final boards, and curves and features that follow from them.
-
-`buckets.abstraction.percentiles` explains grades and curves, `buckets.abstraction.board_features` features.
-"""
+"""Grades of hands on final boards, and curves and features of boards: see `buckets.abstraction.percentiles`."""
 
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.abstraction.row_kinds import GRADES
+from buckets.abstraction.spec import GRADES
 from buckets.kernels.combinations import board_number
 from buckets.kernels.strength import fill_strengths
 from buckets.types import Array, Ints
@@ -47,16 +44,9 @@ class Finals(NamedTuple):
 
 @part
 def sort_stably(keys: Array, shift: int, bits: int, order: Array, spare: Array, n: int, counts: Ints) -> None:
-    """Sort ``order[:n]`` in place by some bits of ``keys[order]``; equal keys keep their order.
+    """Sort ``order[:n]`` in place by ``bits`` bits of ``keys[order]`` from bit ``shift`` on; equals keep their order.
 
-    Args:
-        keys: the keys, to which `order` holds indices.
-        shift: lowest bit of the keys that counts.
-        bits: number of bits that count.
-        order: the indices to sort.
-        spare: buffer of at least n numbers.
-        n: number of indices to sort.
-        counts: buffer of at least ``2 ** bits + 1`` numbers.
+    ``spare`` and ``counts`` are buffers of at least n and ``2 ** bits + 1`` numbers.
     """
     mask = (1 << bits) - 1
     counts[: mask + 2] = 0
@@ -135,7 +125,6 @@ def count_grades(grades: Array, counts: Ints, board_buckets: Ints, out: Ints) ->
     Args:
         grades: ``[board, hand]``.
         counts: ``[board]``, number of boards that each board stands for.
-        board_buckets: ``[board]``, the board bucket.
         out: ``[board bucket, grade]``, to which the counts are added.
     """
     for b in range(len(grades)):
@@ -147,12 +136,8 @@ def count_grades(grades: Array, counts: Ints, board_buckets: Ints, out: Ints) ->
 def _final(finals: Finals, board: Ints, left: Ints, more: Ints, places: Ints) -> int:
     """Return the number, among all final boards, of the board that consists of a board and some remaining cards.
 
-    Args:
-        finals: the tables of the final boards.
-        board: ``[card]``, the board.
-        left: places in the deck of the cards that are not on the board.
-        more: indices in ``left`` of the cards to add.
-        places: ``[card]``, overwritten with the places of the final board's cards.
+    ``left`` is the result of `_left`, and ``more`` has indices in it. ``places[card]`` is overwritten with the places
+    of the final board's cards.
     """
     n = len(board)
     for i in range(n):

@@ -25,16 +25,7 @@ def add_showdowns(
 ) -> None:
     """Add the showdowns on some boards to the three arrays of a `buckets.cards.showdown.ShowdownTotals`.
 
-    Only opposing hands that share no card with a hand or the board count.
-
-    Args:
-        strength: ``[board, hand]``; -1: the board blocks the hand.
-        hands: ``[hand, hole card]``.
-        weights: ``[hand]``, the opponent's weights.
-        won: ``[hand]``, to which the function adds the weight of the opposing hands that each hand beats, and half the
-            weight of those that it ties.
-        weight: ``[hand]``, to which the function adds the weight of the opposing hands.
-        opponents: ``[hand]``, to which the function adds the number of opposing hands that have weight.
+    ``weights[hand]`` are the opponent's weights; ``strength[board, hand]`` is -1 if the board blocks the hand.
     """
     n_hands, hole = hands.shape
     second = _second_cards(hands)
@@ -155,14 +146,8 @@ def _add_wins(
 ) -> Any:
     """Add the weight of the hands that each hand beats or ties to ``out[hand]``; return the weight of all hands.
 
-    Args:
-        order: ``strength << 16 | hand``, ascending.
-        hands: ``[hand, hole card]``.
-        second: ``[hand]``, see `_second_cards`.
-        weights: ``[hand]``.
-        half: the factor of a tied weight; a beaten weight has twice this factor.
-        by_card: ``[card]``, overwritten with the weight of the hands that hold each card.
-        out: ``[hand]``.
+    ``order`` is the result of `_sort_live`. A tied weight has the factor ``half``, a beaten weight twice this factor.
+    ``by_card[card]`` is overwritten with the weight of the hands that hold each card.
     """
     two_cards = hands.shape[1] == 2
     by_card[:] = 0

@@ -3,12 +3,13 @@
 import numpy as np
 
 from buckets.cards.cards import NUM_CARDS
-from buckets.cards.categories import CATEGORY_SHIFT, N_RANKS
 from buckets.cards.rank_sets import (
+    CATEGORY_SHIFT,
     FLUSH,
     FLUSH_3,
     FULL_HOUSE,
     HIGH_CARD,
+    N_RANKS,
     PAIR,
     QUADS,
     STRAIGHT,

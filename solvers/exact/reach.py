@@ -27,8 +27,17 @@ from compiled.several import (
     store_each,
     store_each_as,
 )
-from compiled.transpose import transpose8
-from compiled.vector import TILE, WIDTH, int32_at, int64_at, load16, put_int64, store, where_number
+from compiled.vector import (
+    TILE,
+    WIDTH,
+    int32_at,
+    int64_at,
+    load16,
+    put_int64,
+    store,
+    transpose8,
+    where_number,
+)
 from solvers.exact.views import Cursor, Entry, blocks_of, share
 from solvers.matching import THREE, TWO, matched, regret_match
 from solvers.program import ReachStep

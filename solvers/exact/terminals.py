@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 
 from compiled import inlined
-from compiled.transpose import transpose8_to
-from compiled.vector import TILE, WIDTH, fill16, int32_at, int64_at, load16, store
+from compiled.vector import TILE, WIDTH, fill16, int32_at, int64_at, load16, store, transpose8_to
 from solvers.exact.totals import cards_of
 from solvers.exact.views import N_CARDS, Cursor
 

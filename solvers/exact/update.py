@@ -17,7 +17,6 @@ import numpy as np
 from compiled import inlined
 from compiled.precision import load_as, prefetch_as, store_as
 from compiled.records import record_at
-from compiled.transpose import transpose8_even
 from compiled.vector import (
     TILE,
     WIDTH,
@@ -26,6 +25,7 @@ from compiled.vector import (
     load16,
     maximum,
     store,
+    transpose8_even,
     where_number,
     where_positive,
 )

@@ -32,7 +32,7 @@ from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS, Unit
 from spewy.job.job import Job
 from spewy.job.load import read_job
-from spewy.look.boards import write_weights
+from spewy.look.folder import write_weights
 from spewy.run.folder_state import Stored, finished, look
 from spewy.run.result import SolveResult, trace_in_unit
 

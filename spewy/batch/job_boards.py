@@ -12,7 +12,7 @@ from spewy.errors import InputError, shown
 from spewy.game.names import SEAT_NAMES
 from spewy.game.ranges import parse_range
 from spewy.job.job import Job
-from spewy.job.units import board_text
+from spewy.job.texts import board_text
 
 SECTIONS_WITHOUT_CARDS = {"name", "unit", "game", "bets", "tree", "rows", "solve", "rake", "save"}
 """Sections of a job file that contain no cards; a job with another section is not merged with jobs on other boards."""

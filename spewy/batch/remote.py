@@ -16,8 +16,8 @@ from spewy.batch.batch import OLD, Outcome
 from spewy.batch.work import parse_job, solve_job
 from spewy.errors import InputError, PeerError, path_text, shown
 from spewy.run.walked_cost import WalkedCost
-from spewy.system.scratch import scratch_folder
-from spewy.system.worker import Parent
+from spewy.system.folders import scratch_folder
+from spewy.system.processes import Parent
 
 Files = dict[str, bytes]
 """Contents of a folder's files, by path relative to the folder."""

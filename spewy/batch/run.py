@@ -34,9 +34,9 @@ from spewy.run.memory import available_memory, memory_at_once
 from spewy.run.reporter import unfailing
 from spewy.run.walked_cost import WalkedCost
 from spewy.system.dask_pool import worker_pool
-from spewy.system.folder_lock import FolderLock
+from spewy.system.folders import FolderLock
 from spewy.system.interrupts import interruptible
-from spewy.system.worker_pool import Message, WorkerPool
+from spewy.system.processes import Message, WorkerPool
 
 
 @dataclass(frozen=True)

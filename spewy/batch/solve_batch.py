@@ -12,8 +12,7 @@ from spewy.batch.run import BatchCost, BatchReporter, run_batch
 from spewy.batch.work import News
 from spewy.errors import InputError, shown
 from spewy.job.job import Job
-from spewy.look.board_report import report_boards
-from spewy.look.report import Report
+from spewy.look.report import Report, report_boards
 from spewy.look.solution import Solution
 from spewy.system.html import Printed, Table
 from spewy.system.textfile import as_path

@@ -24,7 +24,7 @@ from solvers.exact.many import Games, Limits, ManyGames, Results
 from solvers.tree import Forest
 from spewy.chunks.rounds import line_forests
 from spewy.errors import InputError, SolveError, shown
-from spewy.game.ranges.pair import SMALLEST
+from spewy.game.ranges.range import SMALLEST
 from spewy.game.tree import BettingTree
 from spewy.job.job import Job, SpotJob
 from spewy.run.stopping import Stopping

@@ -20,7 +20,7 @@ from spewy.run.session import Session
 from spewy.run.walked_cost import WalkedCost
 from spewy.run.walked_plan import WalkedPlan, require_possible
 from spewy.system.failures import failure_text
-from spewy.system.worker import Parent
+from spewy.system.processes import Parent
 
 
 @dataclass(frozen=True)

@@ -14,21 +14,19 @@ import numpy as np
 
 from buckets.cards import blocked
 from spewy.bot.beliefs import Beliefs
-from spewy.bot.bet_translation import uniform_draw
+from spewy.bot.bet_translation import draw_action
 from spewy.bot.blueprint import Blueprint
 from spewy.bot.bot import Mix, Reveals
-from spewy.bot.fallback import pot_odds
 from spewy.bot.options import Keywords, Options, Resolve
-from spewy.bot.public_state import Answer, PublicState
+from spewy.bot.resolving.budget import TimeBank, importance
 from spewy.bot.resolving.builder import SubgameBuilder
-from spewy.bot.spent import Spent
-from spewy.bot.tally import Counts, Tally, is_expected
-from spewy.bot.time_bank import TimeBank, importance
+from spewy.bot.stored_play import Answer, PublicState, pot_odds
+from spewy.bot.tally import Counts, Spent, Tally, is_expected
 from spewy.errors import InputError, path_text
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
 from spewy.records.policy import Policy
-from spewy.system.closing import Closing
+from spewy.system.tools import Closing
 
 LOG = logging.getLogger(__name__)
 
@@ -48,7 +46,7 @@ def open_bot(
         iterations: largest number of iterations of a solve; None: 400, or 2,000 with ``seconds_per_hand``.
         seconds: time budget of one decision; None: no limit, so that every decision can be repeated exactly.
         seconds_per_hand: time budget of all decisions together, in seconds for each hand that has begun; it replaces
-            ``seconds``. The bot saves the time of hands that need no re-solve (`spewy.bot.time_bank`).
+            ``seconds``. The bot saves the time of hands that need no re-solve (`spewy.bot.resolving.budget`).
         translation: how to translate bets that the tree lacks; see `Options`.
         threads: number of threads of a solve; None: all cores that this process may use with ``resolve="always"``,
             otherwise 1.
@@ -60,7 +58,6 @@ def open_bot(
 
     Raises:
         lockers.LockerError: the folder has no strategy, or the strategy is damaged.
-        InputError: the folder does not hold a whole game, or an argument has an impossible value.
     """
     if options is not None and keywords:
         raise InputError("bot: expected options as one record or as keyword arguments, found both")
@@ -76,12 +73,7 @@ def open_bot(
 
 
 def bot_of(folder: str | Path, options: Options) -> LockerBot:
-    """Open the bot of a folder, without compiling or loading what its decisions need.
-
-    Raises:
-        lockers.LockerError: the folder has no strategy, or the strategy is damaged.
-        InputError: the folder does not hold a whole game.
-    """
+    """Open the bot of a folder, without compiling or loading what its decisions need."""
     from spewy.look.folder import open_policy
 
     with ExitStack() as opened:
@@ -106,7 +98,7 @@ def _make_ready(bot: LockerBot) -> None:
 
 
 class LockerBot(Closing):
-    """Plays a whole game from a solve's folder; implements `spewy.bot.bot.Reveals`.
+    """Plays a whole game from a solve's folder; implements `spewy.bot.bot.Foreseeable`.
 
     The public state, the seed and the stored strategy determine the bot's play. With a time limit for decisions, the
     machine's speed matters too.
@@ -169,11 +161,7 @@ class LockerBot(Closing):
         return action
 
     def strategy(self, hand: Hand) -> Mix:
-        """Return the strategy of the player to act, for each hand that the board does not block.
-
-        Raises:
-            InputError: no player is to act, or the hand belongs to another game.
-        """
+        """Return the strategy of the player to act, for each hand that the board does not block."""
         answer = self.answer(hand)
         live = np.flatnonzero(~blocked(self._blueprint.hands, hand.board))
         return Mix(answer.actions, live, answer.frequencies[:, live])
@@ -184,11 +172,7 @@ class LockerBot(Closing):
         return self.options.resolve == "never" or hand.betting.round < first
 
     def answer(self, hand: Hand) -> Answer:
-        """Return the strategy of the player to act for all hands of the deck, and its source.
-
-        Raises:
-            InputError: no player is to act, or the hand belongs to another game.
-        """
+        """Return the strategy of the player to act for all hands of the deck, and its source."""
         self._require_game(hand)
         if hand.to_act is None:
             raise InputError(f"hand {hand.betting.line!r}: expected a player to act, found none")
@@ -196,11 +180,7 @@ class LockerBot(Closing):
             return self._beliefs.answer(state)
 
     def actions(self, hand: Hand) -> tuple[str, ...]:
-        """Return the ACPC actions that the bot's strategy can take at a decision (see `Beliefs.actions`).
-
-        Raises:
-            InputError: the hand belongs to another game.
-        """
+        """Return the ACPC actions that the bot's strategy can take at a decision."""
         self._require_game(hand)
         return tuple(self._beliefs.actions(self._beliefs.at(hand)))
 
@@ -250,12 +230,10 @@ class LockerBot(Closing):
     def best_values(self, hand: Hand, player: int) -> np.ndarray:
         """Return a player's best-response values in the re-solved subgame that begins at the decision.
 
-        The values are ``[hand of the deck]``; `spewy.bot.resolving.resolved.Resolved.best_values` says how they are
-        scaled.
+        The values are ``[hand of the deck]``, weighted by the opponent's range, scaled to a largest weight of 1.
 
         Raises:
-            InputError: `begins_subgame` is false for the hand, or the subgame is impossible or too large.
-            solvers.errors.SolverError: `spewy.bot.resolving.resolve.resolve` cannot solve the subgame.
+            solvers.errors.SolverError: every pair of hands in the two ranges shares a card.
         """
         with self._timed(hand) as state:
             return self._beliefs.best_values(state, player)
@@ -303,7 +281,6 @@ class LockerBot(Closing):
             self._asked[key] = self._asked.get(key, Spent(spent.round, 0.0)) + spent
 
     def _limit(self, state: PublicState, bank: TimeBank) -> None:
-        """Give the current decision its share of the time bank."""
         before = self._asked.get(_same_solve(state))
         allowed = bank.allowance(self._importance(state), 0.0 if before is None else before.seconds)
         self._beliefs.budget.allow(allowed)
@@ -347,14 +324,13 @@ class LockerBot(Closing):
         hole = None if player is None else hand.hole[player]
         if hole is None:
             raise InputError("hand: the hole cards of the player to act are unknown, or no player is to act")
-        cuts = np.cumsum(answer.frequencies[:, self.game.hand_number(hole)])
-        if not cuts[-1] > 0:
+        frequencies = answer.frequencies[:, self.game.hand_number(hole)]
+        if not frequencies.sum() > 0:
             raise InputError(
                 "strategy: all frequencies of the hand are 0; expected frequencies that add up to 1"
             )
         text = f"{self._seat}{hand.betting.line}{hand.board}"
-        number = int(np.searchsorted(cuts, uniform_draw(self._seed, text) * cuts[-1], side="right"))
-        return answer.actions[min(number, len(cuts) - 1)]
+        return answer.actions[draw_action(frequencies, self._seed, text)]
 
 
 def _same_solve(state: PublicState) -> Hashable:

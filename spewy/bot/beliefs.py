@@ -4,10 +4,9 @@ A range is an array ``[hand of the deck]``: for each hand, the probability that 
 When a card comes, the hands that it blocks leave both ranges. When a player acts, that player's range is multiplied by
 the frequency of the action.
 
-The strategy at a public state comes from the re-solved subgame that contains the state. Without such a subgame it comes
-from the blueprint, and where the blueprint has no strategy either, from pot odds (`spewy.bot.fallback`). A bet that the
-blueprint's tree lacks is translated into bets of the tree, and the hand continues at their lines
-(`spewy.bot.stored_play`).
+The strategy at a public state comes from the re-solved subgame that contains the state, or from stored play
+(`spewy.bot.stored_play`): the blueprint, and where the blueprint has no strategy either, pot odds. A bet that the
+blueprint's tree lacks is translated into bets of the tree, and the hand continues at their lines.
 
 **Subgames begin with a round.** If a player makes a bet that the round's subgame lacks, the round is solved again from
 its beginning, in a tree with all bets that were really made in the round. Both ranges at the root are those with which
@@ -41,17 +40,14 @@ from solvers.tree import Floats
 from spewy.bot.bet_translation import translations
 from spewy.bot.blueprint import Blueprint
 from spewy.bot.options import Options, Resolve
-from spewy.bot.public_state import Answer, PublicState, StoredLine, range_after_action
 from spewy.bot.resolving.budget import Budget
 from spewy.bot.resolving.builder import Root, SubgameBuilder, add_chips
-from spewy.bot.resolving.hand_context import HandContext
-from spewy.bot.resolving.sampled_subgame import SampledSubgame
-from spewy.bot.resolving.subgame import BEFORE, Subgame
-from spewy.bot.stored_play import StoredPlay
+from spewy.bot.resolving.subgame import BEFORE, HandContext, SampledSubgame, Subgame
+from spewy.bot.stored_play import Answer, PublicState, StoredLine, StoredPlay, range_after_action
 from spewy.bot.tally import Tally
 from spewy.errors import InputError
 from spewy.game.hand import Hand
-from spewy.game.raises import may_donk
+from spewy.game.treeconfig import may_donk
 
 LOG = logging.getLogger(__name__)
 
@@ -78,7 +74,6 @@ class Beliefs:
 
     @property
     def budget(self) -> Budget:
-        """The time budget of the current decision."""
         return self._budget
 
     def at(self, hand: Hand) -> PublicState:
@@ -100,7 +95,6 @@ class Beliefs:
         return state.ranges[player]
 
     def answer(self, state: PublicState) -> Answer:
-        """Return the strategy of the player to act at a public state."""
         if state.answer is None:
             state.answer = self._answer(state)
         return state.answer
@@ -115,16 +109,7 @@ class Beliefs:
         return self._play.actions(state)
 
     def best_values(self, state: PublicState, player: int) -> Floats:
-        """Return a player's best-response value of each hand in the re-solved subgame that begins at a state.
-
-        Returns:
-            The values ``[hand of the deck]``.
-
-        Raises:
-            InputError: the bot re-solves no subgame that begins at the state and ends with the hand, or
-                `Subgame.best_values` refuses the subgame.
-            solvers.errors.SolverError: `Subgame.best_values` cannot solve the subgame.
-        """
+        """Return a player's best-response values ``[hand of the deck]`` in the subgame that begins at a state."""
         if state.subgame is None or not state.begins_subgame or state.subgame.ends_with_round:
             raise InputError(f"line {state.betting.line!r}: no subgame to the end of the hand begins here")
         self._enter(state.subgame)
@@ -149,15 +134,6 @@ class Beliefs:
     def _updated(
         self, reach: Floats, state: PublicState, player: int, subgame: Subgame | None = None
     ) -> Floats:
-        """Update a player's range by the action that led to a state.
-
-        Args:
-            reach: the range before the action.
-            state: the state after the action.
-            player: the player.
-            subgame: the re-solved subgame whose strategy has the action's frequencies. If it is None, or if it locks
-                the decision (`Subgame.kept`), the frequencies are those of `answer` at the decision.
-        """
         above = state.above
         assert above is not None
         assert state.action is not None
@@ -167,14 +143,7 @@ class Beliefs:
         return range_after_action(reach, frequencies, self._blueprint.hands, state.hand.board)
 
     def _frequencies(self, above: PublicState, action: str, subgame: Subgame | None) -> Floats:
-        """Return the frequency of an action at a state, ``[hand of the deck]``.
-
-        Args:
-            above: the state before the action.
-            action: the action.
-            subgame: the re-solved subgame whose strategy has the frequencies. If it is None, or if it locks the
-                decision (`Subgame.kept`), the frequencies are those of `answer`.
-        """
+        """Return the frequency of an action at a state, ``[hand of the deck]``."""
         answer = None
         if subgame is not None:
             self._enter(subgame)
@@ -262,7 +231,6 @@ class Beliefs:
                 each.ranges = self.range(root, 0), self.range(root, 1)
 
     def _root(self, subgame: Subgame) -> PublicState:
-        """Return the public state at which a subgame begins."""
         return self._states[subgame.betting.line, subgame.board]
 
     # Public states
@@ -288,7 +256,6 @@ class Beliefs:
         return state
 
     def _after(self, hand: Hand, above: PublicState, action: str) -> PublicState:
-        """Return the public state of ``hand``, to which ``action`` has led from the state ``above``."""
         before, betting = above.betting, hand.betting
         lines = self._play.after(above, betting, action)
         state = PublicState(hand, lines, above.put_in_before, above.donk, above, action, above.subgame)
@@ -318,7 +285,6 @@ class Beliefs:
         return node is None or node.put_in != betting.spent or not self._play.is_readable(state)
 
     def _when(self, t: int) -> Resolve:
-        """Return when to re-solve subgames that begin in round ``t``: "never", "off-tree" or "always"."""
         return self._options.resolve if self._options.method(t, self._game.num_rounds) else "never"
 
     def _subgame(self, state: PublicState) -> Subgame | None:

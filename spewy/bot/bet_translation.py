@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from solvers.tree import Floats
 from spewy.game.betting import Betting
 from spewy.game.nodes import Node
 
@@ -115,7 +116,6 @@ def translate_action(action: str, actions: Sequence[str], betting: Betting) -> i
 
 
 def _share(action: str, betting: Betting) -> float:
-    """Return the size of a check, call, bet or raise as a share of the pot after a call; 0 for a check or call."""
     return 0.0 if action == "c" else pot_share(raise_total(action, betting), betting.spent)
 
 
@@ -124,10 +124,6 @@ def legal_actions(node: Node, betting: Betting) -> list[str]:
 
     Bets keep their share of the pot. A fold when nobody has bet becomes a check, and a raise that is not legal becomes
     a call.
-
-    Args:
-        node: the decision in the tree.
-        betting: the betting at the table.
 
     Returns:
         A legal ACPC action for each action of the decision, in the same order.
@@ -157,6 +153,13 @@ def legal_actions(node: Node, betting: Betting) -> list[str]:
 def uniform_draw(seed: int, text: str) -> float:
     """Return a pseudo-random number from [0, 1) that depends only on a seed and a text."""
     return float(np.random.default_rng([abs(seed), zlib.crc32(text.encode())]).random())
+
+
+def draw_action(frequencies: Floats, seed: int, text: str) -> int:
+    """Draw an action by a seed and a text; return its index. The sum of the frequencies may differ from 1."""
+    cuts = np.cumsum(frequencies)
+    number = int(np.searchsorted(cuts, uniform_draw(seed, text) * cuts[-1], side="right"))
+    return min(number, len(cuts) - 1)
 
 
 def _mover(betting: Betting) -> int:

@@ -24,10 +24,7 @@ class Blueprint:
     """Reads the average strategies of a whole game from its store, which a running solve may still update.
 
     Args:
-        policy: the stored strategy of a whole game.
-
-    Raises:
-        InputError: the strategy is that of a spot.
+        policy: the stored strategy of a whole game; that of a spot is refused.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -39,7 +36,6 @@ class Blueprint:
 
     @property
     def game(self) -> Game:
-        """The rules of the game."""
         return self.config.game
 
     @property
@@ -55,7 +51,6 @@ class Blueprint:
         return None if self.game.stacks is None else min(self.game.stacks)
 
     def node(self, line: str) -> Node:
-        """Return the decision of the stored betting tree after a line."""
         return self._policy.node(Line(line))
 
     def initial_range(self, player: int) -> Floats:
@@ -68,10 +63,6 @@ class Blueprint:
         """Return the strategy at a decision, ``[action, hand of the deck]``.
 
         Hands that the board blocks get equal frequencies.
-
-        Raises:
-            InputError: the store has no strategy for the decision.
-            lockers.LockerError: the stored strategy is damaged.
         """
         decision = self._policy.decision(Line(line), board)
         out = np.full((len(decision.actions), len(self.hands)), 1.0 / len(decision.actions))
@@ -79,28 +70,11 @@ class Blueprint:
         return out
 
     def strategies(self, lines: Sequence[str], board: tuple[int, ...]) -> Stacked:
-        """Return the strategies at several decisions of one player and round, faster than calls of `strategy`.
-
-        Args:
-            lines: the lines of the decisions.
-            board: the public cards.
-
-        Returns:
-            The frequencies of all actions of the decisions, in the order of ``lines``, and the row of each hand.
-
-        Raises:
-            InputError: the store has no strategy for a decision.
-            lockers.LockerError: the stored strategy is damaged.
-        """
+        """Return the strategies at several decisions of one player and round, faster than calls of `strategy`."""
         return self._policy.stacked([Line(line) for line in lines], board)
 
     def strategy_if_readable(self, line: str | None, board: tuple[int, ...]) -> Floats | None:
-        """Return the strategy at a decision, or None if it cannot be read; the log says why.
-
-        Args:
-            line: line of the decision; None: the tree has no such decision, and the result is None.
-            board: the public cards.
-        """
+        """Return the strategy at a decision; None if the line is None, or if it cannot be read (the log says why)."""
         if line is None:
             return None
         try:
@@ -110,5 +84,4 @@ class Blueprint:
             return None
 
     def close(self) -> None:
-        """Close the store."""
         self._policy.close()

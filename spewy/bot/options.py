@@ -60,17 +60,14 @@ class Options:
         warm: whether a solve starts from the strategy that the bot would play without the solve, if that is known.
         strict: whether to raise errors that only a bug can cause, such as a TypeError. Otherwise the bot counts the
             error, and plays the stored strategy, or checks or folds.
-        menu: bet sizes of a solve in no-limit games, besides the bets that were made (`spewy.bot.resolving.menus`):
+        menu: bet sizes of a solve in no-limit games, besides the bets that were made (`spewy.bot.resolving.builder`):
             "lean" or "job". If these take too much memory or time, the bot uses fewer sizes.
         flops: how rounds between the first round and the last ``rounds`` are re-solved, in hold'em the flop: "stored",
             not at all; "sampled", each round alone, by sampling the cards of later rounds; "exact", like later rounds,
             which takes sixteen cores and a few GiB in no-limit hold'em.
         deals: largest number of deals of a sampled solve.
         seconds_per_hand: time budget of all decisions together, in seconds for each hand that has begun
-            (`spewy.bot.time_bank`). It replaces ``seconds``; None: each decision has the budget ``seconds``.
-
-    Raises:
-        InputError: an option has an impossible value.
+            (`spewy.bot.resolving.budget`). It replaces ``seconds``; None: each decision has the budget ``seconds``.
     """
 
     resolve: Resolve = "off-tree"
@@ -93,9 +90,6 @@ class Options:
 
         >>> Options.of(safe=True, seconds_per_hand=7.0).safe
         'mixed'
-
-        Raises:
-            InputError: a keyword is unknown, or has an impossible value.
         """
         known = list(Keywords.__annotations__)
         for name in keywords:

@@ -1,34 +1,210 @@
-"""Play the blueprint's stored strategy at any betting, also after bets that the blueprint's tree lacks.
+"""The public states of a hand, and what the blueprint's stored strategy plays at them.
 
-If the tree lacks a bet, the bet is translated into two bets of the tree, each with a probability
-(`spewy.bot.bet_translation`). A bot that draws one of the two must not let the opponent know which. So the strategy is
-the mixture over both draws: at each decision, a player's hand follows each line of the tree with the probability of its
-draws, given the actions that the hand has taken since (H. W. Kuhn's equivalence of mixed and behaviour strategies). In
-other words, each hand draws for itself, in secret.
+The stored strategy is played at any betting, also after bets that the blueprint's tree lacks. If the tree lacks a bet,
+the bet is translated into two bets of the tree, each with a probability (`spewy.bot.bet_translation`). A bot that draws
+one of the two must not let the opponent know which. So the strategy is the mixture over both draws: at each decision, a
+player's hand follows each line of the tree with the probability of its draws, given the actions that the hand has taken
+since (H. W. Kuhn's equivalence of mixed and behaviour strategies). In other words, each hand draws for itself, in
+secret.
 
 The mixture has one flaw: weak hands call a large bet if they draw the smaller of both bets, and better hands fold if
 they draw the larger one. So `best_hands_call` lets the best hands call, as often as the mixture calls on the whole.
+
+Where no strategy is stored, pot odds decide: check, or call a bet if the hand's equity pays for the call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from solvers.tree import Floats
-from spewy.bot.bet_translation import legal_actions, translations
+from buckets.cards import blocked, equities, hands
+from solvers.tree import Floats, Ints
+from spewy.bot.bet_translation import legal_actions, translate_action, translations
 from spewy.bot.blueprint import Blueprint
-from spewy.bot.fallback import equities_of_all, passive_actions, pot_odds
 from spewy.bot.options import Translation
-from spewy.bot.public_state import Answer, PublicState, Step, StoredLine, merged_answer, mixed_answer
+from spewy.bot.resolving.subgame import Subgame
 from spewy.bot.tally import Source
 from spewy.game.betting import Betting
+from spewy.game.hand import Hand
 from spewy.game.nodes import Node
 
 DIGITS = 6
 """Decimal digits by which `best_hands_call` compares hands."""
+BOARDS = 300
+"""Number of final boards sampled to estimate an equity; with at most one card to come, all final boards are used."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The strategy of the player to act, and its source.
+
+    Attributes:
+        actions: legal ACPC actions.
+        frequencies: frequency of each action for each hand, ``[action, hand of the deck]``.
+        source: where the strategy comes from.
+    """
+
+    actions: tuple[str, ...]
+    frequencies: Floats
+    source: Source
+
+    def among(self, actions: Sequence[str], taken: str, betting: Betting) -> Floats:
+        """Translate the strategy to the actions that another betting tree has at the same decision.
+
+        The action that was played keeps its frequency. If the other tree lacks a bet of this strategy, the frequency of
+        the bet goes to the nearest bet there that was not played, or to the check or call if there is none.
+
+        Args:
+            actions: legal actions in the other tree; the action that was played is one of them.
+            taken: the action that was played.
+            betting: the betting before the decision.
+
+        Returns:
+            ``[action, hand of the deck]``; NaN for hands without frequencies.
+        """
+        others = [action for action in actions if action != taken]
+        out = np.zeros((len(actions), self.frequencies.shape[1]))
+        for action, frequencies in zip(self.actions, self.frequencies, strict=True):
+            if action not in actions:
+                number = translate_action(action, others, betting)
+                action = "c" if number is None else others[number]
+            out[actions.index(action)] += frequencies
+        total = out.sum(axis=0)
+        shares: Floats = np.divide(out, total, out=np.full_like(out, np.nan), where=total > 0)
+        return shares
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step in the blueprint's tree: from a line before an action at the table to a line after the action.
+
+    Attributes:
+        above: index of the line before the action, in the `PublicState.lines` of the state before the action.
+        action: index of the translated action at the decision of that line; None: the line has no decision.
+        probability: probability of the translation.
+        made: whether the line's decision has exactly the action that was made.
+    """
+
+    above: int
+    action: int | None
+    probability: float
+    made: bool = False
+
+
+@dataclass(frozen=True)
+class StoredLine:
+    """A line of the blueprint's tree that stands for the betting of a hand.
+
+    Attributes:
+        line: the line; None if the blueprint's tree has no decision here.
+        exact: whether the line is the actual betting, without translated bets.
+        probability: probability that all translations of the hand lead to this line.
+        calls: whether the last bet was translated into a check or call that ends the round. Then the player to act
+            calls, and ``line`` begins the next round.
+        steps: the lines before the last action from which the action leads here.
+    """
+
+    line: str | None
+    exact: bool = True
+    probability: float = 1.0
+    calls: bool = False
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(eq=False)
+class PublicState:
+    """A public state of the hand.
+
+    Attributes:
+        hand: betting and board.
+        lines: the lines of this state in the betting tree of the blueprint (the stored strategy), the most probable
+            first; several if a bet was translated into two bets.
+        put_in_before: chips that each player had put in before the round.
+        donk: whether the player who starts the round called the last bet of the previous round, so that a bet would be
+            a donk bet.
+        above: the previous public state; None at the start of the hand.
+        action: the action that led to this state; None after cards, and at the start of the hand.
+        subgame: the subgame that contains this state; None if no subgame does.
+        ranges: cached range of each player, by player; a range is computed when it is needed.
+        answer: cached strategy of the player to act; None before it is needed.
+        stored: cached stored strategy of the player to act at each of the lines; None: not read yet.
+        weights: cached weights of the lines, by player (`StoredPlay.weights`).
+    """
+
+    hand: Hand
+    lines: tuple[StoredLine, ...]
+    put_in_before: int
+    donk: bool = False
+    above: PublicState | None = None
+    action: str | None = None
+    subgame: Subgame | None = None
+    ranges: dict[int, Floats] = field(default_factory=dict)
+    answer: Answer | None = None
+    stored: tuple[Floats | None, ...] | None = None
+    weights: dict[int, Floats] = field(default_factory=dict)
+
+    @property
+    def blueprint_line(self) -> str | None:
+        """The most probable line of this state in the blueprint's tree; None if that line has no decision here."""
+        main = self.lines[0]
+        return None if main.calls else main.line
+
+    @property
+    def betting(self) -> Betting:
+        return self.hand.betting
+
+    @property
+    def round_start(self) -> PublicState:
+        """The state at which this state's betting round begins."""
+        state = self
+        while state.betting.rounds[-1]:
+            assert state.above is not None
+            state = state.above
+        return state
+
+    def path(self, root: PublicState) -> list[PublicState]:
+        """List the states after an earlier state ``root``, up to and including this state."""
+        out: list[PublicState] = []
+        state = self
+        while state is not root:
+            out.append(state)
+            assert state.above is not None
+            state = state.above
+        return out[::-1]
+
+    @property
+    def begins_subgame(self) -> bool:
+        """Whether the subgame that contains this state also begins at this state."""
+        return self.subgame is not None and self.subgame.betting is self.betting
+
+
+def range_after_action(reach: Floats, frequencies: Floats, deck: Ints, board: Sequence[int]) -> Floats:
+    """Multiply a range by the frequencies of an action, each ``[hand of the deck]``.
+
+    The range stays as it is if no hand of the range takes the action.
+    """
+    out: Floats = reach * frequencies
+    live = ~blocked(deck, board)
+    return out if out[live].max(initial=0.0) > 0 else reach
+
+
+def mixed_answer(answers: Sequence[Answer], weights: Sequence[Floats], source: Source) -> Answer:
+    """Mix strategies of the same decision by weights ``[hand of the deck]`` that add up to 1; actions may differ."""
+    actions = [action for answer in answers for action in answer.actions]
+    parts = [answer.frequencies * weight for answer, weight in zip(answers, weights, strict=True)]
+    return merged_answer(actions, np.concatenate(parts), source)
+
+
+def merged_answer(actions: Sequence[str], frequencies: Floats, source: Source) -> Answer:
+    """Make an answer of actions that may occur twice, by adding ``frequencies`` ``[action, hand of the deck]``."""
+    unique = tuple(dict.fromkeys(actions))
+    out = np.zeros((len(unique), frequencies.shape[1]))
+    for action, taken in zip(actions, frequencies, strict=True):
+        out[unique.index(action)] += taken
+    return Answer(unique, out, source)
 
 
 class StoredPlay:
@@ -60,7 +236,6 @@ class StoredPlay:
         """Return the stored strategy of the player to act; by pot odds on lines where nothing is stored.
 
         Args:
-            state: the state.
             range_of: computes a player's range at the state, ``[hand of the deck]``.
         """
         player = state.hand.to_act
@@ -93,15 +268,9 @@ class StoredPlay:
         return state.weights[player]
 
     def after(self, above: PublicState, betting: Betting, action: str) -> tuple[StoredLine, ...]:
-        """Follow an action in the blueprint's tree.
+        """Follow an action in the blueprint's tree from the state before it to the lines after it.
 
-        Args:
-            above: the state before the action.
-            betting: the actual betting after the action.
-            action: the action.
-
-        Returns:
-            The lines after the action, the most probable first.
+        The most probable line comes first. ``betting`` is the actual betting after the action.
         """
         found: dict[tuple[str | None, bool, bool], list[tuple[Step, float]]] = {}
         for number, line in enumerate(above.lines):
@@ -168,7 +337,6 @@ class StoredPlay:
         return shares
 
     def _actions(self, state: PublicState, line: StoredLine) -> list[str]:
-        """Return the legal action for each action of the strategy at a line."""
         if line.calls:
             return ["c"]
         node = self._node(state, line)
@@ -221,3 +389,47 @@ def best_hands_call(answer: Answer, reach: Floats, equity: Floats) -> Answer:
 def _is_at(node: Node, betting: Betting) -> bool:
     """Whether a decision of the tree has the round and the player of an actual decision."""
     return (node.round, node.player) == (betting.round, betting.to_act)
+
+
+def passive_actions(hand: Hand) -> tuple[str, ...]:
+    """Return the actions that `pot_odds` chooses from: fold and call after a bet, else only the check.
+
+    >>> from spewy.game.gamefile import load_game
+    >>> start = Hand.start(load_game("kuhn"))
+    >>> passive_actions(start), passive_actions(start.apply("r"))
+    (('c',), ('f', 'c'))
+    """
+    return ("f", "c") if hand.betting.can_fold else ("c",)
+
+
+def pot_odds(hand: Hand, opponent_range: Floats, seed: int) -> Floats:
+    """Compute a pot-odds strategy for the player to act: call a bet if the hand's equity pays for it, else fold.
+
+    If there is no bet to call, every hand checks.
+
+    Args:
+        opponent_range: ``[hand of the deck]``.
+        seed: seed of the sampled final boards.
+
+    Returns:
+        Frequencies ``[action, hand of the deck]`` of the actions that `passive_actions` returns.
+    """
+    if not hand.betting.can_fold:
+        return np.ones((1, len(opponent_range)))
+    player = hand.to_act
+    assert player is not None
+    spent = hand.betting.spent
+    highest = min(max(spent), hand.betting.stack(player))
+    needed = (highest - spent[player]) / (2 * highest)
+    calls = equities_of_all(hand, opponent_range, seed) >= needed
+    return np.stack([~calls, calls]).astype(np.float64)
+
+
+def equities_of_all(hand: Hand, opponent_range: Floats, seed: int) -> Floats:
+    """Return each hand's equity ``[hand of the deck]`` against a range; 0.5 if it meets no hand of the range."""
+    game = hand.game
+    deck, n_board = hands(game.deck, game.num_hole_cards), game.board_sizes[-1]
+    samples = BOARDS if n_board - len(hand.board) > 1 else None
+    found = equities(hand.board, deck, opponent_range, game.deck, n_board, samples=samples, seed=abs(seed))
+    out: Floats = np.nan_to_num(found, nan=0.5)
+    return out

@@ -1,4 +1,4 @@
-"""All boards that can follow the root, up to suit symmetry, and both players' hands on each board.
+"""All boards that can follow the root, up to suit symmetry, and both players' hands and strategy rows on each board.
 
 A player's hands on a board are the hands of the initial range that the board does not block. On the last round they are
 sorted by strength, and on earlier rounds by number.
@@ -7,6 +7,11 @@ With symmetry, one solved board represents all boards that differ from it only b
 each with the suit permutation that maps it onto the solved board. Only permutations that leave the root's board, both
 initial ranges and all locks unchanged are used, so symmetry does not change the solution, except for ties between two
 actions, where rounding decides (measured: it changes exploitability by hundred-thousandths of its value).
+
+The job's section ``[rows]`` determines the rows of hands. With ``weights = "uniform"``, all hands that the board does
+not block have the same weight, and both players share the buckets; those of the clustering "equation-1" come from the
+bucket locker. With ``weights = "ranges"``, each player's buckets are computed for the player's own initial range, and
+hands outside of the range have no row.
 """
 
 from __future__ import annotations
@@ -19,6 +24,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from buckets.abstraction import GROUPINGS, outcomes
 from buckets.cards import (
     NUM_CARDS,
     CanonicalBoard,
@@ -29,17 +35,28 @@ from buckets.cards import (
     blocked,
     board_levels,
     deals,
+    hand_orbits,
     hand_permutation,
+    preflop_classes,
     strengths,
 )
 from buckets.cards.rank_sets import board_strength
+from buckets.cards.showdown import MAX_BOARDS
 from buckets.types import Ints
 from solvers.tree import Floats
-from spewy.chunks.groups import board_groups, row_counts
+from spewy.chunks.bucket_locker import shared_cache
 from spewy.chunks.problem import Problem, Shorts
+from spewy.game.ranges.range import NUM_HANDS
 
 BOARDS_AT_ONCE = 512
 """Number of boards whose hands are listed at once; limits the memory of the arrays on the way."""
+LEVELS_AT_ONCE = 256
+"""Number of boards on which hands with equal outcomes are counted at once, also to limit memory."""
+PREFLOP_CLASSES = 169
+LOCKED = "equation-1"
+"""The clustering whose merge trees are in the bucket locker."""
+TREES = (LOCKED, "ward")
+"""With enough rows, these clusterings give different rows to different outcomes."""
 NO_STRENGTH = np.iinfo(np.int32).max
 """Sort key of hands that the board blocks, above every strength."""
 
@@ -133,8 +150,7 @@ def board_rounds(
     Args:
         problem: the problem.
         progress: called with 1 after each board.
-        counted: whether to only count the buckets (`row_counts`), without computing them. The rows of hands are then
-            arbitrary.
+        counted: whether to only count the buckets (`row_counts`). The rows of hands are then arbitrary.
         start: the round and the public cards of the solved board to begin with; None: the root.
     """
     game = problem.game
@@ -162,23 +178,11 @@ def board_rounds(
 
 
 def following_deals(problem: Problem, t: int, history: History) -> list[Deal]:
-    """List the deals that can follow a solved board; deals that are equal up to suits are listed once.
-
-    Args:
-        problem: the problem.
-        t: the round of the board.
-        history: the public cards of the board.
-    """
+    """List the deals that can follow a solved board of round ``t``, one of all that are equal up to suits."""
     return deals(history, problem.game.num_board_cards[t + 1], problem.game.deck, problem.symmetries)
 
 
 def _branches(n_boards: int, below: Sequence[CanonicalBoard]) -> list[list[Branch]]:
-    """List the branches of each board of a round.
-
-    Args:
-        n_boards: number of boards of the round.
-        below: the boards of the next round.
-    """
     branches: list[list[Branch]] = [[] for _ in range(n_boards)]
     for b, board in enumerate(below):
         branches[board.parent].append(Branch(b, board.members))
@@ -188,15 +192,6 @@ def _branches(n_boards: int, below: Sequence[CanonicalBoard]) -> list[list[Branc
 def _hands_of_level(
     problem: Problem, t: int, histories: Sequence[History], last: bool, counted: bool
 ) -> Iterator[tuple[BoardHands, BoardHands]]:
-    """Yield both players' hands on each board of a round.
-
-    Args:
-        problem: the problem.
-        t: the round of the game.
-        histories: the public cards of each board.
-        last: whether the round is the last of the game, in which hands have strengths.
-        counted: whether to only count the buckets, as in `board_rounds`.
-    """
     if problem.rows[t] is None:
         for first in range(0, len(histories), BOARDS_AT_ONCE):
             yield from _unbucketed_hands(problem, histories[first : first + BOARDS_AT_ONCE], last)
@@ -214,13 +209,6 @@ def _hands_of_level(
 def _unbucketed_hands(
     problem: Problem, histories: Sequence[History], last: bool
 ) -> Iterator[tuple[BoardHands, BoardHands]]:
-    """Yield both players' hands on several boards of a round in which each hand has a row of its own.
-
-    Args:
-        problem: the problem.
-        histories: the public cards of each board.
-        last: whether the round is the last of the game.
-    """
     boards = _cards(histories)
     public = np.zeros((len(boards), NUM_CARDS), dtype=bool)
     board = np.arange(len(boards))[:, None]
@@ -251,11 +239,8 @@ def board_hands(
 ) -> tuple[BoardHands, BoardHands]:
     """Compute both players' hands on one board.
 
-    Args:
-        problem: the problem.
-        t: the round of the game.
-        history: the public cards. Only on a solved board are the hands' rows those of stored strategies.
-        strength: ``[hand]``, the strength of all hands of the deck in the last round; None: compute it.
+    Only on a solved board are the hands' rows those of stored strategies. ``strength`` has the strengths of all hands
+    of the deck in the last round, ``[hand]``; None: compute them.
     """
     last = t == problem.game.num_rounds - 1
     if problem.rows[t] is None:
@@ -279,12 +264,6 @@ def _counted_hands(
     """Return both players' hands on a board without computing buckets, for estimates of a solve's cost.
 
     The number of strategy rows is right, but which hands share a row is arbitrary, and the hands are not sorted.
-
-    Args:
-        problem: the problem.
-        history: the public cards.
-        strength: ``[hand]``, the strength of all hands of the deck; None before the last round.
-        counts: the number of rows of each player.
     """
     pair = []
     for p, live in enumerate(_live_hands(problem, [card for group in history for card in group])):
@@ -309,13 +288,8 @@ def _hands(
 def hand_map(problem: Problem, hands: BoardHands, child: BoardHands, perm: Perms) -> Shorts:
     """Map a player's hands on a board to the same hands on a solved board of the next round.
 
-    The result is an array ``[hand]`` of positions among ``child``; -1 if the dealt cards block the hand.
-
-    Args:
-        problem: the problem.
-        hands: a player's hands on a board.
-        child: the player's hands on a solved board of the next round.
-        perm: the suit permutation from the dealt board onto the solved board.
+    The result is an array ``[hand]`` of positions among ``child``; -1 if the dealt cards block the hand. ``perm`` is
+    the suit permutation from the dealt board onto the solved board.
     """
     position = np.full(len(problem.hands), -1, dtype=np.int16)
     position[child.numbers] = np.arange(len(child.numbers))
@@ -335,3 +309,107 @@ def _strengths(problem: Problem, histories: Sequence[History]) -> NDArray[np.int
     if len(boards) == 1:  # a start with one board is faster without the kernel for many boards
         return board_strength(boards[0], problem.hands)[None]
     return strengths(boards, problem.hands)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The rows of one player's hands on one board.
+
+    Attributes:
+        labels: ``[hand of the deck]``, the row of each hand; -1: the hand has no row.
+        n_rows: number of rows.
+    """
+
+    labels: Ints
+    n_rows: int
+
+
+def board_groups(problem: Problem, t: int, history: History) -> tuple[Groups, Groups] | None:
+    """Compute the strategy rows of both players' hands on a board; None if each hand has a row of its own."""
+    k = problem.rows[t]
+    if k is None:
+        return None
+    if k == PREFLOP_CLASSES and not history and len(problem.hands) == NUM_HANDS:
+        groups = Groups(preflop_classes()[0].astype(np.int64), k)
+        return groups, groups
+    board = [card for group in history for card in group]
+    if problem.range_weights:
+        return _own(problem, k, board, problem.ranges[0]), _own(problem, k, board, problem.ranges[1])
+    deck, hole, n_board = problem.game.deck, problem.game.num_hole_cards, sum(problem.game.num_board_cards)
+    if problem.grouping == LOCKED:
+        labels = shared_cache().labels(board, k, deck, hole, n_board)
+    else:
+        weights = np.ones(len(problem.hands))
+        labels = GROUPINGS[problem.grouping](board, problem.hands, weights, k, deck, n_board)
+    groups = Groups(labels.astype(np.int64), int(labels.max()) + 1)
+    return groups, groups
+
+
+def row_counts(
+    problem: Problem, t: int, histories: Sequence[History], power: NDArray[np.int32] | None
+) -> list[tuple[int, int]] | None:
+    """Count both players' strategy rows on each board of a round, without computing the buckets.
+
+    Hands with equal outcomes (`buckets.abstraction.outcomes`) share a row. So a board has the job's number of rows or,
+    if it is smaller, the number of different outcomes. The counts are upper bounds unless `counted_exactly` is true.
+    The result is None if each hand has a row of its own. ``power`` has the strength of each hand on the last round,
+    ``[board, hand]``; None on other rounds.
+    """
+    k = problem.rows[t]
+    if k is None:
+        return None
+    of_boards = (_kinds(problem, history) for history in histories)
+    kinds = of_boards if power is None else _last_kinds(problem, power)
+    if not problem.range_weights:
+        return [(n, n) for n in (min(k, _different(of)) for of in kinds)]
+    first, second = (weights > 0 for weights in problem.ranges)
+    return [(min(k, _different(of[first])), min(k, _different(of[second]))) for of in kinds]
+
+
+def counted_exactly(problem: Problem) -> bool:
+    """Whether `row_counts` returns exact numbers of rows instead of upper bounds."""
+    bucketed = any(k is not None for k in problem.rows[problem.first_round :])
+    return not bucketed or (problem.grouping in TREES and not problem.range_weights)
+
+
+def _different(kinds: Ints) -> int:
+    return int(np.count_nonzero(np.bincount(kinds[kinds >= 0])))
+
+
+def _kinds(problem: Problem, history: History) -> Ints:
+    """Number the hands on a board so that hands with equal outcomes have equal numbers (an array ``[hand]``).
+
+    A hand that the board blocks has the number -1.
+    """
+    deck, n_board = problem.game.deck, sum(problem.game.num_board_cards)
+    board = [card for group in history for card in group]
+    final = comb(len(deck) - len(board), n_board - len(board))
+    if final > MAX_BOARDS:  # outcomes are sampled; hands that differ only by suits share a sample
+        kinds = hand_orbits(board, problem.hands, deck)
+    else:
+        seen: dict[bytes, int] = {}  # a dictionary is ten times faster here than sorting
+        curves = outcomes(board, problem.hands, deck, n_board)
+        kinds = np.array([seen.setdefault(curve.tobytes(), len(seen)) for curve in curves])
+    return np.where(blocked(problem.hands, board), -1, kinds)
+
+
+def _last_kinds(problem: Problem, power: NDArray[np.int32]) -> Iterator[Ints]:
+    """Yield `_kinds` for each board of the last round, given the strength of each hand: ``[board, hand]``."""
+    from buckets.kernels.showdowns import fill_levels
+
+    for start in range(0, len(power), LEVELS_AT_ONCE):
+        part = power[start : start + LEVELS_AT_ONCE]
+        levels = np.empty(part.shape, dtype=np.int16)
+        fill_levels(part, problem.hands, levels)
+        yield from levels.astype(np.int64)
+
+
+def _own(problem: Problem, k: int, board: list[int], weights: Floats) -> Groups:
+    """Cluster the hands of a player's own range, ``[hand]``, into rows; rows without a hand are left out."""
+    deck, n_board = problem.game.deck, sum(problem.game.num_board_cards)
+    labels = GROUPINGS[problem.grouping](board, problem.hands, weights, k, deck, n_board).astype(np.int64)
+    held = (weights > 0) & ~blocked(problem.hands, board)
+    used, renumbered = np.unique(labels[held], return_inverse=True)
+    out = np.full(len(labels), -1, dtype=np.int64)
+    out[held] = renumbered
+    return Groups(out, len(used))

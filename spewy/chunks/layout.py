@@ -1,29 +1,55 @@
 """All chunks of a problem, by numbers: chunk (t, b, r) belongs to round t, board b of the round, and line r.
 
 Rounds t count from the root's round, which is 0. A line enters each chunk, and r is the number of this line among the
-lines that enter the round. A layout depends only on the problem and holds no results.
+lines that enter the round. A layout depends only on the problem and holds no results. A *subgame* is a chunk with
+everything that can follow it; it has a layout of its own, in which chunks have the same keys in lockers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 
-from buckets.cards import Perms
+from buckets.cards import History, Perms, cards_name
 from solvers.game import Hands, LiveGame, Strategies
 from spewy.chunks.boards import Board, BoardRound, board_rounds, hand_map
-from spewy.chunks.live_game import live_game
-from spewy.chunks.place import Place
+from spewy.chunks.live_game import game_locks, live_game
 from spewy.chunks.problem import Problem, Shorts
 from spewy.chunks.rounds import BettingRound, ChunkTree, betting_rounds
+from spewy.game.tree import BettingTree
 
 RowMaps = tuple[Shorts, Shorts]
 """Per player ``[hand]``: the position of each hand of a board on another board; -1: the dealt cards block the hand."""
-
 MOST_IMAGES = 4096
 """Largest number of row maps that a layout keeps in memory; in hold'em they take at most 20 MB."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """The address of a chunk.
+
+    Attributes:
+        round: the round of the game.
+        history: the public cards of the solved board, in one group for each round that dealt any.
+        line: the betting line that leads into the chunk: an ACPC betting string from the root of the solve.
+    """
+
+    round: int
+    history: History
+    line: str
+
+    def key(self, rows: tuple[int, int]) -> bytes:
+        """Return the key under which lockers store the chunk's arrays; ``rows`` has each player's number of rows."""
+        return f"{self.round}.{_text(self.history)}|{self.line}|{rows[0]}x{rows[1]}".encode()
+
+
+@lru_cache(maxsize=1 << 14)
+def _text(history: History) -> str:
+    """Return public cards as text, with slashes between rounds; the text is cached, because a board has many chunks."""
+    return "/".join(cards_name(group) for group in history)
 
 
 @dataclass
@@ -35,7 +61,7 @@ class Layout:
         betting: the betting of each round.
         boards: the boards of each round.
         bucketed: whether the buckets were computed; False: only the number of buckets on each board was counted
-            (`groups.row_counts`), and which hands share a row is arbitrary.
+            (`row_counts`), and which hands share a row is arbitrary.
     """
 
     problem: Problem
@@ -47,22 +73,19 @@ class Layout:
 
     @classmethod
     def of(cls, problem: Problem, progress: Callable[[int], None] | None = None) -> Layout:
-        """Make the layout of a problem; `progress` is called with 1 after each board."""
+        """Make the layout of a problem; `progress` is called with 1 after each board, as in the methods below."""
         betting = betting_rounds(problem.tree)
         return cls(problem, betting, board_rounds(problem, progress)[: len(betting)])
 
     @classmethod
     def counted(cls, problem: Problem, progress: Callable[[int], None] | None = None) -> Layout:
-        """Make the layout of a problem for an estimate of its cost: buckets are counted and not computed.
-
-        `progress` is called with 1 after each board.
-        """
+        """Make the layout of a problem for an estimate of its cost: buckets are counted and not computed."""
         betting = betting_rounds(problem.tree)
         boards = board_rounds(problem, progress, counted=True)
         return cls(problem, betting, boards[: len(betting)], all(k is None for k in problem.rows))
 
     def with_buckets(self, progress: Callable[[int], None] | None = None) -> Layout:
-        """Return the layout of the same problem with computed buckets; `progress` is called with 1 after each board."""
+        """Return the layout of the same problem with computed buckets."""
         return Layout(self.problem, self.betting, board_rounds(self.problem, progress)[: self.n_rounds])
 
     @property
@@ -105,7 +128,6 @@ class Layout:
         return Layout(self.problem, self.betting[t:], tables)
 
     def every_board(self) -> list[tuple[int, int]]:
-        """List the numbers (round, board) of all boards, round by round."""
         return [(t, b) for t in range(self.n_rounds) for b in range(len(self.boards[t].boards))]
 
     def chunks(self, t: int) -> Iterator[tuple[int, int]]:
@@ -115,7 +137,6 @@ class Layout:
                 yield b, r
 
     def board(self, t: int, b: int) -> Board:
-        """Return board b of round t."""
         return self.boards[t].boards[b]
 
     def tree(self, t: int, r: int) -> ChunkTree:
@@ -128,11 +149,9 @@ class Layout:
         return first.n_rows, second.n_rows
 
     def place_of(self, t: int, b: int, r: int) -> Place:
-        """Return the address of the chunk of round t, board b and line r."""
         return Place(self.boards[t].round, self.board(t, b).history, self.tree(t, r).line)
 
     def key(self, t: int, b: int, r: int) -> bytes:
-        """Return the locker key of the chunk of round t, board b and line r."""
         return self.place_of(t, b, r).key(self.n_rows(t, b))
 
     def hands(self, t: int, b: int, p: int) -> Hands:
@@ -143,8 +162,7 @@ class Layout:
         """Map the hands on board b of round t to the same hands on a solved board of the next round.
 
         Args:
-            t: the round.
-            b: the board.
+            t, b: the round and the board.
             e: number of the branch to the solved board.
             member: index in `Branch.members` of the deal that leads from board b to the solved board; 0: the deal of
                 the solved board's own cards.
@@ -172,28 +190,63 @@ class Layout:
         )
 
     def place(self, into: Strategies, t: int, b: int, r: int, arrays: tuple[np.ndarray, np.ndarray]) -> None:
-        """Write both players' arrays of a chunk, such as strategies, into arrays of the whole live game.
-
-        Args:
-            into: arrays of the live game, changed in place.
-            t: the round.
-            b: the board.
-            r: the line.
-            arrays: per player ``[slot, row]``; a slot is an action at a decision.
-        """
+        """Write both players' arrays of a chunk, ``[slot, row]``, into arrays of the whole live game, in place."""
         for p in (0, 1):
             into[t][p][b][self.tree(t, r).slots[p], : arrays[p].shape[1]] = arrays[p]
 
     def take(
         self, board: tuple[np.ndarray, np.ndarray], t: int, b: int, r: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Cut the arrays ``[slot, row]`` of one chunk out of the arrays of a board; a slot is an action at a decision.
-
-        Args:
-            board: per player ``[slot of the round, row]``, the arrays of all chunks on the board.
-            t: the round.
-            b: the board.
-            r: the line.
-        """
+        """Cut a chunk's arrays ``[slot, row]`` out of those of a board, ``[slot of the round, row]`` per player."""
         rows, slots = self.n_rows(t, b), self.tree(t, r).slots
         return board[0][slots[0], : rows[0]], board[1][slots[1], : rows[1]]
+
+
+def subgame_of_line(layout: Layout, t: int, r: int) -> Layout:
+    """Return the layout of the subgame that line r of round t enters, on all boards of the round."""
+    tree = layout.problem.tree.below(layout.tree(t, r).nodes[0])
+    betting = betting_rounds(tree)
+    return Layout(_with_locks_of(layout.problem, tree), betting, layout.boards[t : t + len(betting)])
+
+
+def subgame_at(problem: Problem, t: int, history: History, line: str) -> Layout:
+    """Return the layout of the subgame that a betting line enters on one solved board.
+
+    Here, ``t`` is the round of the game in which the subgame begins.
+    """
+    tree = problem.tree.below(problem.tree.find(line))
+    betting, boards = betting_rounds(tree), board_rounds(problem, start=(t, history))
+    return Layout(_with_locks_of(problem, tree), betting, boards[: len(betting)])
+
+
+def _with_locks_of(problem: Problem, tree: BettingTree) -> Problem:
+    lines = {node.line for node in tree.nodes()}
+    return replace(problem, locks=tuple(lock for lock in problem.locks if lock.line in lines))
+
+
+class Subgames:
+    """Makes the layouts of subgames, each of which begins with one chunk of a layout.
+
+    The betting after each line is cached. The boards that can follow a board are cached only for the board of the last
+    call.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self._lines: dict[tuple[int, int], Layout] = {}
+        self._board: tuple[tuple[int, int], Layout] | None = None
+
+    def of(self, t: int, b: int, r: int) -> Layout:
+        """Return the layout of the subgame that begins with chunk (t, b, r)."""
+        line = self._lines.get((t, r))
+        if line is None:
+            line = self._lines[t, r] = subgame_of_line(self.layout, t, r)
+        if self._board is None or self._board[0] != (t, b):
+            self._board = (t, b), self.layout.below(t, b)
+        cards, boards = self._board[1], self._board[1].boards[: line.n_rounds]
+        rounds = [replace(cards.live.rounds[i], forest=bets.forest) for i, bets in enumerate(line.betting)]
+        rounds[-1] = replace(rounds[-1], deal=None)
+        locks = game_locks(line.problem, line.betting, boards)
+        return Layout(
+            line.problem, line.betting, boards, _live=replace(cards.live, rounds=rounds, locks=locks)
+        )

@@ -1,4 +1,7 @@
-"""Convert a problem with its boards and betting to a `solvers.game.LiveGame`, which consists of arrays for solvers."""
+"""Convert a problem with its boards and betting to a `solvers.game.LiveGame`, which consists of arrays for solvers.
+
+The lists of boards and of betting have an element for each round, the root's first.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +25,7 @@ DEALS_AT_ONCE = 256
 
 
 def live_game(problem: Problem, betting: list[BettingRound], boards: list[BoardRound]) -> LiveGame:
-    """Make the `LiveGame` of a problem, in which hands of one bucket share a strategy row but not their values.
-
-    Args:
-        problem: the problem.
-        betting: the betting of each round, from the root's on.
-        boards: the boards of each round, from the root's on.
-    """
+    """Make the `LiveGame` of a problem, in which hands of one bucket share a strategy row but not their values."""
     rounds = []
     for i, (bets, table) in enumerate(zip(betting, boards, strict=False)):
         deal = _deal(problem, table, boards[i + 1]) if i + 1 < len(betting) else None
@@ -60,13 +57,7 @@ def _width(table: BoardRound, p: int) -> int:
 
 
 def with_ranges(game: LiveGame, ranges: tuple[Floats, Floats]) -> LiveGame:
-    """Return a copy of a live game with other ranges at its roots.
-
-    Args:
-        game: the live game.
-        ranges: per player ``[root, hand]``, the weights of the hands at the root of each betting tree of the first
-            round.
-    """
+    """Return a copy of a live game with other ranges, ``[root, hand]`` per player, at the roots of the first round."""
     padded = []
     for p in (0, 1):
         out = np.zeros((ranges[p].shape[0], game.rounds[0].hands[p].row.shape[1]))
@@ -76,7 +67,6 @@ def with_ranges(game: LiveGame, ranges: tuple[Floats, Floats]) -> LiveGame:
 
 
 def _packed_hands(problem: Problem, table: BoardRound, p: int) -> Hands:
-    """Pack player p's hands on all boards of a round into arrays."""
     own = [board.hands[p] for board in table.boards]
     numbers = _numbers(problem, table, p)
     present = numbers < len(problem.hands)
@@ -112,10 +102,6 @@ def _positions(problem: Problem, numbers: Ints) -> Shorts:
     """Return the position of each hand of the deck among the hands of each board: ``[board, hand of the deck]``.
 
     A hand that is not there has the position -1.
-
-    Args:
-        problem: the problem.
-        numbers: ``[board, hand]``, as `_numbers` returns them.
     """
     n = len(problem.hands)
     out = np.full((len(numbers), n + 1), -1, dtype=np.int16)
@@ -125,13 +111,7 @@ def _positions(problem: Problem, numbers: Ints) -> Shorts:
 
 
 def _deal(problem: Problem, table: BoardRound, below: BoardRound) -> Deal:
-    """Make the maps between the hands on the boards of a round and the hands on the boards of the next round.
-
-    Args:
-        problem: the problem.
-        table: the boards of the round.
-        below: the boards of the next round.
-    """
+    """Make the maps between the hands on the boards of a round and the hands on the boards of the next round."""
     entries = [(b, entry) for b, board in enumerate(table.boards) for entry in board.entries]
     members = [(b, entry.child, perm) for b, entry in entries for _, perm in entry.members]
     of_board = [len(board.entries) for board in table.boards]
@@ -198,11 +178,6 @@ def game_locks(
     """Convert the node locks of a problem to locks of the live game, one for each locked decision.
 
     Locks that apply only to other boards or rounds are left out.
-
-    Args:
-        problem: the problem.
-        betting: the betting of each round.
-        boards: the boards of each round.
     """
     locks: dict[tuple[int, int], Lock] = {}
     for lock in problem.locks:

@@ -1,4 +1,7 @@
-"""Read the boards and lines that users name, and find the solved board that represents a board."""
+"""Read the boards and lines that users name, and find the solved board that represents a board.
+
+Functions take the cards of a board with the root's cards first.
+"""
 
 from __future__ import annotations
 
@@ -21,16 +24,7 @@ N_CARDS = 52
 
 
 def board_cards(problem: Problem, t: int, board: str | Sequence[int] | None) -> tuple[int, ...]:
-    """Read a board, and return its cards in `Game.board_order`, the root's cards first.
-
-    Args:
-        problem: the problem.
-        t: the round of the game to which the board belongs.
-        board: the cards as text or numbers; None: the root's board.
-
-    Raises:
-        InputError: the text is not cards, their number is wrong, or the root's cards do not come first.
-    """
+    """Read a board (None: the root's) of round ``t`` of the game; return its cards in `Game.board_order`."""
     root = problem.game.board_order([card for group in problem.history for card in group])
     cards = root if board is None else read_cards("board", "Qs Jh 2h", board)
     needed = sum(problem.game.num_board_cards[: t + 1])
@@ -47,14 +41,6 @@ def line_to(problem: Problem, line: str, board: str | Sequence[int] | None) -> L
     """Read a line, and add a missing ``/`` at its end if the board has the cards of the next round.
 
     For example, ``x b120 c`` on the turn with a board of five cards is ``cr120c/``, the first decision on the river.
-
-    Args:
-        problem: the problem.
-        line: the line as the user wrote it.
-        board: the cards as text or numbers; None: no ``/`` is added.
-
-    Raises:
-        InputError: the tree has no such line, or `board` is not cards.
     """
     line = read_line(problem.tree, line)
     if board is None:
@@ -68,16 +54,7 @@ def line_to(problem: Problem, line: str, board: str | Sequence[int] | None) -> L
 
 
 def read_cards(subject: str, example: str, given: str | Sequence[int]) -> tuple[int, ...]:
-    """Read cards from text or from their numbers.
-
-    Args:
-        subject: how an error message begins.
-        example: an example of text for the error message.
-        given: text or numbers.
-
-    Raises:
-        InputError: `given` is not cards.
-    """
+    """Read cards from text or from their numbers; an error begins with ``subject`` and shows the text ``example``."""
     try:
         if isinstance(given, str):
             return parse_cards(given)
@@ -96,16 +73,7 @@ def read_cards(subject: str, example: str, given: str | Sequence[int]) -> tuple[
 def solved_board(problem: Problem, t: int, cards: Sequence[int]) -> tuple[History, Ints]:
     """Find the solved board that represents a board, and the suit permutation from the board onto the solved board.
 
-    Args:
-        problem: the problem.
-        t: the round of the game.
-        cards: the board, the root's cards first.
-
-    Returns:
-        The public cards of the solved board by round, and the suit permutation.
-
-    Raises:
-        InputError: the cards cannot be dealt.
+    ``t`` is the round of the game. The result has the public cards of the solved board by round.
     """
     history = problem.history
     position = sum(len(group) for group in history)
@@ -121,20 +89,10 @@ def solved_board(problem: Problem, t: int, cards: Sequence[int]) -> tuple[Histor
 
 
 def possible_deals(problem: Problem, t: int, cards: Sequence[int]) -> tuple[tuple[tuple[int, ...], int], ...]:
-    """List the deals that can follow a board, each with the number of deals that it represents.
+    """List the deals that can follow a board of round ``t`` of the game, those with high cards first.
 
-    A single card represents itself. Of several cards, one deal represents all deals that are equal up to suits.
-
-    Args:
-        problem: the problem.
-        t: the round of the board.
-        cards: the board, the root's cards first.
-
-    Returns:
-        The cards of each deal, the highest first, and the number of deals; deals with high cards first.
-
-    Raises:
-        InputError: the board cannot be dealt.
+    Each deal has its cards, the highest first, and the number of deals that it represents: a single card represents
+    itself, and of several cards, one deal represents all deals that are equal up to suits.
     """
     if problem.game.num_board_cards[t + 1] == 1:
         return tuple(((card,), 1) for card in reversed(problem.game.deck.cards) if card not in cards)
@@ -161,20 +119,13 @@ def _distinct_deals(
 
 
 def dealt_error(cards: Sequence[int]) -> InputError:
-    """Make the error for cards that cannot be dealt."""
     return InputError(f"board: expected cards that can be dealt here, found {cards_name(cards)}")
 
 
 def locate(layout: Layout, t: int, cards: Sequence[int]) -> tuple[int, Ints]:
     """Find the number of the solved board that represents a board, and the suit permutation onto the solved board.
 
-    Args:
-        layout: the layout.
-        t: the round, counted from the root's.
-        cards: the board, the root's cards first.
-
-    Raises:
-        InputError: the cards cannot be dealt.
+    Here, ``t`` counts from the root's round.
     """
     table = layout.boards[t]
     history, perm = solved_board(layout.problem, table.round, cards)

@@ -1,17 +1,22 @@
-"""The problem to solve: rules, betting tree, board, ranges, rows and locks."""
+"""The problem to solve: rules, betting tree, board, ranges, rows and node locks.
+
+A node lock fixes the frequencies of hands at a decision of the betting tree, on one board or on all boards. Suit
+symmetry uses only permutations that leave every lock unchanged (`keeping`), so a lock that names suits or a board may
+make a solve larger.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.cards import History, Perms, hands, range_symmetries, stabilizer, suit_permutations
+from buckets.cards import Deck, History, Perms, hands, range_symmetries, stabilizer, suit_permutations
 from buckets.types import Ints
 from solvers.tree import Floats
-from spewy.chunks.locks import NodeLock, keeping
 from spewy.game.gamefile import Game
 from spewy.game.tree import BettingTree
 
@@ -75,7 +80,6 @@ class Problem:
 
     @property
     def is_spot(self) -> bool:
-        """Whether the problem is a spot and not a whole game."""
         return self.pot > 0
 
 
@@ -89,15 +93,52 @@ def root_symmetries(game: Game, history: History, ranges: tuple[Floats, Floats])
 
 
 def by_hand(problem: Problem, first: int | None) -> Problem:
-    """Return the problem with a strategy row for each hand, instead of buckets, from a round on.
+    """Return the problem with a strategy row for each hand, instead of buckets, from round ``first`` of the game on.
 
     Rounds whose strategies a solve did not save ("dropped" rounds) are re-solved in this form.
-
-    Args:
-        problem: the problem.
-        first: the first round of the game that gets a row per hand; None: return the problem unchanged.
     """
     if first is None:
         return problem
     rows = tuple(None if t >= first else k for t, k in enumerate(problem.rows))
     return replace(problem, rows=rows)
+
+
+@dataclass(frozen=True)
+class NodeLock:
+    """The frequencies of one player's locked hands at one decision.
+
+    Attributes:
+        line: the betting line that leads to the decision.
+        player: the player who acts there.
+        round: the decision's round, counted from the deal (0: preflop).
+        history: the public cards of the board on which the lock applies; None: it applies on all boards.
+        frequencies: ``[action, hand]`` for all hands of the deck; NaN: the hand is not locked.
+    """
+
+    line: str
+    player: int
+    round: int
+    history: History | None
+    frequencies: Floats
+
+    def write(self, into: Floats, history: History, hands: NDArray[np.integer]) -> None:
+        """Overwrite a strategy with the frequencies of the locked hands, if the lock applies on the board.
+
+        Args:
+            into: the strategy at the locked decision, ``[action, hand]``, changed in place.
+            history: the public cards of the board.
+            hands: ``[hand]``, the number of each hand of `into` among all hands of the deck.
+        """
+        if self.history in (None, history):
+            locked = self.frequencies[:, hands]
+            np.copyto(into, locked, where=~np.isnan(locked))
+
+
+def keeping(locks: Iterable[NodeLock], deck: Deck, hole_cards: int, perms: Perms) -> Perms:
+    """Select the suit permutations that leave the boards and frequencies of all locks unchanged; their order stays."""
+    for lock in locks:
+        if lock.history is not None:
+            perms = stabilizer(lock.history, perms)
+        for frequencies in np.nan_to_num(lock.frequencies, nan=-1.0):
+            perms = range_symmetries(frequencies, deck, hole_cards, perms)
+    return perms

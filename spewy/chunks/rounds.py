@@ -19,7 +19,7 @@ from solvers.tree import Forest
 from spewy.game.nodes import Node
 from spewy.game.tree import BettingTree, terminal_rake, terminal_stakes
 from spewy.game.treeconfig import TreeConfig
-from spewy.system.collection import collection_put_off
+from spewy.system.tools import collection_put_off
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,6 @@ class ChunkTree:
 
     @property
     def line(self) -> str:
-        """Line that enters the chunk."""
         return self.nodes[0].line
 
 
@@ -65,11 +64,7 @@ class BettingRound:
     parents: tuple[tuple[int, int], ...]
 
     def find(self, line: str) -> int:
-        """Return the number of the tree that a line enters.
-
-        Raises:
-            KeyError: the line enters no tree of this round.
-        """
+        """Return the number of the tree that a line enters; raise a `KeyError` if there is none."""
         for r, chunk in enumerate(self.chunks):
             if chunk.line == line:
                 return r
@@ -127,10 +122,7 @@ def _betting_rounds(tree: BettingTree) -> list[BettingRound]:
 def decision_slots(root: Node) -> tuple[dict[str, tuple[Node, int]], tuple[int, int]]:
     """List the decisions of a chunk with the numbers of their slots, without building a `ChunkTree`.
 
-    A slot is an action at a decision; each player's slots are numbered from 0.
-
-    Args:
-        root: the first decision of the chunk.
+    Each player's slots are numbered from 0.
 
     Returns:
         Each decision with its first slot, by line; and the number of slots of each player.
@@ -159,10 +151,7 @@ def chunk_exits(root: Node) -> list[Node]:
 def _spec(node: Node, config: TreeConfig, below: list[Node]) -> f.Tree:
     """Convert a betting node, with the nodes below it in the same round, to a tree of `solvers.tree`.
 
-    Args:
-        node: the betting node.
-        config: the configuration of the betting tree.
-        below: a list to which the first decisions after the chance leaves are appended.
+    The first decisions after the chance leaves are appended to `below`.
     """
     if node.kind == "decision":
         assert node.player is not None
@@ -190,7 +179,6 @@ def _breadth_first(roots: Sequence[Node]) -> tuple[Node, ...]:
 
 
 def _only_chunk(forest: Forest, nodes: tuple[Node, ...]) -> ChunkTree:
-    """Make the `ChunkTree` of a forest with a single tree."""
     first, second = (np.arange(n, dtype=np.int64) for n in forest.n_slots)
     exits = forest.arrays.target[forest.chance_leaves]
     return ChunkTree(forest, nodes, (first, second), exits.astype(np.int64))

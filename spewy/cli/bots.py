@@ -57,16 +57,14 @@ def safe_option(function: Decorated) -> Decorated:
     """Add the option ``--safe [GADGET]``, the gadget of safe re-solving; ``--safe`` alone means "mixed"."""
     return click.option(
         "--safe",
-        metavar="[blended|cfr-d|estimate|mixed]",
-        type=click.Choice(["blended", "cfr-d", "estimate", "mixed"]),
+        metavar="[cfr-d|mixed]",
+        type=click.Choice(["cfr-d", "mixed"]),
         is_flag=False,
         flag_value="mixed",
         help="Gadget for safe re-solving, which protects the bot where its estimate of the opponent's range is wrong. "
         "cfr-d: each hand of the opponent chooses between playing the re-solved subgame and taking the hand's "
         "best-response value against the stored strategy. mixed: the estimated range plays the subgame, and on top of "
-        "it each hand may enter more often, by the choice of cfr-d. estimate: like mixed, but the value that a hand "
-        "can take is what it wins when both players follow the stored strategy. blended: the opponent has no choice, "
-        "but every hand gets a small weight in the estimated range. --safe alone means mixed. Default: no gadget.",
+        "it each hand may enter more often, by the choice of cfr-d. --safe alone means mixed. Default: no gadget.",
     )(function)
 
 
@@ -220,7 +218,7 @@ def quantiles(seconds: Sequence[float]) -> dict[str, float]:
     >>> quantiles([0.1, 0.3, 0.2])
     {'median': 0.2, 'p99': 0.3, 'most': 0.3}
     """
-    from spewy.bot.spent import quantile
+    from spewy.bot.tally import quantile
 
     ordered = sorted(seconds) or [float("nan")]
     median, high = (quantile(ordered, share) for share in (0.5, 0.99))
@@ -250,7 +248,7 @@ def open_bot(folder: Path, options: Options, *, ready: bool = True) -> LockerBot
         lockers.LockerError: the folder holds no lockers, or damaged ones.
     """
     import spewy
-    from spewy.look.boards import require_one_solve
+    from spewy.look.folder import require_one_solve
 
     require_one_solve(folder)
 

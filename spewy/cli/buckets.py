@@ -15,9 +15,9 @@ from spewy.cli.progress import say
 from spewy.cli.tables import count, duration, json_text, number, render
 
 if TYPE_CHECKING:
-    from spewy.chunks.bucket_trees import BucketLocker
+    from spewy.chunks.bucket_locker import BucketLocker
     from spewy.look.buckets import BoardBuckets
-    from spewy.system.worker_pool import WorkerPool
+    from spewy.system.processes import WorkerPool
 
 DEFAULT_ROWS = 40
 WORKERS = 2
@@ -106,7 +106,7 @@ def buckets(
         raise click.UsageError("a BOARD is missing; give one, or --precompute")
     check_picture(plot)
     from buckets.cards import parse_cards
-    from spewy.chunks.bucket_trees import BucketLocker
+    from spewy.chunks.bucket_locker import BucketLocker
     from spewy.game.gamefile import load_game
     from spewy.game.ranges import parse_range
     from spewy.look.buckets import BoardBuckets
@@ -167,7 +167,7 @@ def _precompute(family: str, workers: int | None, address: str | None) -> None:
         workers: number of processes on this machine; None for the default.
         address: address of a cluster whose workers replace the processes; None: no cluster.
     """
-    from spewy.chunks.bucket_trees import FAMILIES, BucketLocker
+    from spewy.chunks.bucket_locker import FAMILIES, BucketLocker
     from spewy.system.dask_pool import worker_pool
 
     locker = BucketLocker.open()
@@ -188,7 +188,7 @@ def _fill(locker: BucketLocker, n_cards: int, pool: WorkerPool) -> None:
     """
     import time
 
-    from spewy.chunks.bucket_trees import default_folder
+    from spewy.chunks.bucket_locker import default_folder
 
     missing = len(locker.missing(n_cards))
     say(f"{count(missing, 'board')} to cluster with {count(pool.size, 'worker')}, into {default_folder()}")

@@ -60,8 +60,10 @@ def _solves(folder: Path) -> Sequence[Path]:
 
     if holds_store(folder) or holds_store(folder / FOLDER) or lacks_manifest(folder):
         return (folder,)
-    from spewy.look.boards import batch_folders  # this import loads kernels
-    from spewy.look.folder import require_solve
+    from spewy.look.folder import (
+        batch_folders,  # this import loads kernels
+        require_solve,
+    )
 
     batch = batch_folders(folder)
     broken = [child for child in folder.glob("[!.]*/") if lacks_manifest(child)]

@@ -107,7 +107,7 @@ def compare(
         refuse_unused("with --json, which prints all hands", "every", *(() if table_file else ("sort",)))
     write = None if table_file is None else table_writer(table_file)
     check_picture(plot)
-    from spewy.look.boards import batch_folders, board_folder
+    from spewy.look.folder import batch_folders, board_folder
     from spewy.look.solution import Solution
 
     if board is None and None not in (batch_folders(a), batch_folders(b)):
@@ -148,7 +148,7 @@ def _compare_batches(
 ) -> None:
     """Compare two batches board by board."""
     from buckets.cards import cards_name
-    from spewy.look.compare_boards import compare_boards
+    from spewy.look.compare import compare_boards
 
     with counting("boards") as progress:
         comparison = compare_boards(a, b, line, target, say, progress)

@@ -13,7 +13,7 @@ import click
 from spewy.cli.files import line_writer
 from spewy.cli.options import verbose_option
 from spewy.cli.progress import say
-from spewy.system.clock import MOST_SECONDS
+from spewy.system.tools import MOST_SECONDS
 
 if TYPE_CHECKING:
     from spewy.competitions.acpc.dealer import Action, Limits, Logs, Terms

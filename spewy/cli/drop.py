@@ -59,7 +59,7 @@ def drop(folder: Path, name: str | None, regrets: bool, as_json: bool) -> None:
       name, dropped (names of all dropped rounds, or "regrets", "sums"), bytes_before, bytes_after (of the data files)
     and for the folder of a batch an array of such objects, each with "folder"
     """  # noqa: D301
-    from spewy.look.boards import batch_folders
+    from spewy.look.folder import batch_folders
 
     if regrets == (name is not None):
         raise click.UsageError("give either --round or --regrets")
@@ -120,7 +120,7 @@ def _drop(folder: Path, name: str | None) -> _Dropped:
     from lockers import open_store
     from spewy.look.folder import require_solve, stored_job
     from spewy.run.drop import drop_regrets, require_more_than_strategies
-    from spewy.system.folder_lock import FolderLock
+    from spewy.system.folders import FolderLock
 
     require_solve(folder)
     with FolderLock(folder, "drop", make=False):

@@ -127,7 +127,7 @@ def estimate(job_file: Path, locks: tuple[str, ...], overrides: tuple[str, ...],
 
 def _can_be_seen(job: Job, least: Bounds) -> bool:
     """Whether a job with the lower bounds ``least`` on its cost is small enough to enumerate its boards."""
-    from spewy.job.units import parse_memory
+    from spewy.job.texts import parse_memory
 
     return job.tree_count.complete and least.memory_bytes <= max(parse_memory(job.solve.memory), SOON)
 
@@ -142,7 +142,7 @@ def _of_boards(file: Path, overrides: tuple[str, ...]) -> tuple[dict[str, Any], 
     """Cost of a job on all its boards, as a JSON object and as table rows."""
     from spewy.batch.batch import Batch
     from spewy.batch.run import BatchCost, processes
-    from spewy.job.units import parse_memory
+    from spewy.job.texts import parse_memory
     from spewy.run.cuts import cuts
     from spewy.run.memory import available_memory
 
@@ -226,7 +226,7 @@ def _time(seconds_per_sweep: float | None) -> list[tuple[str, str]]:
 
 def _sampled(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """Cost of a job that deals boards, as a JSON object and as table rows."""
-    from spewy.job.units import parse_memory
+    from spewy.job.texts import parse_memory
     from spewy.run.sampled_plan import SampledPlan
 
     plan = SampledPlan.of(job)
@@ -265,7 +265,7 @@ def _sampled(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
 
 def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """Cost of a job whose boards are enumerated, as a JSON object and as table rows."""
-    from spewy.job.units import parse_memory
+    from spewy.job.texts import parse_memory
 
     plan = _plan(job)
     cost, fits = plan.cost, plan.refusal is None
@@ -296,7 +296,7 @@ def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
 def _guessed(job: Job, least: Bounds) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """Lower bounds ``least`` on the cost of a job too large to be counted, as a JSON object and as table rows."""
     from spewy.game.count import MAX_NODES
-    from spewy.job.units import parse_memory
+    from spewy.job.texts import parse_memory
     from spewy.run.walked_cost import WalkedCost
 
     budget, tree = parse_memory(job.solve.memory), job.tree_count

@@ -106,7 +106,7 @@ def evaluate(
     if against is None and not (as_hands or every or table_file):
         refuse_unused("without --hands, --all, --csv or --against", "player")
     write = None if table_file is None else table_writer(table_file)
-    from spewy.look.boards import require_one_solve
+    from spewy.look.folder import require_one_solve
     from spewy.look.solution import Solution
 
     with ExitStack() as opened:

@@ -27,8 +27,8 @@ def examples(folder: Path | None) -> None:
       spewy examples
       spewy examples examples
     """  # noqa: D301
-    from spewy.job.examples import copy_examples
-    from spewy.job.examples import examples as all_examples
+    from spewy.job.shipped import copy_examples
+    from spewy.job.shipped import examples as all_examples
 
     if folder is not None:
         say(f"{path_text(folder)}: {count(len(copy_examples(folder)), 'file')}")

@@ -24,12 +24,12 @@ def logs_folder(out: Path | None, name: str) -> Iterator[Path]:
         InputError: the folder cannot be made, or another process uses it.
     """
     if out is not None:
-        from spewy.system.folder_lock import FolderLock
+        from spewy.system.folders import FolderLock
 
         with FolderLock(out, name):
             yield out
         return
-    from spewy.system.scratch import scratch_folder
+    from spewy.system.folders import scratch_folder
 
     with scratch_folder(name) as folder:
         yield folder
@@ -44,7 +44,7 @@ def solved_folder(chosen: Path | None) -> Path:
         InputError: the user chose no folder, and has no home folder.
     """
     from spewy.errors import InputError
-    from spewy.system.user_cache import user_cache
+    from spewy.system.folders import user_cache
 
     folder = chosen or user_cache("higc")
     if folder is None:

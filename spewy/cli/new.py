@@ -18,7 +18,7 @@ from spewy.game.names import ROUND_NAMES
 
 if TYPE_CHECKING:
     from spewy.job.job import Job
-    from spewy.job.template import Answers
+    from spewy.job.write import Answers
 
 DRAWN = 3
 """Default number of cards of a random board."""
@@ -151,7 +151,7 @@ def new(
     """  # noqa: D301
     from dataclasses import replace
 
-    from spewy.job.template import job_text
+    from spewy.job.write import job_text
 
     if as_list or list_ranges:
         click.echo(_listed() if as_list else _ranges_listed())
@@ -211,7 +211,7 @@ def _asks() -> bool:
 
 
 def _listed() -> str:
-    from spewy.job.presets import presets
+    from spewy.job.shipped import presets
 
     return facts(
         (name, f"{each.about}; pot {each.pot:g}, {each.stack:g} behind") for name, each in presets().items()
@@ -219,14 +219,14 @@ def _listed() -> str:
 
 
 def _ranges_listed() -> str:
-    from spewy.job.presets import shipped_ranges
+    from spewy.job.shipped import shipped_ranges
 
     return facts((name, each.about) for name, each in shipped_ranges().items())
 
 
 def _asked(board: str | None, seed: int | None, file: Path | None) -> tuple[str, str | None, Path]:
     """Ask in the terminal for the preset, the board and the file; Ctrl-C aborts."""
-    from spewy.job.presets import preset
+    from spewy.job.shipped import preset
 
     try:
         say(_listed())
@@ -259,8 +259,7 @@ def _board(text: str | None, seed: int | None, cards: int) -> tuple[tuple[int, .
     from buckets.cards import parse_cards
     from buckets.errors import CardError
     from spewy.game.gamefile import load_game
-    from spewy.job.template import drawn_board
-    from spewy.job.write import HOLDEM
+    from spewy.job.write import HOLDEM, drawn_board
 
     if text is None:
         seed = randrange(MOST_SEED) if seed is None else seed
@@ -295,8 +294,8 @@ def _answers(
     from dataclasses import replace
 
     from buckets.cards import cards_name
-    from spewy.job.presets import GivenRange, preset
-    from spewy.job.template import Answers
+    from spewy.job.shipped import GivenRange, preset
+    from spewy.job.write import Answers
 
     pot, stack, oop, ip = own
     texts = _range("--oop", oop), _range("--ip", ip)
@@ -328,7 +327,7 @@ def _answers(
 def _range(option: str, value: str | None) -> str | None:
     """Read the range that an option gives as text or as ``@NAME``; None if the option is missing."""
     from spewy.game.ranges import parse_range
-    from spewy.job.rangefiles import text_of_file
+    from spewy.job.load import text_of_file
 
     if value is None:
         return None
@@ -363,7 +362,7 @@ def _checked(text: str) -> Job:
 
 def _cost(job: Job) -> str:
     """Return a sentence with the memory and disk space of the job's solve."""
-    from spewy.job.units import parse_memory
+    from spewy.job.texts import parse_memory
     from spewy.run.cuts import cuts
     from spewy.run.walked_plan import WalkedPlan
 

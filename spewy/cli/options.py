@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from spewy.cli.tables import visible_lines
-from spewy.system.clock import MOST_SECONDS
+from spewy.system.tools import MOST_SECONDS
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -63,7 +63,7 @@ class Span(click.ParamType[float]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Convert an option's value to a number of seconds."""
-        from spewy.job.units import parse_duration
+        from spewy.job.texts import parse_duration
 
         try:
             seconds = parse_duration(str(value))
@@ -142,7 +142,7 @@ def lock_option(help_text: str) -> Callable[[Decorated], Decorated]:
 
 def locking(locks: Sequence[str]) -> tuple[str, ...]:
     """Turn ``--lock`` texts into ``--set`` texts that add the locks to a job, and a suffix to the job's name."""
-    from spewy.job.lock_texts import lock_name
+    from spewy.job.texts import lock_name
 
     if not locks:
         return ()

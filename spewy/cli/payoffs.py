@@ -70,7 +70,7 @@ def payoffs(
       name, sweeps (number of deals), rounds [...], board_buckets [...] and lines [...] (numbers per round),
       boards (random boards per board bucket), bytes, seconds
     """  # noqa: D301
-    from spewy.look.boards import require_one_solve
+    from spewy.look.folder import require_one_solve
     from spewy.look.payoffs import make_payoffs
 
     require_one_solve(folder)

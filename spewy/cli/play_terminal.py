@@ -76,8 +76,7 @@ def terminal(
       spewy play terminal --lockers results/T1 --seat oop
       spewy play terminal --lockers results/nolimit-200bb --hands 20 --seed 7 --log mine.log
     """  # noqa: D301
-    from spewy.match.sitting import Sitting
-    from spewy.match.terminal import play_in_words
+    from spewy.match.sitting import Sitting, play_in_words
 
     chosen = secrets.randbits(32) if seed is None else seed
     with _contest(folder, chosen, options) as (contest, tally), line_writer(log, add=True) as write:

@@ -126,8 +126,8 @@ def _report(
     """Return the job's name and its number of sweeps or deals as text (empty for several boards), and the report."""
     from lockers import holds_store
     from spewy.errors import InputError
-    from spewy.look.board_report import report_boards
     from spewy.look.folder import strategy_folder
+    from spewy.look.report import report_boards
     from spewy.look.solution import Solution
 
     over_boards = len(folders) > 1 or (folders[0].is_dir() and not holds_store(strategy_folder(folders[0])))

@@ -115,8 +115,14 @@ def review(
     if as_json:
         refuse_unused("with --json, which prints all decisions", "top")
     from spewy.game.gamefile import load_game
-    from spewy.match.review import open_strategy, read_hands, review_hands, summary
-    from spewy.match.spot_hands import DEFAULT_TOLERANCE, SpotHands
+    from spewy.match.review import (
+        DEFAULT_TOLERANCE,
+        SpotHands,
+        open_strategy,
+        read_hands,
+        review_hands,
+        summary,
+    )
 
     strategy = open_strategy(folder, DEFAULT_TOLERANCE if tolerance is None else tolerance / 100, say)
     try:

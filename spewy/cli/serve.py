@@ -135,7 +135,7 @@ def _export(
     import webbrowser
 
     from spewy.errors import InputError, path_text
-    from spewy.look.boards import board_folder
+    from spewy.look.folder import board_folder
     from spewy.look.solution import Solution
     from spewy.web.export import export_page
 

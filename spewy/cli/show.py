@@ -160,7 +160,7 @@ def show(
             refuse_unused("with --json, unless --plot draws the grid", "heat")
     write = None if table_file is None else table_writer(table_file)
     check_picture(plot)
-    from spewy.look.boards import board_folder
+    from spewy.look.folder import board_folder
     from spewy.look.grid import is_holdem
     from spewy.look.hand_filter import filtered
     from spewy.look.solution import Solution

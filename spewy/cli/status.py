@@ -45,7 +45,7 @@ def status(folder: Path, as_json: bool) -> None:
       at (time of this status, in seconds since 1970), disk_bytes
     For the folder of a batch it prints an array of such objects, each with "folder".
     """  # noqa: D301
-    from spewy.look.boards import batch_folders
+    from spewy.look.folder import batch_folders
 
     several = batch_folders(folder)
     if several is not None:

@@ -11,7 +11,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from spewy.errors import size_text, visible
-from spewy.system.plain import plain
+from spewy.system.tools import plain
 
 if TYPE_CHECKING:
     from rich.console import Console

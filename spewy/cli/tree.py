@@ -32,7 +32,7 @@ def tree(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
       {"actions": {"Check": node, "Bet(120)": node}, "put_in": [0, 0]}, with "new_street": true if a round starts at
       the node
     """  # noqa: D301
-    from spewy.game.treetext import tree_json, tree_text
+    from spewy.game.tree import tree_json, tree_text
     from spewy.job.job import Job
 
     betting = Job.load(job_file, overrides).betting_tree

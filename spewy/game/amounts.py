@@ -47,17 +47,10 @@ class Unit:
         return first / self.chips, second / self.chips
 
     def read(self, amount: float | str, subject: str) -> int:
-        """Convert an amount in this unit to chips.
+        """Convert an amount in this unit to chips; an error begins with ``subject``.
 
         >>> Unit("bb", 100).read(5.55, "spot.pot"), Unit().read("120", "spot.pot")
         (555, 120)
-
-        Args:
-            amount: the amount.
-            subject: the key of the amount, for messages.
-
-        Raises:
-            InputError: the amount is not a whole number of chips, or more than `MAX_CHIPS`.
         """
         exact = Fraction(str(amount)) * self.chips
         if exact.denominator != 1:
@@ -95,11 +88,7 @@ CHIPS = Unit()
 
 
 def game_unit(name: UnitName, game: Game) -> Unit:
-    """Return the unit "chips" or "bb" of a game.
-
-    Raises:
-        InputError: a chip of the game is not a finite decimal fraction of the big blind.
-    """
+    """Return the unit "chips" or "bb" of a game."""
     if name == "chips":
         return CHIPS
     if 10**MOST_DECIMALS % game.big_blind:

@@ -42,12 +42,7 @@ class Betting:
 
     @classmethod
     def start(cls, game: Game, min_bet: int | None = None) -> "Betting":
-        """Return the state after the blinds.
-
-        Args:
-            game: the rules.
-            min_bet: smallest bet in no-limit games, in chips; None: the big blind.
-        """
+        """Return the state after the blinds; ``min_bet`` is the smallest no-limit bet (None: the big blind)."""
         spent = (game.blinds[0], game.blinds[1])
         first = game.first_player[0]
         smallest = game.big_blind if min_bet is None else max(1, min_bet)
@@ -60,7 +55,6 @@ class Betting:
 
     @property
     def is_over(self) -> bool:
-        """Whether the hand has no more actions."""
         return self.to_act is None
 
     @property
@@ -82,7 +76,7 @@ class Betting:
     @property
     def num_raises(self) -> int:
         """Number of bets and raises in this round; blinds do not count."""
-        return sum(action[0] == "r" for action in self.rounds[-1])
+        return "".join(self.rounds[-1]).count("r")
 
     def stack(self, player: int) -> int:
         """Return a player's stack at the start of the hand."""
@@ -116,11 +110,6 @@ class Betting:
         return min(highest + self.raise_by, stack), stack
 
     def apply(self, action: str) -> "Betting":
-        """Return the state after an action.
-
-        Raises:
-            InputError: the action is not legal.
-        """
         player = self.to_act
         if player is None:
             raise InputError(f"action {shown(action)} after {self.line!r}: expected none, the hand is over")
@@ -133,7 +122,6 @@ class Betting:
         raise InputError(f"action {shown(action)} after {self.line!r}: expected {self.legal_text()}")
 
     def legal_text(self) -> str:
-        """List the legal actions for error messages."""
         parts = ["f", "c"] if self.can_fold else ["c"] if self.to_act is not None else []
         bounds = self.raise_bounds()
         if bounds is not None:
@@ -181,10 +169,7 @@ class Betting:
         to_act: int | None,
         raise_by: int,
     ) -> "Betting":
-        """Return a copy of the state with other chips, actions, player to act and smallest raise.
-
-        ``spent`` has the chips that each player has put in, ``rounds`` the actions of each round so far, and
-        ``raise_by`` the smallest raise, in chips above the bet faced.
+        """Return a copy of the state with other chips, actions of each round, player to act and smallest raise.
 
         Trees need millions of states, and `dataclasses.replace` would be four times slower.
         """
@@ -222,9 +207,6 @@ def parse_line(game: Game, line: str) -> Betting:
     >>> from spewy.game.gamefile import load_game
     >>> parse_line(load_game("holdem.nolimit.2p.reverse_blinds"), "cc/r4351").raise_bounds()
     (8602, 20000)
-
-    Raises:
-        InputError: the text is not a betting string, or an action is not legal.
     """
     state = Betting.start(game)
     pending = state.line.count("/")

@@ -57,15 +57,10 @@ class Game:
 
     @cached_property
     def deck(self) -> Deck:
-        """The cards of the game."""
         return Deck(self.num_ranks, self.num_suits)
 
     def hand_number(self, cards: Sequence[int]) -> int:
-        """Return the index of a hand among all hands of the deck; its cards may be in any order.
-
-        Raises:
-            CardError: the cards are not a hand of this game.
-        """
+        """Return the index of a hand among all hands of the deck; its cards may be in any order."""
         if len(cards) != self.num_hole_cards:
             raise CardError(f"expected a hand of {self.num_hole_cards} cards, found {len(cards)}")
         return int(hand_index(self.deck, cards))
@@ -125,9 +120,6 @@ def load_game(name_or_path: str | Path) -> Game:
 
     >>> load_game("kuhn").num_ranks
     3
-
-    Raises:
-        InputError: there is no such game and no such file, or the file is not a ``.game`` file.
     """
     if str(name_or_path) in shipped_games():
         text = (resources.files("spewy") / "games" / f"{name_or_path}.game").read_text()
@@ -143,21 +135,11 @@ def load_game(name_or_path: str | Path) -> Game:
 
 
 def shipped_games() -> tuple[str, ...]:
-    """List the names of the games that come with spewy."""
     folder = resources.files("spewy") / "games"
     return tuple(sorted(f.name.removesuffix(".game") for f in folder.iterdir() if f.name.endswith(".game")))
 
 
 def parse_game(text: str, name: str) -> Game:
-    """Read the text of a ``.game`` file.
-
-    Args:
-        text: the text.
-        name: name of the game.
-
-    Raises:
-        InputError: the text is not a ``.game`` file of a two-player game.
-    """
     limit, fields = _read_lines(text, name)
     fields.check_players()
     rounds = fields.one("numRounds", low=1, high=4)

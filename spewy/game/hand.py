@@ -37,16 +37,7 @@ class Hand:
     def start(
         cls, game: Game, hole: tuple[HoleCards, HoleCards] = (None, None), min_bet: int | None = None
     ) -> Hand:
-        """Start a hand.
-
-        Args:
-            game: the rules.
-            hole: the hole cards of players 0 and 1; None: unknown.
-            min_bet: smallest bet in no-limit games, in chips; None: the big blind.
-
-        Raises:
-            InputError: a card is not in the deck or comes twice, or the number of hole cards is wrong.
-        """
+        """Start a hand; ``min_bet`` is the smallest no-limit bet in chips (None: the big blind)."""
         hand = cls(Betting.start(game, min_bet))
         for seat, cards in zip(SEAT_NAMES, hole, strict=True):
             if cards is not None:
@@ -57,7 +48,6 @@ class Hand:
 
     @property
     def game(self) -> Game:
-        """The rules of the game that is played."""
         return self.betting.game
 
     @property
@@ -79,29 +69,17 @@ class Hand:
         return self.betting.is_over and not self.to_deal
 
     def apply(self, action: str) -> Hand:
-        """Return the hand after an ACPC action of the player to act.
-
-        Raises:
-            InputError: the action is not legal, or public cards must be dealt first.
-        """
+        """Return the hand after an ACPC action of the player to act."""
         self._require_dealt(action)
         return replace(self, betting=self.betting.apply(action))
 
     def given_up(self) -> Hand:
-        """Return the hand after the player to act folds, even if the player faces no bet.
-
-        Raises:
-            InputError: the hand is over, or public cards must be dealt first.
-        """
+        """Return the hand after the player to act folds, even if the player faces no bet."""
         self._require_dealt("f")
         return replace(self, betting=self.betting.given_up())
 
     def deal(self, cards: Sequence[int]) -> Hand:
-        """Return the hand after the next public cards.
-
-        Raises:
-            InputError: the number of cards is not `to_deal`, or a card is not in the deck or was dealt before.
-        """
+        """Return the hand after the next public cards."""
         self._require(f"public cards after {self.betting.line!r}", cards, self.to_deal)
         return replace(self, board=(*self.board, *cards))
 
@@ -113,11 +91,7 @@ class Hand:
         return replace(self, hole=(first, None) if player == 0 else (None, second))
 
     def net(self) -> tuple[int, int]:
-        """Return the chips that each player has won; a loss is negative, and the two numbers sum to 0.
-
-        Raises:
-            InputError: the hand is not over, or hole cards at its showdown are unknown.
-        """
+        """Return the chips that each player has won; a loss is negative, and the two numbers sum to 0."""
         if not self.is_over:
             raise InputError(f"hand {self.betting.line!r}: the hand is not over, so nobody has won yet")
         spent, folded = self.betting.spent, self.betting.folded

@@ -61,9 +61,6 @@ def read_line(tree: BettingTree, text: str) -> Line:
     >>> config = spot_config(load_game("holdem.nolimit.2p.reverse_blinds"), 2, 200, 900, {2: (sizes, sizes)})
     >>> read_line(BettingTree(config), "x b60% c / Check, bet 264")
     'cr120c/cr384'
-
-    Raises:
-        InputError: the text is not a line of the tree, or could mean two lines.
     """
     if isinstance(text, Line):
         return text
@@ -76,17 +73,7 @@ def read_line(tree: BettingTree, text: str) -> Line:
 
 
 def read_action(config: TreeConfig, node: Node, text: str, subject: str) -> int:
-    """Find the action that a text names, and return its number among the actions of the decision.
-
-    Args:
-        config: the tree's configuration.
-        node: the decision.
-        text: the action, such as ``Bet(120)`` or ``b60%``.
-        subject: how error messages begin.
-
-    Raises:
-        InputError: the text names no action of the decision, or could mean two.
-    """
+    """Find the action that a text such as ``Bet(120)`` or ``b60%`` names; return its number at the decision."""
     match = _PIECE.fullmatch(text.strip())
     if match is None or match["slash"]:
         raise no_action_error(subject, node, text)
@@ -94,15 +81,7 @@ def read_action(config: TreeConfig, node: Node, text: str, subject: str) -> int:
 
 
 def line_words(root: Node, line: str) -> str:
-    """Write a line in words, with ``/`` between rounds.
-
-    Args:
-        root: the node at which the line begins.
-        line: the ACPC betting string.
-
-    Raises:
-        InputError: the tree does not have the line.
-    """
+    """Write a line, which begins at ``root``, in words, with ``/`` between rounds."""
     rounds: dict[int, list[str]] = {}
     for node, taken in path_to(root, line):
         if node.kind == "decision":
@@ -113,15 +92,10 @@ def line_words(root: Node, line: str) -> str:
 def wrong_word(text: str, faces_bet: bool) -> str:
     """Say why an action is refused: *bet* where there is a bet to raise, *raise* where there is none, or *call 20*.
 
+    The result is empty if there is another reason. A blind is a bet.
+
     >>> [wrong_word(text, faces_bet=True) for text in ("b 120", "r120", "call 20")]
     ['there is a bet to raise', '', 'it takes no amount']
-
-    Args:
-        text: the action.
-        faces_bet: whether somebody has bet in this round; a blind is a bet.
-
-    Returns:
-        The reason; an empty text if there is another one.
     """
     match = _PIECE.match(text.strip())
     kinds = _kinds(match) if match and match["word"] else ()
@@ -132,7 +106,7 @@ def wrong_word(text: str, faces_bet: bool) -> str:
 
 
 def faces_bet(node: Node) -> bool:
-    """Tell whether somebody has bet in the round of a decision; a blind is a bet, an ante is none."""
+    """Whether somebody has bet in the round of a decision; a blind is a bet, an ante is none."""
     assert node.player is not None
     for action, child in zip(node.actions, node.children, strict=True):
         if action.amount:
@@ -191,11 +165,6 @@ class _Piece:
             )
 
     def action(self, node: Node) -> int:
-        """Return the number of the action of a decision that the text means.
-
-        Raises:
-            InputError: the text means no action of the decision, or could mean two.
-        """
         numbers = self._matches(node)
         if len(numbers) == 1:
             return numbers[0]
@@ -231,10 +200,9 @@ class _Piece:
         return (action.amount, action.total) if self._acpc and action.total else (action.amount,)
 
     def _off(self, node: Node) -> Callable[[Action], float] | None:
-        """Return a function that measures how far an action is from the amount in this piece of text.
+        """Return a function that measures how far an action is from the amount in this piece of text; None without one.
 
-        The distance is in chips, or in percent of the pot if the amount is a share of the pot. The result is None if
-        the text has no amount.
+        The distance is in chips, or in percent of the pot if the amount is a share of the pot.
         """
         if self._amount is None:
             return None

@@ -92,12 +92,6 @@ class Line(str):
     written: str
 
     def __new__(cls, line: str, written: str | None = None) -> Line:
-        """Make a line.
-
-        Args:
-            line: the betting string.
-            written: the text that the user wrote for it; None: the betting string.
-        """
         self = super().__new__(cls, line)
         self.written = line if written is None else written
         return self
@@ -123,9 +117,6 @@ def entry_line(line: str) -> str:
 
     >>> entry_line("cr120c/cr336"), entry_line("cr120c/"), entry_line("cr120")
     ('cr120c/', 'cr120c/', '')
-
-    Raises:
-        InputError: the line is not text.
     """
     if not isinstance(line, str):
         raise InputError(f"line: expected a betting string such as 'cr120c/', found {shown(line)}")
@@ -133,15 +124,7 @@ def entry_line(line: str) -> str:
 
 
 def decision_at(root: Node, line: str) -> Node:
-    """Find the decision to which a line leads.
-
-    Args:
-        root: the root of a tree that has at least the round in which the line ends.
-        line: the ACPC betting string.
-
-    Raises:
-        InputError: the line is not text, the tree does not have it, or it leads to a node that is no decision.
-    """
+    """Find the decision to which a line leads; ``root``'s tree has at least the round in which the line ends."""
     entry_line(line)
     node = find_node(root, line)
     if node.kind != "decision":
@@ -153,11 +136,7 @@ def decision_at(root: Node, line: str) -> Node:
 
 
 def find_node(root: Node, line: str) -> Node:
-    """Find the node to which a line leads.
-
-    Raises:
-        InputError: the tree does not have the line; the message lists the possible actions.
-    """
+    """Find the node to which a line leads."""
     node = root
     for above, number in path_to(root, line):
         node = above.children[number]
@@ -168,9 +147,6 @@ def path_to(root: Node, line: str) -> Iterator[tuple[Node, int]]:
     """Yield the nodes along a line, from the root on, each with the number of the child that comes next.
 
     The node at the end of the line is not yielded.
-
-    Raises:
-        InputError: the tree does not have the line; the message lists the possible actions.
     """
     node, position = root, 0
     while position < len(line):
@@ -193,10 +169,7 @@ _TOKEN = re.compile(r"[fc/]|r[0-9]*")
 
 
 def _distance(token: str) -> Callable[[Action], float] | None:
-    """Return a function that gives the distance, in chips, of an action from a bet or raise such as ``r120``.
-
-    The result is None if the text is not a bet or raise with a total.
-    """
+    """Return the distance of actions, in chips, from a bet or raise such as ``r120``; None for another text."""
     total = int(token[1:]) if re.fullmatch(r"r[0-9]{1,18}", token) else None
     return None if total is None else lambda action: abs((action.total or 0) - total)
 
@@ -206,12 +179,8 @@ def no_action_error(
 ) -> InputError:
     """Make the error for a text that names no action of a node; its message lists the actions and the nearest one.
 
-    Args:
-        subject: how the message begins.
-        node: the node that lacks the action.
-        text: the action as the user wrote it.
-        distance: function that measures how far an action is from the amount in the text; None: the text has no amount.
-        why: the reason, which then stands in place of the nearest action.
+    ``distance`` measures how far an action is from the amount in the text (None: the text has no amount). ``why``, a
+    reason, stands in place of the nearest action.
     """
     near = _nearest(node, text, distance)
     hint = "" if near is None or len(node.actions) < 2 else f", nearest to {_choice(near)}"

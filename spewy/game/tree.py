@@ -5,20 +5,31 @@ chance node with one child, which starts the next round. After an all-in call, t
 only, and the last one leads to the showdown. `Betting` decides which actions are legal.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
+from typing import Any
 
 from spewy.errors import InputError
+from spewy.game.amounts import CHIPS, Unit
 from spewy.game.betting import Betting
 from spewy.game.count import TreeCount, count_tree, require_buildable, require_sizes_used
 from spewy.game.nodes import Action, ActionKind, Node, NodeKind, entry_line, find_node
-from spewy.game.raises import may_donk, raise_totals
-from spewy.game.treeconfig import TreeConfig
-from spewy.system.collection import collection_put_off
+from spewy.game.treeconfig import TreeConfig, may_donk, raise_totals
+from spewy.system.tools import collection_put_off
 
-__all__ = ["BettingTree", "build_tree", "terminal_rake", "terminal_stakes", "tree_after"]
+__all__ = [
+    "BettingTree",
+    "build_tree",
+    "terminal_rake",
+    "terminal_stakes",
+    "tree_after",
+    "tree_json",
+    "tree_text",
+]
 
 PARTS = 8
 """Number of parts that a tree caches (`BettingTree.entered`)."""
@@ -37,11 +48,7 @@ class BettingTree:
 
     @cached_property
     def root(self) -> Node:
-        """The root of the whole tree.
-
-        Raises:
-            InputError: the tree has more than `MAX_NODES` nodes, or its bet sizes lead to no legal bet.
-        """
+        """The root of the whole tree."""
         require_buildable(self.size)
         require_sizes_used(self.config, self.size)
         with collection_put_off():
@@ -50,11 +57,9 @@ class BettingTree:
     def entered(self, line: str) -> Node:
         """Build only the nodes along a line and the whole round that the line enters, and return the root.
 
-        Actions that leave this part of the tree lead to nodes without children. Building the part is fast even if the
-        whole tree is large. The parts of the last few calls are cached as long as the tree lives.
-
-        Args:
-            line: the line that enters the round: ``""``, or a line that ends in ``/``.
+        The line is ``""``, or ends in ``/``. Actions that leave this part of the tree lead to nodes without children.
+        Building the part is fast even if the whole tree is large. The parts of the last few calls are cached as long as
+        the tree lives.
         """
         return self._part(line)
 
@@ -67,7 +72,7 @@ class BettingTree:
         """Leave out the cache, which cannot be pickled."""
         return {name: value for name, value in self.__dict__.items() if name != "_part"}
 
-    def below(self, node: Node) -> "BettingTree":
+    def below(self, node: Node) -> BettingTree:
         """Return the part of this tree that begins at one of its nodes, as a tree of its own."""
         tree = BettingTree(self.config)
         tree.__dict__["root"] = node  # a cached property reads its value here
@@ -82,7 +87,6 @@ class BettingTree:
             stack.extend(reversed(node.children))
 
     def count(self) -> int:
-        """Count the decisions, folds and showdowns of the tree."""
         return sum(node.kind != "chance" for node in self.nodes())
 
     def find(self, line: str) -> Node:
@@ -90,18 +94,11 @@ class BettingTree:
 
         For example, ``cr120c`` leads to the chance node at the end of a round, and ``cr120c/`` to the first decision of
         the next round.
-
-        Raises:
-            InputError: the tree does not have the line.
         """
         return find_node(self.root, line)
 
     def alone(self, line: str) -> Node:
-        """Find the node to which a line leads, but build only the round of that node (`entered`).
-
-        Raises:
-            InputError: the tree does not have the line.
-        """
+        """Find the node to which a line leads, but build only the round of that node (`entered`)."""
         return find_node(self.entered(entry_line(line)), line)
 
     @cached_property
@@ -120,16 +117,11 @@ class BettingTree:
 
 
 def _entered(config: TreeConfig, line: str) -> Node:
-    """Build the nodes along a line and the round that the line enters, and return the root."""
     return _OneRound(config, line).root()
 
 
 def build_tree(config: TreeConfig) -> BettingTree:
-    """Build the tree of a configuration with all nodes.
-
-    Raises:
-        InputError: the tree has more than `MAX_NODES` nodes, or its bet sizes lead to no legal bet.
-    """
+    """Build the tree of a configuration with all nodes."""
     tree = BettingTree(config)
     tree.root  # noqa: B018 - the property builds the tree
     return tree
@@ -148,9 +140,6 @@ def tree_after(
             action is the bet: ``["r250", "cr400"]`` adds a bet of 250 at the root and one of 400 after a check. The
             actions before the bet must be actions or additional bets of the tree.
         donk: whether the player who starts the round called the last bet of the round before.
-
-    Raises:
-        InputError: an action or an additional bet is not legal, or the first round is over after the actions.
     """
     state = config.start()
     for action in actions:
@@ -171,13 +160,7 @@ def tree_after(
 
 
 def terminal_stakes(node: Node, config: TreeConfig) -> float:
-    """Return the chips that the loser loses at a fold or a showdown.
-
-    Half of a spot's pot counts as put in by each player.
-
-    Raises:
-        InputError: the node is neither a fold nor a showdown.
-    """
+    """Return the chips that the loser loses; half of a spot's pot counts as put in by each player."""
     if node.kind == "fold" and node.player is not None:
         return config.pot / 2 + node.put_in[node.player]
     if node.kind == "showdown":
@@ -186,18 +169,79 @@ def terminal_stakes(node: Node, config: TreeConfig) -> float:
 
 
 def terminal_rake(node: Node, config: TreeConfig) -> float:
-    """Return the chips that the house takes at a fold or a showdown; an uncalled bet is not raked.
-
-    Raises:
-        InputError: the node is neither a fold nor a showdown.
-    """
+    """Return the chips that the house takes at a fold or a showdown; an uncalled bet is not raked."""
     if node.kind not in ("fold", "showdown"):
         raise InputError(f"line {node.line!r}: expected a fold or a showdown, found a {node.kind}")
     return config.rake.of(config.pot + 2 * min(node.put_in))
 
 
+def tree_json(tree: BettingTree) -> dict[str, Any]:
+    """Return a tree as nested dictionaries for JSON, in a form that other solvers read.
+
+    A decision is ``{"actions": {label: node}, "put_in": [a, b]}``, where a and b are the chips that players 0 and 1
+    have put in since the root. A decision that starts a round below the root also has ``"new_street": true``. A fold, a
+    showdown or an all-in call is the text ``"terminal"``. A tree in big blinds has the entry ``"unit": "bb"``.
+    """
+    unit = tree.config.unit
+    return {**unit.key, "betting_nodes": tree.count(), "root": _node_json(tree.root, unit)}
+
+
+def tree_text(tree: BettingTree) -> str:
+    """Write a tree as text, with an indented line for each decision, fold and showdown.
+
+    At the first decision of a round the line names the round.
+    """
+    unit, round_names = tree.config.unit, tree.config.game.round_names
+    lines = [] if unit == CHIPS else [f"amounts in {unit.name}"]
+    pending = [("", tree.root, 0, True)]
+    while pending:
+        label, node, depth, starts_round = pending.pop()
+        if node.kind == "chance" and node.children[0].kind == "decision":
+            node, starts_round = node.children[0], True
+        where = f"{round_names[node.round]}, " if starts_round else ""
+        lines.append(f"{'  ' * depth}{label}{where}{_describe(node, unit)}")
+        pending.extend(
+            (f"{action.label}: ", child, depth + 1, False)
+            for action, child in zip(reversed(node.actions), reversed(node.children), strict=False)
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _node_json(node: Node, unit: Unit, new_street: bool = False) -> dict[str, Any] | str:
+    """Return a node as nested dictionaries for JSON; `new_street`: whether it starts a round below the root."""
+    if node.kind == "chance":
+        return _node_json(node.children[0], unit, True)
+    if node.kind != "decision":
+        return "terminal"
+    actions = {
+        action.label: _node_json(child, unit)
+        for action, child in zip(node.actions, node.children, strict=True)
+    }
+    form: dict[str, Any] = {"actions": actions, "put_in": [unit.number(chips) for chips in node.put_in]}
+    if new_street:
+        form["new_street"] = True
+    return form
+
+
+def _describe(node: Node, unit: Unit) -> str:
+    chips = f"put in {unit.text(node.put_in[0])} and {unit.text(node.put_in[1])}"
+    match node.kind:
+        case "decision":
+            return f"player {node.player} to act, {chips}"
+        case "fold":
+            return f"player {node.player} folded, {chips}"
+        case "showdown":
+            return f"showdown, {chips}"
+        case "chance":
+            return f"all-in, the board is run out, {chips}"
+
+
 class _Builder:
-    """Builds the nodes of a tree, depth first and recursively; a round has at most 64 actions."""
+    """Builds the nodes of a tree, depth first and recursively; a round has at most 64 actions.
+
+    In the methods, ``put_in_before`` is the chips that each player had put in before the round. ``donk`` says whether
+    the player to act starts the round after calling the last bet of the round before.
+    """
 
     def __init__(self, config: TreeConfig) -> None:
         self.config = config
@@ -205,34 +249,18 @@ class _Builder:
         self.known: dict[tuple[object, ...], tuple[Action, ...]] = {}
 
     def root(self) -> Node:
-        """Build the whole tree."""
         state = self.config.start()
         if state.is_over:
             return self.after_round(state, 0, "")
         return self.decision(state, self.config.antes)
 
     def decision(self, state: Betting, put_in_before: int, donk: bool = False) -> Node:
-        """Build the node of a decision, and all nodes that follow.
-
-        Args:
-            state: the betting so far.
-            put_in_before: chips that each player had put in before this round.
-            donk: whether the player starts the round after calling the last bet of the round before.
-        """
         actions = self.known_actions(state, put_in_before, donk)
         line = state.line
         children = tuple([self.child(state, action, put_in_before, line) for action in actions])
         return self.make("decision", state.to_act, state.round, state.spent, line, actions, children)
 
     def child(self, state: Betting, action: Action, put_in_before: int, line: str) -> Node:
-        """Build the node after an action of a decision.
-
-        Args:
-            state: the betting before the action.
-            action: the action.
-            put_in_before: chips that each player had put in before this round.
-            line: the line of the decision.
-        """
         if action.kind == "fold":
             return self.make("fold", state.to_act, state.round, state.spent, line + "f")
         if action.amount:  # `Betting.apply` would check that the bet is legal, and take twice the time
@@ -246,13 +274,7 @@ class _Builder:
         return self.make("chance", None, state.round, following.spent, line + "c", (), (below,))
 
     def after_round(self, state: Betting, ended: int, line: str) -> Node:
-        """Build the chance nodes and the showdown that follow the last action of a hand.
-
-        Args:
-            state: the betting after the last action.
-            ended: the round of the last action, where 0 is the round of the root.
-            line: the line after the last action.
-        """
+        """Build the chance nodes and the showdown after the last action, which was in round ``ended``."""
         last = self.rules.num_rounds - 1
         node = self.make("showdown", None, last, state.spent, line + "/" * (last - ended))
         for r in range(last - 1, ended - 1, -1):
@@ -305,12 +327,7 @@ class _Builder:
 
 
 class _Widened(_Builder):
-    """Builds a tree with additional bets or raises at some decisions.
-
-    Args:
-        config: the configuration of the tree.
-        extra_bets: the additional bets by the line of their decision.
-    """
+    """Builds a tree with additional bets or raises at some decisions, by the line of their decision."""
 
     def __init__(self, config: TreeConfig, extra_bets: Mapping[str, Sequence[str]]) -> None:
         super().__init__(config)

@@ -1,8 +1,10 @@
-"""Configuration of a betting tree: the rules, the root, and the bet sizes of each round and player.
+"""Configuration of a betting tree: the rules, the root, and the bets that the sizes of a player allow in each round.
 
 The root is a spot (a pot in the middle, equal chips behind, no blinds) or the start of a whole game. Betting in a spot
 has rules of its own (`TreeConfig.rules`): a game with the remaining rounds and without blinds.
 """
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,8 +16,7 @@ from spewy.game.amounts import CHIPS, Unit
 from spewy.game.betting import Betting
 from spewy.game.gamefile import Game
 from spewy.game.names import SEAT_NAMES
-from spewy.game.sizes import Size, parse_sizes
-from spewy.game.sizing import Thresholds
+from spewy.game.sizes import Size, Stake, Thresholds, bet_amounts, parse_sizes
 
 __all__ = [
     "PlayerSizes",
@@ -24,7 +25,9 @@ __all__ = [
     "Sizes",
     "TreeConfig",
     "game_config",
+    "may_donk",
     "player_sizes",
+    "raise_totals",
     "spot_config",
 ]
 
@@ -39,12 +42,6 @@ class PlayerSizes:
     """Bet sizes of a player who starts a round after calling the last bet of the round before; None: those in `bet`."""
 
     def sizes(self, faces_bet: bool, donk: bool) -> tuple[Size, ...]:
-        """Select the sizes for a decision.
-
-        Args:
-            faces_bet: whether the player faces a bet.
-            donk: whether the player starts a round after calling the last bet of the round before.
-        """
         if donk and self.donk is not None:
             return self.donk
         return self.raises if faces_bet else self.bet
@@ -103,7 +100,6 @@ class TreeConfig:
 
     @property
     def is_spot(self) -> bool:
-        """Whether the root is a spot and not the start of a whole game."""
         return self.pot > 0
 
     @cached_property
@@ -125,7 +121,6 @@ class TreeConfig:
 
     @cached_property
     def thresholds(self) -> Thresholds:
-        """The thresholds `add_allin`, `force_allin` and `merge` as one object."""
         return Thresholds(self.add_allin, self.force_allin, self.merge)
 
     @property
@@ -134,7 +129,6 @@ class TreeConfig:
         return self.rules.blinds[0] if self.rules.has_antes else 0
 
     def start(self) -> Betting:
-        """Return the betting state at the root."""
         return Betting.start(self.rules, self.min_bet)
 
 
@@ -153,24 +147,9 @@ def spot_config(
     unit: Unit = CHIPS,
     max_raises: int | None = None,
 ) -> TreeConfig:
-    """Configure the tree of a spot.
+    """Configure the tree of a spot, and check all values; the arguments are the attributes of `TreeConfig`.
 
-    Args:
-        game: the rules.
-        start_round: the round of the root.
-        pot: chips in the middle at the root.
-        stack: effective stack at the root; None: unlimited, for limit games only.
-        sizes: bet sizes by round of the game.
-        add_allin: an all-in is added if it exceeds the bet faced by at most this share of the pot after a call.
-        force_allin: a bet becomes all-in if, after a call, at most this share of the pot would stay behind.
-        merge: bet sizes that differ by less than about this share of the pot are merged into the larger one.
-        min_bet: smallest bet in chips; None: 1 chip.
-        rake: the rake; None: no rake.
-        unit: the unit of amounts in labels and lines.
-        max_raises: largest number of bets and raises in a round; None: the limit of the rules.
-
-    Raises:
-        InputError: a value is not allowed, or a round of a no-limit game has no bet sizes.
+    A stack of None is unlimited, in limit games only.
     """
     if not 0 <= start_round < game.num_rounds:
         raise InputError(f"start round: expected 0 to {game.num_rounds - 1}, found {start_round}")
@@ -210,21 +189,7 @@ def game_config(
     unit: Unit = CHIPS,
     max_raises: int | None = None,
 ) -> TreeConfig:
-    """Configure the tree of a whole game.
-
-    Args:
-        game: the rules.
-        sizes: bet sizes by round of the game.
-        add_allin: an all-in is added if it exceeds the bet faced by at most this share of the pot after a call.
-        force_allin: a bet becomes all-in if, after a call, at most this share of the pot would stay behind.
-        merge: bet sizes that differ by less than about this share of the pot are merged into the larger one.
-        min_bet: smallest bet in chips; None: the big blind.
-        unit: the unit of amounts in labels and lines.
-        max_raises: largest number of bets and raises in a round; None: the limit of the rules.
-
-    Raises:
-        InputError: a value is not allowed, or a round of a no-limit game has no bet sizes.
-    """
+    """Configure the tree of a whole game, and check all values; the arguments are the attributes of `TreeConfig`."""
     if not game.limit and game.stacks is None:
         raise InputError(f"game {game.name!r}: expected stacks in a no-limit game, found none")
     if not game.limit and not any(game.blinds):
@@ -240,27 +205,17 @@ def game_config(
 
 
 def _leaves_bets(game: Game) -> bool:
-    """Tell whether both players have chips left to bet after the blinds."""
+    """Whether both players have chips left to bet after the blinds."""
     return game.stacks is None or min(game.stacks) > game.big_blind
 
 
 def player_sizes(
     bet: str = "", raises: str = "", donk: str | None = None, key: str = "bets", unit: Unit = CHIPS
 ) -> PlayerSizes:
-    """Read one player's bet sizes in a round from text.
+    """Read one player's bet sizes in a round from text; an error begins with ``key``.
 
     >>> player_sizes("60%, a", "2.5x").raises
     (Size(kind='times', value=2.5, rounds=0),)
-
-    Args:
-        bet: sizes of bets.
-        raises: sizes of raises.
-        donk: sizes of bets into the aggressor of the round before; None: those of `bet`.
-        key: how error messages begin.
-        unit: the unit of amounts.
-
-    Raises:
-        InputError: a text is not a list of bet sizes.
     """
     return PlayerSizes(
         bet=parse_sizes(bet, key=f"{key}.bet", unit=unit),
@@ -312,3 +267,40 @@ def _checked(config: TreeConfig) -> TreeConfig:
     if config.max_raises is not None and config.max_raises < 1:
         raise InputError(f"tree.max_raises: expected at least 1, found {config.max_raises}")
     return config
+
+
+def raise_totals(config: TreeConfig, state: Betting, put_in_before: int, donk: bool) -> list[int]:
+    """List the bets and raises of the player to act, as totals in chips since the root; empty if none is legal.
+
+    Args:
+        config: the tree's configuration with the bet sizes.
+        state: the betting so far, under the rules of `config`.
+        put_in_before: chips that each player had put in before this round.
+        donk: whether the player starts a round after calling the last bet of the round before.
+    """
+    player, bounds = state.to_act, state.raise_bounds()
+    if player is None or bounds is None:
+        return []
+    if state.game.limit:
+        return [bounds[0]]
+    if config.max_raises is not None and state.num_raises >= config.max_raises:
+        return []
+    highest = max(state.spent)
+    # Nobody can call more than the smaller stack, so no bet is larger, unless the rules ask for a larger raise.
+    high = max(min(bounds[1], state.stack(1 - player)), bounds[0])
+    stake = Stake(
+        pot=config.pot + 2 * highest,
+        faced=highest - put_in_before,
+        low=bounds[0] - put_in_before,
+        high=high - put_in_before,
+        rounds_left=state.game.num_rounds - state.round,
+        bets_before=state.num_raises,
+    )
+    sizes = config.sizes[state.round][player].sizes(stake.faced > 0, donk)
+    return [put_in_before + amount for amount in bet_amounts(sizes, stake, config.thresholds)]
+
+
+def may_donk(before: Betting, after: Betting) -> bool:
+    """Whether the player who called the last bet of a round (state ``before``) starts the next round (``after``)."""
+    called = before.to_act is not None and before.spent[before.to_act] < max(before.spent)
+    return called and before.to_act == after.to_act

@@ -12,24 +12,14 @@ from collections.abc import Mapping
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES, RoundName
-from spewy.job.leaves import Leaves
 from spewy.job.sections import BetsSection, RowsSection, SolveSection, TreeSection
+from spewy.job.settings import Leaves
 
 Bets = Mapping[RoundName, BetsSection]
 
 
 def require_betting_used(game: Game, root: int, bets: Bets, tree: TreeSection) -> None:
-    """Refuse rounds without sizes, donk sizes where nobody can donk, and thresholds of bet sizes in limit games.
-
-    Args:
-        game: the rules.
-        root: the round in which the solve begins.
-        bets: the sections ``[bets.ROUND]`` by round.
-        tree: the section ``[tree]``.
-
-    Raises:
-        InputError: a key has no effect, or is missing.
-    """
+    """Refuse rounds without sizes, donk sizes where nobody can donk, and thresholds of bet sizes in limit games."""
     _require_sizes(game, root, bets)
     _require_donks(game, root, bets)
     thresholds = tree.model_dump(exclude_defaults=True)
@@ -42,16 +32,7 @@ def require_betting_used(game: Game, root: int, bets: Bets, tree: TreeSection) -
 
 
 def require_solving_used(solve: SolveSection, leaves: Leaves, *, one_program: bool) -> None:
-    """Refuse keys of ``[solve]`` that have no effect beside the other keys.
-
-    Args:
-        solve: the section ``[solve]``.
-        leaves: which chance leaves are live and which are stored.
-        one_program: whether a single linear program solves the whole game.
-
-    Raises:
-        InputError: a key has no effect.
-    """
+    """Refuse keys of ``[solve]`` that have no effect beside the other keys."""
     settings = solve.model_dump(exclude_defaults=True)
     for key in ("iterations", "order"):
         if leaves.live and key in settings:
@@ -79,18 +60,7 @@ def require_solving_used(solve: SolveSection, leaves: Leaves, *, one_program: bo
 def require_method(
     solve: SolveSection, leaves: Leaves, rows: RowsSection, *, raked: bool, locked: bool
 ) -> None:
-    """Refuse a solving method that cannot solve the job.
-
-    Args:
-        solve: the section ``[solve]``.
-        leaves: which chance leaves are live and which are stored.
-        rows: the section ``[rows]``.
-        raked: whether the house takes rake.
-        locked: whether the job has node locks.
-
-    Raises:
-        InputError: two keys contradict each other.
-    """
+    """Refuse a solving method that cannot solve the job."""
     bucketed = next((name for name in ROUND_NAMES if getattr(rows, name) != "hands"), None)
     n_rows = None if bucketed is None else getattr(rows, bucketed)
     if solve.method == "lp" and solve.integrate == "regret":
@@ -132,17 +102,7 @@ def require_method(
 
 
 def require_rounds(game: Game, root: int, rows: RowsSection, saved: str) -> None:
-    """Refuse ``[rows]`` and ``[save]`` with rounds that the game or the solve does not have.
-
-    Args:
-        game: the rules.
-        root: the round in which the solve begins.
-        rows: the section ``[rows]``.
-        saved: the last round whose strategies are kept, or "all".
-
-    Raises:
-        InputError: a key names a round that does not exist.
-    """
+    """Refuse ``[rows]`` and ``[save]`` with rounds that the game or the solve does not have."""
     for name in ROUND_NAMES[game.num_rounds :]:
         if getattr(rows, name) != "hands":
             raise InputError(f"rows.{name}: expected one of the {game.num_rounds} rounds of {game.name}")
@@ -187,14 +147,7 @@ def _require_donks(game: Game, root: int, bets: Bets) -> None:
 
 
 def _covered(names: tuple[str, ...], root: int, bets: Bets, name: RoundName) -> range:
-    """Return the rounds of the solve that use the bet sizes of a section.
-
-    Args:
-        names: names of the game's rounds.
-        root: the round in which the solve begins.
-        bets: the sections of bet sizes by round.
-        name: the round of the section. Later rounds without a section of their own use it too.
-    """
+    """Return the rounds of the solve that use a section's bet sizes: later rounds without a section use it, too."""
     number = names.index(name)
     following = (names.index(other) for other in bets if names.index(other) > number)
     return range(max(number, root), min(following, default=len(names)))

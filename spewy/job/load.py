@@ -1,9 +1,16 @@
-"""Read a job file into nested dictionaries with overrides, and shorten each pydantic error to one line."""
+"""Reads job files into nested dictionaries, with overrides and range files, and shortens pydantic's errors to a line.
+
+A job may name files with ranges: ``oop = "@btn.txt"`` or ``oop = { file = "btn.txt" }``. For a file with a list of 1326
+numbers, ``oop = { file = "btn.txt", order = "pio" }`` names the order of the hands. The text of the file replaces its
+name when the job is read, so the folder of a solve does not need the file. A name of
+`spewy.job.shipped.shipped_ranges` (``oop = "@hu-btn-opens"``) means this range, unless there is a file of this name.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 from typing import Any, get_args
@@ -11,10 +18,12 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 from spewy.errors import InputError, nearest, path_text, short, shown
-from spewy.game.names import ROUND_NAMES
-from spewy.job.examples import FOLDER as EXAMPLES
-from spewy.job.rangefiles import with_range_files
-from spewy.system.textfile import as_path, exists, parse_toml, read_toml
+from spewy.game.names import ROUND_NAMES, SEAT_NAMES
+from spewy.game.ranges import parse_range
+from spewy.game.ranges.text import number_list, without_comments
+from spewy.job.shipped import FOLDER as EXAMPLES
+from spewy.job.shipped import shipped_ranges
+from spewy.system.textfile import as_path, exists, parse_toml, read_text, read_toml
 
 MOST_EXPLAINED = 20
 """Largest number of wrong keys that an error describes."""
@@ -26,9 +35,6 @@ def read_job(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
     Args:
         path: the job file.
         overrides: keys with values that replace the file's, such as ``solve.target=0.1%``.
-
-    Raises:
-        InputError: the file cannot be read or is not TOML, or an override is malformed.
     """
     path = as_path(path, "job")
     subject = f"job {path_text(path)}"
@@ -56,14 +62,8 @@ def read_job(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
 def override(data: dict[str, Any], text: str) -> None:
     """Set one key in the nested dictionaries of a job, or add to its value.
 
-    Args:
-        data: the job; it is changed in place.
-        text: the key and its value, such as ``solve.target=0.1%``; or ``lock+=x: bet``, which adds a value to a list or
-            text to a text.
-
-    Raises:
-        InputError: the text has no key or no ``=``, or the key leads into a value that is not a section, or a value is
-            added to something else than a list or a text.
+    ``text`` is the key and its value, such as ``solve.target=0.1%``; or ``lock+=x: bet``, which adds a value to a list
+    or text to a text.
     """
     path, equals, value = text.partition("=")
     adds = path.endswith("+")
@@ -81,22 +81,12 @@ def override(data: dict[str, Any], text: str) -> None:
 
 
 def set_key(data: dict[str, Any], keys: Sequence[str], value: Any, subject: str) -> None:
-    """Set a key in the nested dictionaries of a job.
-
-    Args:
-        data: the job; it is changed in place.
-        keys: names of the sections that lead to the key, and the key's own name.
-        value: the new value.
-        subject: how error messages begin.
-
-    Raises:
-        InputError: the key leads into a value that is not a section.
-    """
+    """Set a key of a job; ``keys`` are the names of the sections that lead to the key, and the key's own name."""
     section_of(data, keys, subject)[keys[-1]] = value
 
 
 def section_of(data: dict[str, Any], keys: Sequence[str], subject: str) -> dict[str, Any]:
-    """Return the section that contains a key, and create it if it is missing; `set_key` describes the arguments."""
+    """Return the section that contains a key, and create it if it is missing; ``keys`` as in `set_key`."""
     for key in keys[:-1]:
         data = data.setdefault(key, {})
         if not isinstance(data, dict):
@@ -105,7 +95,6 @@ def section_of(data: dict[str, Any], keys: Sequence[str], subject: str) -> dict[
 
 
 def _sum(old: Any, new: Any, override_text: str) -> Any:
-    """Return the sum of an old and a new value: a longer list, or a longer text."""
     if isinstance(old, str):
         return f"{old}{new}"
     if not isinstance(old, list):
@@ -115,8 +104,64 @@ def _sum(old: Any, new: Any, override_text: str) -> Any:
     return [*old, new]
 
 
+def with_range_files(data: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Replace the names of range files in a job, which are relative to ``folder``, by the text of the files."""
+    spot = data.get("spot")
+    if not isinstance(spot, dict):
+        return data
+    texts = {seat: text_of_file(spot.get(seat), folder, f"spot.{seat}") for seat in SEAT_NAMES}
+    replaced = {seat: text for seat, text in texts.items() if text is not None}
+    return data | {"spot": spot | replaced} if replaced else data
+
+
+def text_of_file(given: object, folder: Path, subject: str) -> str | None:
+    """Read the range that ``given`` names: the text of a file, or a shipped range. None if ``given`` is no name.
+
+    A name is ``"@btn.txt"`` or ``{"file": "btn.txt"}``, also with the ``order`` of a list.
+    """
+    name = _file_name(given)
+    if name is None:
+        return None
+    near = get_close_matches(name, shipped_ranges(), n=1, cutoff=0.8)
+    if near and not (folder / name).exists():
+        if near[0] == name:
+            return shipped_ranges()[name].text
+        raise InputError(
+            f"{subject}: expected a file or a shipped range, found {shown(name)}, nearest to {near[0]}"
+        )
+    order = given.get("order") if isinstance(given, dict) else None
+    return _range_text(folder / name, f"{subject}: file {path_text(name)}", order)
+
+
+def _file_name(given: object) -> str | None:
+    """Return the name of a range's file; None if the job contains the range itself."""
+    if isinstance(given, str) and given.startswith("@"):
+        return given[1:].strip()
+    if isinstance(given, dict) and {"file"} <= given.keys() <= {"file", "order"}:
+        return given["file"] if all(isinstance(value, str) for value in given.values()) else None
+    return None
+
+
+def _range_text(path: Path, subject: str, order: str | None) -> str:
+    """Return the groups or numbers of a range file in one line, without comments."""
+    text = read_text(path, subject)
+    try:
+        if order is not None:
+            listed = number_list(without_comments(text))
+            if listed is not None and listed.order is not None:
+                raise InputError(
+                    f"range: the file names the order of its numbers; remove order = {shown(order)}"
+                )
+            text = f"order = {order} {text}"
+        parse_range(text)
+    except InputError as error:
+        raise InputError(f"{subject}: {error}") from None
+    lines = (line.strip(" \t,") for line in without_comments(text).splitlines())
+    return ",".join(line for line in lines if line)
+
+
 def with_target(data: dict[str, Any]) -> dict[str, Any]:
-    """Add the default target if the job has none: 0.3% of the pot for spots, 1 mbb for whole games."""
+    # Spots and whole games have targets in different units, so the section cannot have the default.
     solve = data.get("solve", {})
     if not isinstance(solve, dict) or "target" in solve:
         return data
@@ -124,11 +169,7 @@ def with_target(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def require_one_board(data: dict[str, Any], subject: str) -> None:
-    """Refuse a job with a list of boards, which `spewy.batch` splits into jobs with one board each.
-
-    Raises:
-        InputError: the job has the key ``spot.boards``.
-    """
+    """Refuse a job with a list of boards, which `spewy.batch` splits into jobs with one board each."""
     spot = data.get("spot")
     if isinstance(spot, dict) and "boards" in spot:
         raise InputError(
@@ -143,7 +184,7 @@ def explain(subject: str, errors: Sequence[Any], model: type[BaseModel]) -> str:
     A key that has several errors is described by the first. Of many wrong keys, only the first are described.
 
     Args:
-        subject: how the message begins.
+        subject: name of the job.
         errors: the elements of `ValidationError.errors`.
         model: the class that the data were validated with, whose keys are known.
     """
@@ -162,10 +203,10 @@ _LOCK = re.compile(r"lock\.([0-9]+)(?:\.([^\s,:]+))?")
 
 
 def _told(key: str, item: Any, model: type[BaseModel]) -> str:
-    """Describe an error; a lock is counted from 1: ``lock 1, strategy`` in place of ``lock.0.strategy``."""
     text = _explained(key, item, model)
     if not key.startswith("lock."):
         return text
+    # A user counts locks from 1: "lock 1, strategy" in place of "lock.0.strategy".
     return _LOCK.sub(lambda lock: f"lock {int(lock[1]) + 1}" + (f", {lock[2]}" if lock[2] else ""), text, 1)
 
 

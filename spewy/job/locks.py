@@ -18,14 +18,14 @@ from buckets.cards import History, blocked, cards_name, hand_name, hands, parse_
 from buckets.errors import CardError
 from buckets.types import Ints
 from solvers.tree import Floats
-from spewy.chunks.locks import NodeLock
+from spewy.chunks.problem import NodeLock
 from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
 from spewy.game.lines import read_action, read_line
 from spewy.game.names import SEAT_NAMES
 from spewy.game.nodes import Node
 from spewy.game.ranges import parse_range
-from spewy.game.ranges.classes import NUM_HANDS
+from spewy.game.ranges.range import NUM_HANDS
 from spewy.game.tree import BettingTree
 from spewy.game.treeconfig import TreeConfig
 from spewy.job.sections import BoardText, Section
@@ -57,16 +57,9 @@ class LockSection(Section):
 def node_locks(
     sections: Sequence[LockSection], tree: BettingTree, root: History, ranges: tuple[Floats, Floats]
 ) -> tuple[NodeLock, ...]:
-    """Convert the node locks of a job file to `NodeLock`.
+    """Convert the entries ``[[lock]]`` of a job file to `NodeLock`.
 
-    Args:
-        sections: the entries ``[[lock]]``.
-        tree: the betting tree.
-        root: the public cards at the root.
-        ranges: per player ``[hand]``, the initial weights.
-
-    Raises:
-        InputError: a line, board or hand does not exist, frequencies are invalid, or two locks name the same hand.
+    ``root`` is the public cards at the root, and ``ranges`` has the initial weights per player, ``[hand]``.
     """
     locks = [_node_lock(i, section, tree, root, ranges) for i, section in enumerate(sections, 1)]
     deck, hole = tree.config.game.deck, tree.config.game.num_hole_cards
@@ -129,18 +122,6 @@ def _decision(number: int, line: str, tree: BettingTree) -> Node:
 
 
 def _history(lock: str, text: str, node: Node, game: Game, root: History) -> History:
-    """Read the board of a lock, and return its cards in one group for each round that dealt any.
-
-    Args:
-        lock: how messages begin.
-        text: the board.
-        node: the decision.
-        game: the rules.
-        root: the public cards at the root, with which the board must begin.
-
-    Raises:
-        InputError: the text is not a board of the decision's round.
-    """
     try:
         cards = parse_cards(text)
     except CardError as error:
@@ -163,7 +144,7 @@ def _history(lock: str, text: str, node: Node, game: Game, root: History) -> His
 def _hands(subject: str, text: str, game: Game, dead: Sequence[int]) -> Ints:
     """Return the numbers of the hands that a range group names; outside of hold'em the text names a single hand.
 
-    Hands with a card in ``dead`` (hold'em only) are left out. Error messages begin with ``subject``.
+    Hands with a card in ``dead`` (hold'em only) are left out.
     """
     every = hands(game.deck, game.num_hole_cards)
     if len(every) == NUM_HANDS:

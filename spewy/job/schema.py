@@ -65,19 +65,13 @@ def job_schema() -> dict[str, Any]:
 
 
 def _sections(base: type[Section]) -> Iterator[type[Section]]:
-    """Yield all classes derived from a section."""
     for derived in base.__subclasses__():
         yield derived
         yield from _sections(derived)
 
 
 def _describe(part: dict[str, Any], section: type[Section]) -> None:
-    """Remove the keys of a section that have no effect, and describe all other keys by their docstrings.
-
-    Args:
-        part: the schema of the section; it is changed in place.
-        section: the section's class.
-    """
+    """Remove the keys of a section that have no effect, and describe all other keys by their docstrings."""
     for key in section.without_effect:
         part["properties"].pop(key, None)
     docstrings: dict[str, str] = {}

@@ -23,7 +23,7 @@ from buckets.abstraction import GROUPINGS
 from solvers.discount import VARIANTS
 from spewy.game.gamefile import MAX_CHIPS
 from spewy.game.names import ROUND_NAMES, RoundName
-from spewy.job.units import SHARE, board_text, parse_duration, parse_memory, parse_target, share
+from spewy.job.texts import SHARE, board_text, parse_duration, parse_memory, parse_target, share
 from spewy.system.html import Printed, Table
 
 MOST_ITERATIONS = 10_000
@@ -42,7 +42,6 @@ class Section(Printed, BaseModel):
     """Keys of the base class that have no effect in this section."""
 
     def _table(self) -> Table:
-        """Return the keys that the section gives."""
         return Table.of_facts(
             type(self).__name__, dict(_dotted(self.model_dump(by_alias=True, exclude_unset=True)))
         )
@@ -82,12 +81,9 @@ WITH_BOARDS = "with [boards]"
 
 
 def no_effect(section: type[Section], names: tuple[str, ...], reason: str) -> Any:
-    """Make a validator that refuses keys without effect, unless they have their default values.
+    """Make a validator that refuses keys ``names``, unless they have the default values of ``section``.
 
-    Args:
-        section: the section with the default values.
-        names: the keys.
-        reason: the end of the message "has no effect ...", such as "with [boards]".
+    ``reason`` ends the message "has no effect ...", such as "with [boards]".
     """
 
     def is_default(value: object, info: ValidationInfo) -> object:

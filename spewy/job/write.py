@@ -1,20 +1,153 @@
-"""Write a job as the text of a job file, with a comment for each key that needs an explanation."""
+"""Writes job files with comments, from a job's data or from the user's answers to a few questions."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import isfinite
+from random import Random
 from typing import Any
 
-from buckets.cards import parse_cards
+from buckets.cards import Deck, card_name, cards_name, parse_cards
 from buckets.errors import CardError
 from spewy.errors import InputError
+from spewy.game.gamefile import load_game
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES
 from spewy.game.ranges import parse_range
+from spewy.job.load import override
+from spewy.job.shipped import GivenRange, Preset
 
-__all__ = ["HOLDEM", "write_job"]
+DOCS = (
+    "docs/how-to/jobs.md explains lines, amounts and ranges; docs/reference/job-file.md explains every key."
+)
+KEYS = ("bet", "raise", "donk")
+"""Keys of bet sizes in a section ``[bets.ROUND]``."""
+FLOP = 3
+DEEP, SHALLOW = 8, 2.5
+"""Limits of the stack divided by the pot: above ``DEEP`` a new job gets the bet sizes of a single raised pot, below
+``SHALLOW`` those of a 4-bet pot."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The answers that determine a new job; amounts are in big blinds.
+
+    Attributes:
+        name: name of the job.
+        about: description of the job.
+        board: three to five cards; empty for a subset of flops.
+        drawn: the options that draw the random board again, for a comment; None if the user gave the board.
+        pot, stack: pot and effective stack.
+        ranges: ranges of both players, oop first.
+        caller_checks: whether oop always checks to the player who raised before the flop.
+        subset: number of flops that represent all flops, if there is no board.
+        bet, raise_: bet and raise sizes on every round; None: the sizes depend on the depth of the stacks.
+        sizes: bet, raise and donk sizes of single rounds, by key, such as ``flop.bet``.
+        overrides: keys of the job with values, such as ``bets.flop.oop.bet=33%``, which replace all others.
+    """
+
+    name: str
+    about: str
+    board: tuple[int, ...]
+    drawn: str | None
+    pot: float
+    stack: float
+    ranges: tuple[GivenRange, GivenRange]
+    caller_checks: bool
+    subset: int | None = None
+    bet: str | None = None
+    raise_: str | None = None
+    sizes: Mapping[str, str] = field(default_factory=dict)
+    overrides: Sequence[str] = ()
+
+    @property
+    def n_cards(self) -> int:
+        """Number of cards of the board, or of each flop."""
+        return len(self.board) or FLOP
+
+    @classmethod
+    def of(cls, preset: Preset, board: tuple[int, ...], drawn: str | None) -> Answers:
+        """Make the answers from a preset, which gives pot, stacks and ranges."""
+        return cls(
+            f"{preset.name}-{cards_name(board)}" if board else preset.name,
+            preset.about,
+            board,
+            drawn,
+            preset.pot,
+            preset.stack,
+            preset.ranges,
+            preset.raiser == "ip" and len(board) in (0, FLOP),
+        )
+
+
+def drawn_board(seed: int, n_cards: int) -> tuple[int, ...]:
+    """Draw a random board of ``n_cards`` hold'em cards, in `Game.board_order`."""
+    return load_game(HOLDEM).board_order(Random(seed).sample(Deck().cards, n_cards))
+
+
+def job_text(answers: Answers, by: str = "spewy new") -> str:
+    """Write the text of the job file; its first comment names ``by``, the command that writes it."""
+    header = (answers.about, f"Written by {by}. {DOCS}")
+    comments = {f"spot.{seat}": given.about for seat, given in zip(SEAT_NAMES, answers.ranges, strict=True)}
+    if answers.drawn is not None:
+        comments["spot.board"] = answers.drawn
+    return write_job(job_data(answers), header, comments)
+
+
+def job_data(answers: Answers) -> dict[str, Any]:
+    """Return the new job as nested dictionaries, without comments."""
+    oop, ip = (f"{given.text}\n" for given in answers.ranges)
+    many = answers.subset is not None
+    board = (
+        {"boards": {"subset": answers.subset}} if many else {"board": " ".join(map(card_name, answers.board))}
+    )
+    workers = 1 if many else 2  # one thread for each flop is fastest if there are many flops
+    solve: dict[str, Any] = {"target": "0.5%", "workers": workers}
+    if answers.stack > DEEP * answers.pot:
+        solve["precision"] = "16-bit"
+    data = {
+        "name": answers.name,
+        "unit": "bb",
+        "game": {"file": HOLDEM},
+        "spot": board | {"pot": answers.pot, "stack": answers.stack, "oop": oop, "ip": ip},
+        "bets": _bets(answers),
+        "tree": {"add_allin": 1.0, "force_allin": 0.2, "min_bet": 1},
+        "solve": solve | {"memory": "4 GiB"},
+    }
+    if many:
+        data["save"] = {"rounds": "flop"}
+    for text in answers.overrides:
+        override(data, text)
+    return data
+
+
+def _bets(answers: Answers) -> dict[str, dict[str, Any]]:
+    depth = answers.stack / answers.pot
+    by_depth = _DEEP if depth > DEEP else _SHALLOW if depth < SHALLOW else _MIDDLE
+    rounds: Sequence[tuple[str, str]] = tuple(zip(ROUND_NAMES[1:], by_depth, strict=True))
+    raise_ = "60%" if answers.raise_ is None else answers.raise_
+    bets: dict[str, dict[str, Any]] = {}
+    for number, (name, bet) in enumerate(rounds[answers.n_cards - FLOP :]):
+        bets[name] = {"bet": bet if answers.bet is None else answers.bet, "raise": raise_}
+        if number:
+            bets[name]["donk"] = ""
+        bets[name] |= {
+            key: sizes for key in KEYS if (sizes := answers.sizes.get(f"{name}.{key}")) is not None
+        }
+        if number == 0 and answers.caller_checks:
+            bets[name]["oop"] = {"bet": ""}
+    return bets
+
+
+_DEEP, _MIDDLE, _SHALLOW = (
+    ("33%, 75%", "66%", "66%"),
+    ("33%, 66%", "60%", "60%, a"),
+    ("25%, 50%", "50%, a", "a"),
+)
+"""Bet sizes on flop, turn and river, for deep, middle and shallow stacks."""
+
 
 HOLDEM = "holdem.nolimit.2p.reverse_blinds"
 """Name of the game in new job files; its big blind has 100 chips."""
@@ -81,10 +214,7 @@ def write_job(
 
 
 def _section(name: str, section: Mapping[str, Any], explained: Mapping[str, str]) -> Iterator[str]:
-    """Yield the TOML text of a section's tables; the section of bet sizes has a table for each round.
-
-    ``explained`` has comments by key.
-    """
+    """Yield the TOML text of a section's tables; the section of bet sizes has a table for each round."""
     if name != "bets" or not _are_tables(list(section.values())):
         yield f"[{name}]\n" + "".join(_lines(name, section, explained))
         return
@@ -96,10 +226,7 @@ def _section(name: str, section: Mapping[str, Any], explained: Mapping[str, str]
 
 
 def _lines(table: str, section: Mapping[str, Any], explained: Mapping[str, str]) -> Iterator[str]:
-    """Yield the TOML text of each key of a table, with the key's comment in ``explained`` if there is one.
-
-    A comment stands beside a short value, and above a long value.
-    """
+    """Yield the TOML text of each key of a table; a comment stands beside a short value, and above a long value."""
     path = f"{table}." if table else ""
     rows = [(f"{path}{key}", f"{_key(key)} = ", value) for key, value in section.items() if value is not None]
     texts = [start + (_long(value) if _is_long(value) else _value(value)) for _, start, value in rows]
@@ -149,7 +276,6 @@ def _comments(data: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _cards(board: object) -> int:
-    """Count the cards of a board; 0 if it is not a board."""
     try:
         return len(parse_cards(board)) if isinstance(board, str) else 0
     except CardError:
@@ -167,7 +293,6 @@ def _hands(text: object) -> str:
 
 
 def _table(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """Return a section of a job; an empty one if the job has no such section."""
     value = data.get(key)
     return value if isinstance(value, Mapping) else {}
 
@@ -181,7 +306,6 @@ def _key(key: str) -> str:
 
 
 def _value(value: object) -> str:
-    """Write a value in one line."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
@@ -208,7 +332,6 @@ def _quoted(text: str) -> str:
 
 
 def _is_long(value: object) -> bool:
-    """Whether a value is a text of several lines."""
     return isinstance(value, str) and "\n" in value
 
 

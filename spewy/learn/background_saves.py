@@ -31,8 +31,7 @@ from spewy.records.bucket_numbers import (
 )
 from spewy.records.line_index import LineIndex
 from spewy.records.strategy_progress import read_saved
-from spewy.system.closing import Closing
-from spewy.system.turns import TakingTurns
+from spewy.system.tools import Closing, TakingTurns
 
 Opener = Callable[[], AbstractContextManager[Store]]
 """Function that opens a store; the caller should close it soon, since written pages count as memory until then."""

@@ -25,9 +25,8 @@ from solvers.matrix.chunk import Chunk, ChunkStrategy, iterate, normalise
 from solvers.matrix.leaves import row_matrices
 from solvers.reference.cfr import Cfr
 from solvers.tree import Floats
-from spewy.chunks.layout import Layout
+from spewy.chunks.layout import Layout, Subgames
 from spewy.chunks.live_game import with_ranges
-from spewy.chunks.subgame import Subgames
 from spewy.learn.chunk_matrices import Payoffs, build_chunk, per_pair, root_payoffs, row_reach, two_views
 from spewy.records.chunks import Chunks, Kind
 

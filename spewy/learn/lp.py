@@ -19,8 +19,7 @@ from spewy.learn.engine import Check, Counted, Goal, Progress, Saves, Spread, St
 from spewy.learn.walks import Judge
 from spewy.records.chunks import Chunks, Kind, save_boards
 from spewy.records.progress import saved_seconds, saved_sweeps
-from spewy.system.local_pool import LocalPool
-from spewy.system.worker import Parent
+from spewy.system.processes import LocalPool, Parent
 
 METHOD: Method = "highs-ipm"
 """Interior point with crossover: as exact as the simplex method, and up to five times as fast on larger games."""

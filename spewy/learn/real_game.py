@@ -22,7 +22,7 @@ from queue import SimpleQueue
 
 import numpy as np
 
-from buckets.abstraction.row_kinds import BY_HAND
+from buckets.abstraction.spec import BY_HAND
 from buckets.cards import History
 from solvers.sampled.batches import LineBatches
 from solvers.sampled.boards import tree

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lockers import Store
-from spewy.chunks.layout import Layout
-from spewy.chunks.subgame import Subgames
+from spewy.chunks.layout import Layout, Subgames
 from spewy.errors import PeerError, shown
 from spewy.learn.visit import Improver, VisitSettings
 from spewy.records.chunks import Visit, commit_visit, visits

@@ -23,8 +23,7 @@ from spewy.learn.engine import Check, Counted, Goal, Progress, Saves, Spread, St
 from spewy.learn.real_game import RealGame, rows_know_suits
 from spewy.records.bucket_numbers import BucketNumbers, Mark, read_buckets, read_mark
 from spewy.records.line_index import LineIndex
-from spewy.system.closing import Closing
-from spewy.system.turns import TakingTurns
+from spewy.system.tools import Closing, TakingTurns
 
 if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
@@ -180,7 +179,7 @@ class SampledEngine(Closing):
         Raises:
             lockers.DamagedLockerError: the content of the other solve's store is damaged.
         """
-        from buckets.abstraction.overlap import overlaps
+        from buckets.abstraction.abstraction import overlaps
         from solvers.sampled.inherit import inherit
 
         begun = time.perf_counter()

@@ -14,9 +14,8 @@ import numpy as np
 
 from lockers import MemoryStore, Store
 from solvers.stopping import StoppedError
-from spewy.chunks.layout import Layout
+from spewy.chunks.layout import Layout, Subgames
 from spewy.chunks.problem import Problem
-from spewy.chunks.subgame import Subgames
 from spewy.errors import PeerError, error_line
 from spewy.learn.chunk_matrices import Payoffs
 from spewy.learn.engine import (
@@ -38,8 +37,7 @@ from spewy.records.chunks import Chunks
 from spewy.records.progress import finish_sweep, saved_seconds, saved_sweeps
 from spewy.system.cluster import Attempts, Cluster, NoWorkerError
 from spewy.system.dask_pool import DaskPool
-from spewy.system.local_pool import LocalPool
-from spewy.system.worker import Parent
+from spewy.system.processes import LocalPool, Parent
 
 if TYPE_CHECKING:
     from distributed import Future

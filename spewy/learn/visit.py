@@ -18,8 +18,7 @@ from typing import Literal
 from lockers import Reads, Store
 from solvers.discount import variant
 from solvers.matrix.chunk import Chunk, ChunkStrategy, iterate, normalise, reach_of
-from spewy.chunks.layout import Layout
-from spewy.chunks.subgame import Subgames
+from spewy.chunks.layout import Layout, Subgames
 from spewy.learn.chunk_matrices import Payoffs, build_chunk, one_view, root_payoffs, row_reach
 from spewy.learn.estimates import Estimate, estimator
 from spewy.learn.leaf import LeafEvaluator, LiveLeaves, MatrixLeaves, kinds

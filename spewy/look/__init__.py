@@ -5,15 +5,19 @@
 40
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from spewy.system.lazy import lazy_names
+from spewy.system.tools import lazy_names
 
 if TYPE_CHECKING:
     from spewy.look.buckets import BoardBuckets
     from spewy.look.chunk_game import one_chunk
 
 __all__ = ["BoardBuckets", "one_chunk"]
+
+ABOVE: dict[str, Callable[..., Any]] = {}
+"""Functions of rooms above this one that methods of this room call, by name: `spewy/__init__.py` enters them."""
 
 _MODULES = {"BoardBuckets": "buckets", "one_chunk": "chunk_game"}
 

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from buckets.abstraction import GROUPINGS, outcomes
 from buckets.cards import Deck, cards_name, hand_name, hands, parse_cards
 from buckets.errors import BoardError
-from spewy.chunks.bucket_trees import BucketLocker
-from spewy.chunks.groups import LOCKED
+from spewy.chunks.boards import LOCKED
+from spewy.chunks.bucket_locker import BucketLocker
 from spewy.errors import InputError, shown
 from spewy.system.html import Printed, Table
 
@@ -71,7 +71,6 @@ class BoardBuckets(Printed):
 
         Raises:
             BoardError: the board does not have 0, 3, 4 or 5 different cards.
-            InputError: ``clustering`` is unknown, or the board blocks all hands with weight.
         """
         cards = parse_cards(board) if isinstance(board, str) else tuple(board)
         if len(cards) not in (0, 3, 4, 5):

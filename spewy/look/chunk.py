@@ -29,12 +29,10 @@ from spewy.game.amounts import Unit
 from spewy.game.nodes import Node, entry_line
 from spewy.game.tree import terminal_rake, terminal_stakes
 from spewy.game.treeconfig import TreeConfig
-from spewy.look.final_pairs import FinalPairs
-from spewy.look.pairs import MOST_FINAL_BOARDS, Pairs, pairs
+from spewy.look.pairs import MOST_FINAL_BOARDS, FinalPairs, Pairs, pairs
 from spewy.records.leaves import Pair
 from spewy.records.policy import ChunkPlay, Policy
-from spewy.system.closing import Closing
-from spewy.system.kept_results import kept_results
+from spewy.system.tools import Closing, kept_results
 
 Cards = tuple[int, ...]
 
@@ -51,7 +49,8 @@ the number of final boards with cached orders of hands."""
 class ChunkReads(Closing):
     """Reads chunks of a solve, and caches those that were read last.
 
-    Both ranges at a chunk are computed from the strategies of all earlier chunks on its line.
+    Both ranges at a chunk are computed from the strategies of all earlier chunks on its line. In all methods, ``line``
+    enters the chunk (it is ``""`` or ends in ``/``), and ``cards`` are the public cards, the root's first.
 
     Args:
         policy: average strategies of the solve; `close` closes them.
@@ -72,12 +71,8 @@ class ChunkReads(Closing):
     def view(self, line: str, cards: Cards, *, ev: bool = True, equity: bool = True) -> ChunkView:
         """Return the strategies, ranges, EVs and equities of the chunk that a line enters on a board.
 
-        Args:
-            line: line that enters the chunk, ``""`` or ending in ``/``.
-            cards: public cards, the root's first.
-            ev: whether to compute EVs and equities, which are NaN otherwise.
-            equity: whether to compute equities also for a chunk before the last round. It has no effect if
-                ``most_boards`` is None.
+        Without ``ev``, EVs and equities are NaN; without ``equity``, equities of a chunk before the last round are NaN,
+        unless ``most_boards`` is None.
         """
         self.require(line, cards)
         return self._valued(line, cards, equity) if ev else self._ranged(line, cards)
@@ -95,16 +90,7 @@ class ChunkReads(Closing):
         """Prepare a chunk for reading. This class does nothing; a subclass re-solves dropped chunks."""
 
     def leaf_values(self, line: str, cards: Cards, play: ChunkPlay) -> Pair | None:
-        """Return the counterfactual values at a chunk's chance leaves.
-
-        Args:
-            line: line that enters the chunk.
-            cards: public cards, the root's first.
-            play: strategies of the chunk.
-
-        Returns:
-            Values ``[chance leaf, hand]`` of each player; None if they are unknown.
-        """
+        """Return each player's counterfactual values ``[chance leaf, hand]``; None if they are unknown."""
         if play.chance_leaves:
             return None
         return np.empty((0, len(play.hands[0]))), np.empty((0, len(play.hands[1])))
@@ -123,11 +109,10 @@ class ChunkReads(Closing):
             cached.cache_clear()
 
     def close(self) -> None:
-        """Close the stored strategies."""
         self.policy.close()
 
     def _ranges(self, line: str, cards: Cards) -> tuple[Floats, Floats]:
-        """Compute each player's range ``[hand]`` at the root of the chunk that a line enters."""
+        """Compute each player's range ``[hand]`` at the root of a chunk."""
         hands, problem = self.hands(cards), self.policy.problem
         if not line:
             return problem.ranges[0][hands[0]], problem.ranges[1][hands[1]]
@@ -140,7 +125,7 @@ class ChunkReads(Closing):
         return first, second
 
     def _hands(self, cards: Cards) -> tuple[Ints, Ints]:
-        """Return, for each player, the numbers of the hands in the initial range that a board does not block."""
+        """Numbers of each player's hands in the initial range that a board does not block."""
         problem = self.policy.problem
         free = ~blocked(problem.hands, cards)
         first, second = (np.flatnonzero(free & (weights > 0)) for weights in problem.ranges)
@@ -194,7 +179,6 @@ class NodeTotals:
     equity: tuple[float, float]
 
     def in_unit(self, unit: Unit) -> NodeTotals:
-        """Convert EVs from chips to another unit."""
         return replace(self, ev=unit.worth(*self.ev))
 
 
@@ -222,20 +206,16 @@ class ChunkView:
         self._against: dict[tuple[str, int], tuple[Floats, Floats | None]] = {}
 
     def at(self, line: str) -> Node:
-        """Return the chunk's node after a line."""
         return next(node for node in self.play.nodes if node.line == line)
 
     def node(self, line: str) -> NodeArrays:
-        """Return reach, strategy, EVs and equity of each hand of the player who acts at the decision after a line."""
+        """Return the hands of the player who acts at the decision after a line."""
         node = self.at(line)
         assert node.player is not None
         return self._arrays(node, node.player, self.play.frequencies[line], node.children)
 
     def waiting(self, line: str) -> NodeArrays:
-        """Return reach, EV and equity of each hand of the player who waits at the decision after a line.
-
-        The player has no actions, so ``strategy`` and ``action_ev`` are empty.
-        """
+        """Return the hands of the player who waits; ``strategy`` and ``action_ev`` are empty."""
         node = self.at(line)
         assert node.player is not None
         p = 1 - node.player
@@ -261,7 +241,6 @@ class ChunkView:
         return NodeArrays(own, frequencies, ev, action_ev, equity)
 
     def totals(self, line: str) -> NodeTotals:
-        """Return frequencies, EVs and equities of both whole ranges at the node after a line."""
         node, here, nothing = self.at(line), self.reach[line], (np.nan, np.nan)
         mass, lead = self._sums(line, 0)
         weight = float(here[0] @ mass)
@@ -279,10 +258,7 @@ class ChunkView:
         return NodeTotals(weight, frequencies, ev, equity)
 
     def _sums(self, line: str, p: int) -> tuple[Floats, Floats | None]:
-        """Return `Pairs.masses` and `Pairs.leads` of player p's hands at the node after a line, and keep them.
-
-        The leads are None if they are unknown.
-        """
+        """`Pairs.masses` and `Pairs.leads` (None if unknown) of player p's hands at the node after a line; kept."""
         assert self._pairs is not None
         if (line, p) not in self._against:
             other = self.reach[line][1 - p]
@@ -291,7 +267,7 @@ class ChunkView:
         return self._against[line, p]
 
     def frequencies(self, node: Node) -> Floats:
-        """Return the share of the acting range that takes each action of a node: an array ``[action]``.
+        """Share of the acting range that takes each action, ``[action]``.
 
         It is empty if nobody acts at the node, and NaN if no hand reaches the node.
         """
@@ -321,11 +297,6 @@ class ChunkView:
 
         If p acts, the result is the mean of the children's values under p's strategy. Else it is their sum, since
         counterfactual values already contain the opponent's frequencies.
-
-        Args:
-            node: the decision.
-            p: the player.
-            values: both players' values at the child nodes, by line.
         """
         below = np.stack([values[child.line][p] for child in node.children])
         if node.player == p:
@@ -352,7 +323,7 @@ class ChunkView:
         return values
 
     def _reaching(self, nodes: Sequence[Node], p: int) -> Floats:
-        """Return player p's ranges at some nodes: an array ``[hand, node]``."""
+        """Player p's ranges at some nodes, ``[hand, node]``."""
         out = np.empty((len(self.reach[self.play.nodes[0].line][p]), len(nodes)))
         for number, node in enumerate(nodes):
             out[:, number] = self.reach[node.line][p]
@@ -360,15 +331,7 @@ class ChunkView:
 
 
 def reaches(play: ChunkPlay, ranges: tuple[Floats, Floats]) -> dict[str, tuple[Floats, Floats]]:
-    """Compute both ranges at each node of a chunk.
-
-    Args:
-        play: strategies of the chunk.
-        ranges: ranges at the root of the chunk, per player ``[hand]``.
-
-    Returns:
-        Ranges, per player ``[hand]``, by the line of the node.
-    """
+    """Compute both ranges ``[hand]`` at each node of a chunk, by line, from the ranges at its root."""
     reach = {play.nodes[0].line: ranges}
     for node in play.nodes:
         if node.kind != "decision":

@@ -1,28 +1,38 @@
-"""Compare two solves, A and B, at one decision: frequencies, EVs, and the largest differences.
+"""Compare two solves, or two batches, at one decision: frequencies, EVs, and the largest differences.
 
 Hands are matched by their cards, actions by their labels, and decisions by their lines. The share of hand h that plays
 differently is ``moved[h] = 1/2 Σ_a |s_B[a, h] - s_A[a, h]|`` with the frequencies ``s_A`` and ``s_B``; an action that
 one solve lacks has frequency 0 there. EVs are shares of the pot, in the unit of both jobs.
+
+Batches (jobs solved on many boards) are compared on each common board and on average. The average of each batch is that
+of its report (`spewy.look.report`) over the common boards. The average of the share that plays differently weighs a
+board by the mean of its weights in both batches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from buckets.cards import cards_name
+from lockers import open_store
 from solvers.tree import Floats
-from spewy.errors import InputError, shown
+from spewy.errors import InputError, NotSolvedError, path_text, shown
 from spewy.game.amounts import CHIPS
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES
 from spewy.game.nodes import Line, Node, line_as_written
 from spewy.look.chunk import NodeTotals
+from spewy.look.dropped import Note
+from spewy.look.folder import BoardFolders, find_boards, stored_job, strategy_folder
 from spewy.look.grid import class_means
 from spewy.look.node import NodeView
+from spewy.look.report import board_weight, shares_of, stands_for, weighted_mean
 from spewy.look.view import SolveView
 
 if TYPE_CHECKING:
@@ -30,7 +40,6 @@ if TYPE_CHECKING:
 
 Two: TypeAlias = tuple[float, float]
 """A pair of numbers: one of solve A, one of solve B."""
-
 SIDES = ("a", "b")
 MOST_LINES = 200
 """Largest number of decisions that are compared; the decisions with the largest reach come first."""
@@ -127,9 +136,6 @@ class Comparison:
             column: ``"ev"``, the absolute difference of both EVs; ``"moved"``, the share of the hand that plays
                 differently; ``"reach"``, the sum of both weights in the range; or ``"hand"``, the name of the hand.
                 Numbers are sorted with the largest first, names alphabetically.
-
-        Raises:
-            InputError: the column does not exist.
         """
         if column not in SORTS:
             raise InputError(f"column {shown(column)}: expected one of {', '.join(SORTS)}")
@@ -183,13 +189,7 @@ class Comparison:
 
 
 def compare(a: SolveView, b: SolveView, line: str = "", board: str | None = None) -> Comparison:
-    """Compare two solves at a decision.
-
-    Args:
-        a: solve A.
-        b: solve B.
-        line: betting since the root of each solve, as in ``spewy show --line``.
-        board: all public cards in both solves; None for the board of each solve's root.
+    """Compare two solves at a decision; the board is that of both, or None for the root of each.
 
     Raises:
         InputError: the games differ, a solve lacks the line, different players act, or no hand is in both ranges.
@@ -258,13 +258,7 @@ def _aligned(a: NodeView, b: NodeView, actions: Sequence[str]) -> _Aligned:
 
 
 def _spread(values: Floats, of: Sequence[str], actions: Sequence[str]) -> Floats:
-    """Extend an array to more actions, with 0 for the actions that are new.
-
-    Args:
-        values: ``[action, ...]``, with an entry for each action in ``of``.
-        of: labels of the actions that ``values`` has.
-        actions: labels of the actions that the result has, including all of ``of``.
-    """
+    """Extend ``values``, ``[action, ...]``, from the actions ``of`` to ``actions``, with 0 for those that are new."""
     out = np.zeros((len(actions), *values.shape[1:]))
     out[[actions.index(action) for action in of]] = values
     return out
@@ -276,25 +270,13 @@ def _moved(strategy: Floats) -> Floats:
 
 
 def _mean_moved(reach: Floats, strategy: Floats) -> float:
-    """Return the share of the acting range that plays differently in two solves; 0 if no hand reaches the decision.
-
-    Args:
-        reach: ``[solve, hand]``, weight of each hand in the acting range.
-        strategy: ``[solve, action, hand]``, frequency of each action.
-    """
+    """Share of the acting range that plays differently in two solves; 0 if no hand reaches the decision."""
     weight = reach.sum(axis=0)
     return float(weight @ _moved(strategy) / weight.sum()) if weight.any() else 0.0
 
 
 def _changes(a: SolveView, b: SolveView, nodes: Sequence[Node], board: str | None) -> tuple[LineChange, ...]:
-    """Compare a decision and the later decisions of its round in two solves, the largest difference first.
-
-    Args:
-        a: solve A.
-        b: solve B.
-        nodes: node of the decision in A and in B.
-        board: public cards.
-    """
+    """Compare a decision and the later decisions of its round, the largest difference first."""
     out: list[LineChange] = []
     queue = [(-2.0, nodes[0].line, nodes[0], nodes[1], (1.0, 1.0))]
     while queue and len(out) < MOST_LINES:
@@ -318,13 +300,6 @@ def _changes(a: SolveView, b: SolveView, nodes: Sequence[Node], board: str | Non
 
 
 def _only(a: SolveView, b: SolveView, nodes: Sequence[Node]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the lines of decisions later in the round that only A has, and those that only B has.
-
-    Args:
-        a: solve A.
-        b: solve B.
-        nodes: node of the compared decision in A and in B.
-    """
     first, second = (
         [solution.job.amounts.line_text(line) for line in _following(node)]
         for solution, node in zip((a, b), nodes, strict=True)
@@ -333,7 +308,6 @@ def _only(a: SolveView, b: SolveView, nodes: Sequence[Node]) -> tuple[tuple[str,
 
 
 def _following(node: Node) -> list[str]:
-    """Return the lines of a decision and of all later decisions of its round."""
     out, stack = [], [node]
     while stack:
         here = stack.pop()
@@ -351,7 +325,6 @@ def _decision(solution: SolveView, line: str, board: str | Sequence[int] | None,
 
 
 def _require_comparable(a: SolveView, b: SolveView) -> None:
-    """Check that two solves have the same cards, rounds and units, and begin in the same round."""
     games = [solution.job.rules for solution in (a, b)]
     for name in ("deck", "num_hole_cards", "num_board_cards", "num_rounds"):
         values = [getattr(game, name) for game in games]
@@ -369,3 +342,187 @@ def _require_comparable(a: SolveView, b: SolveView) -> None:
     roots = [ROUND_NAMES[p.first_round] + (" spot" if p.is_spot else ", whole game") for p in problems]
     if roots[0] != roots[1]:
         raise InputError(f"solves A and B: expected the same kind of root, found {roots[0]} and {roots[1]}")
+
+
+@dataclass(frozen=True)
+class BoardChange:
+    """Comparison of two batches on one board.
+
+    Attributes:
+        board: public cards.
+        stands_for: number of boards that this board represents in A.
+        weight: share of the board in the average of A and in that of B (`spewy.look.report`).
+        frequencies: ``[batch, action]``, share of the acting range that takes each action, in A and in B.
+        moved: share of the acting range that plays differently in A and in B.
+        ev: EV of the player who acts, in A and in B.
+    """
+
+    board: tuple[int, ...]
+    stands_for: float
+    weight: Two
+    frequencies: Floats
+    moved: float
+    ev: Two
+
+
+@dataclass(frozen=True)
+class BoardsComparison:
+    """Comparison of two batches at one decision.
+
+    Attributes:
+        line: betting since the root of each solve.
+        player: player who acts.
+        actions: labels of all actions.
+        rows: comparisons on the boards that both batches have, the largest difference first.
+        only: names of boards that only A has, and of those that only B has.
+        unit: unit of EVs.
+    """
+
+    line: str
+    player: int
+    actions: tuple[str, ...]
+    rows: tuple[BoardChange, ...]
+    only: tuple[tuple[str, ...], tuple[str, ...]]
+    unit: str
+
+    @property
+    def average(self) -> BoardChange:
+        weights = [[row.weight[i] for row in self.rows] for i in (0, 1)]
+        both = [(first + second) / 2 for first, second in zip(*weights, strict=True)]
+        (moved,) = weighted_mean(both, [[row.moved] for row in self.rows])
+        a, b = (
+            weighted_mean(weights[i], [[row.ev[i], *row.frequencies[i]] for row in self.rows]) for i in (0, 1)
+        )
+        stand_for = sum(row.stands_for for row in self.rows)
+        total = sum(weights[0]), sum(weights[1])
+        return BoardChange(
+            (), stand_for, total, np.array([a[1:], b[1:]]), float(moved), (float(a[0]), float(b[0]))
+        )
+
+    def frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        columns: dict[str, Any] = {
+            "board": [cards_name(row.board) for row in self.rows],
+            "stands_for": [row.stands_for for row in self.rows],
+            **{f"weight_{side}": [row.weight[i] for row in self.rows] for i, side in enumerate(SIDES)},
+            "moved": [row.moved for row in self.rows],
+        }
+        for i, side in enumerate(SIDES):
+            columns[f"ev_{side}"] = [row.ev[i] for row in self.rows]
+        columns["ev_difference"] = [row.ev[1] - row.ev[0] for row in self.rows]
+        for a, action in enumerate(self.actions):
+            for i, side in enumerate(SIDES):
+                columns[f"frequency_{action}_{side}"] = [row.frequencies[i, a] for row in self.rows]
+        return pd.DataFrame(columns)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "line": self.line,
+            "player": self.player,
+            "actions": self.actions,
+            "boards": {cards_name(row.board): _row_json(row) for row in self.rows},
+            "average": _row_json(self.average),
+            "only": self.only,
+        }
+
+
+def compare_boards(
+    a: Path,
+    b: Path,
+    line: str = "",
+    target: str | None = None,
+    note: Note = lambda text: None,
+    progress: Callable[[int, int], None] | None = None,
+) -> BoardsComparison:
+    """Compare two batches at a decision, on every board that both have.
+
+    Args:
+        target: accuracy to which dropped rounds are re-solved; None for the target of each solve's last run.
+        note: called with a line of text for each board that is left out.
+        progress: called with the numbers of boards that are done, and of all boards.
+    """
+    batches = [find_boards([folder]) for folder in (a, b)]
+    sides = [{_board_of(folder): folder for folder in batch.folders} for batch in batches]
+    common = [board for board in sides[0] if board in sides[1]]
+    rows: list[BoardChange] = []
+    comparison: Comparison | None = None
+    unsolved: set[Path] = set()
+    for done, board in enumerate(common, 1):
+        with ExitStack() as stack:
+            pair = []
+            for side in sides:
+                try:
+                    pair.append(stack.enter_context(SolveView.open(side[board], target, note)))
+                except NotSolvedError:
+                    note(f"folder {path_text(side[board])}: not solved yet; the comparison is without it")
+                    unsolved.add(side[board])
+            if len(pair) == 2:
+                actions = comparison and comparison.actions
+                comparison = compare(pair[0], pair[1], line)
+                if actions not in (None, comparison.actions):
+                    raise InputError(
+                        f"folder {path_text(a)}: expected the same actions on all boards, found different ones"
+                    )
+                rows.append(_row(comparison, batches, pair))
+        if progress is not None:
+            progress(done, len(common))
+    if comparison is None:
+        raise InputError(
+            f"folders {path_text(a)} and {path_text(b)}: no board is solved in both; compare batches with equal boards"
+        )
+    shares = zip(*(shares_of([row.weight[i] for row in rows]) for i in (0, 1)), strict=True)
+    rows = [replace(row, weight=weight) for row, weight in zip(rows, shares, strict=True)]
+    rows.sort(key=lambda row: -row.moved)
+    only = [
+        tuple(
+            folder.name
+            for board, folder in own.items()
+            if folder not in unsolved and (board not in other or other[board] in unsolved)
+        )
+        for own, other in (sides, sides[::-1])
+    ]
+    return BoardsComparison(
+        comparison.line,
+        comparison.player,
+        comparison.actions,
+        tuple(rows),
+        (only[0], only[1]),
+        comparison.unit,
+    )
+
+
+def _board_of(folder: Path) -> tuple[int, ...]:
+    with open_store(strategy_folder(folder), read_only=True) as store:
+        job = stored_job(store, folder)
+    if job.spot is None:
+        raise InputError(f"folder {path_text(folder)}: expected a spot, found a whole game")
+    return tuple(sorted(job.board))
+
+
+def _row(comparison: Comparison, batches: Sequence[BoardFolders], pair: Sequence[SolveView]) -> BoardChange:
+    """Make the row of a board; its weights are not divided by their sums yet."""
+    first, second = (
+        board_weight(batch, solution, totals)
+        for batch, solution, totals in zip(batches, pair, comparison.totals, strict=True)
+    )
+    a, b = (totals.ev[comparison.player] for totals in comparison.totals)
+    return BoardChange(
+        pair[0].job.board,
+        stands_for(batches[0], pair[0].job),
+        (first, second),
+        comparison.frequencies,
+        comparison.range_moved,
+        (a, b),
+    )
+
+
+def _row_json(row: BoardChange) -> dict[str, Any]:
+    return {
+        "stands_for": row.stands_for,
+        "weight": row.weight,
+        "frequencies": row.frequencies,
+        "moved": row.moved,
+        "ev": row.ev,
+        "ev_difference": row.ev[1] - row.ev[0],
+    }

@@ -11,23 +11,30 @@ reached.
 
 from __future__ import annotations
 
+import math
+import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from buckets.cards import History
+from buckets.cards import History, cards_name
 from lockers import LockerError, Store
+from solvers.discount import DEFAULT_VARIANT, exact_variant, variant
+from solvers.errors import SolverError
+from solvers.game import LiveGame
 from solvers.tree import Floats
-from spewy.chunks.layout import Layout
+from spewy.chunks.layout import Layout, subgame_at
+from spewy.chunks.live_game import with_ranges
 from spewy.chunks.locate import solved_board
 from spewy.chunks.problem import by_hand
-from spewy.chunks.subgame import subgame_at
-from spewy.errors import InputError, shown
+from spewy.errors import InputError, SolveError, shown
+from spewy.game.names import ROUND_NAMES
 from spewy.job.job import Job
-from spewy.job.units import parse_target, unit_chips
+from spewy.job.texts import parse_memory, parse_target, unit_chips
 from spewy.look.chunk import Cards, ChunkReads
 from spewy.records.chunk_policy import ChunkPolicy
 from spewy.records.leaves import Pair
@@ -36,10 +43,16 @@ from spewy.records.policy import ChunkPlay
 from spewy.records.progress import last_target
 from spewy.records.solved_again import SolvedAgain, mark_of, name_of
 
+if TYPE_CHECKING:
+    from solvers.solver import Solver
+
 MOST_BYTES = 1 << 28
 """Whole re-solved subgames are kept in memory up to this number of bytes of all re-solved chunks."""
 Note = Callable[[str], None]
 T = TypeVar("T")
+CHECK_EVERY = 10
+MAX_ITERATIONS = 2000
+"""Largest number of iterations of a re-solve, since a solve in single precision may never reach a small target."""
 
 
 class StoreReads(ChunkReads):
@@ -56,9 +69,6 @@ class StoreReads(ChunkReads):
     Attributes:
         store: reads the lockers and the re-solved chunks in memory.
         n_solved: number of subgames that were re-solved.
-
-    Raises:
-        InputError: the target is invalid, or has a unit that the job cannot use.
     """
 
     def __init__(
@@ -73,7 +83,7 @@ class StoreReads(ChunkReads):
         self.store = PatchedReads(store)
         self._problem = by_hand(job.problem, self.store.first)
         super().__init__(ChunkPolicy(self._problem, store, self.store), most_boards=None)
-        self._job, self._note = job, note or _silence
+        self._job, self._note = job, note or (lambda text: None)
         self._target = (last_target(store) or job.solve.target) if target is None else target
         try:
             unit = parse_target(self._target)[1]
@@ -90,13 +100,7 @@ class StoreReads(ChunkReads):
     def require(self, line: str, cards: Cards, *, below: bool = False) -> None:
         """Re-solve the subgame in which a dropped chunk lies, unless it was re-solved before.
 
-        Args:
-            line: line that enters the chunk, ``""`` or ending in ``/``.
-            cards: public cards, the root's first.
-            below: whether the chunks that follow are needed, too.
-
-        Raises:
-            InputError: the re-solve needs more memory than ``solve.memory`` allows.
+        With ``below``, the chunks that follow are needed, too.
         """
         first, root = self.store.first, self._problem.first_round
         if first is None or root + line.count("/") < first:
@@ -119,9 +123,7 @@ class StoreReads(ChunkReads):
         if alone and self._cached(lambda cache: cache.read(name, subgame, self.store)):
             self._roots.add(place)
             return
-        from spewy.look.resolve import Resolve  # imported here, since it loads kernels
-
-        Resolve(self._job, self._target, self._note, subgame).run(ranges, self.store)
+        _Resolve(self._job, self._target, self._note, subgame).run(ranges, self.store)
         self._whole[place] = subgame
         self.n_solved += 1
         self._cached(lambda cache: cache.keep(name, subgame, self.store))
@@ -151,7 +153,7 @@ class StoreReads(ChunkReads):
                 self._roots.add(place)
 
     def subgame(self, line: str, number: int, history: History) -> tuple[Layout, tuple[Floats, Floats]]:
-        """Return the subgame that begins with the chunk that a line enters on a board.
+        """Return the layout of the subgame that begins with a chunk, and both ranges at its root.
 
         Args:
             line: line that enters the chunk.
@@ -159,7 +161,7 @@ class StoreReads(ChunkReads):
             history: public cards of the solved board that equals the requested board up to suits.
 
         Returns:
-            The layout of the subgame, and both ranges at its root, per player ``[hand of the layout]``.
+            The layout, and per player ``[hand of the layout]``.
         """
         subgame = subgame_at(self._problem, number, history, line)
         cards, rows = subgame.board(0, 0).cards, subgame.board(0, 0).hands
@@ -168,13 +170,7 @@ class StoreReads(ChunkReads):
         return subgame, (oop, ip)
 
     def leaf_values(self, line: str, cards: Cards, play: ChunkPlay) -> Pair | None:
-        """Read or compute both players' counterfactual values ``[chance leaf, hand]`` at the chance leaves of a chunk.
-
-        Args:
-            line: line that enters the chunk.
-            cards: public cards, the root's first.
-            play: strategies of the chunk.
-        """
+        """Read the values, or compute and keep them if no visit has stored them."""
         n_leaves, n_hands = len(play.chance_leaves), (len(play.hands[0]), len(play.hands[1]))
         if not n_leaves:
             return super().leaf_values(line, cards, play)
@@ -191,5 +187,106 @@ class StoreReads(ChunkReads):
         return values[0][:, solved.rows[0]], values[1][:, solved.rows[1]]
 
 
-def _silence(text: str) -> None:
-    """Ignore a line of text for the user."""
+class _Resolve:
+    """Re-solves a dropped chunk together with everything that follows it.
+
+    Args:
+        target: accuracy, as in a job file; % are of the pot where the chunk begins.
+        note: called with a line of text before and after the solve.
+        part: layout of the subgame, with a row for each hand; the chunk is its root.
+    """
+
+    def __init__(self, job: Job, target: str, note: Callable[[str], None], part: Layout) -> None:
+        self._job, self._target, self._note, self._part = job, target, note, part
+        board = job.rules.board_order(part.board(0, 0).cards)
+        name, line = ROUND_NAMES[part.boards[0].round], job.amounts.line_text(part.tree(0, 0).line)
+        self._subject = f"{name} {cards_name(board)} after {line}"
+
+    def run(self, ranges: tuple[Floats, Floats], patched: PatchedReads) -> None:
+        """Re-solve from ``ranges``, per player ``[hand of the layout]``; add the results to ``patched``.
+
+        Raises:
+            SolveError: numbers become infinite or NaN both in single and in double precision.
+        """
+        part, subject = self._part, self._subject
+        if not any(sum(bets.forest.n_slots) for bets in part.betting):
+            return  # no player has a decision in the subgame
+        self._require_memory()
+        largest = [float(weights.max(initial=0.0)) or 1.0 for weights in ranges]
+        oop, ip = (weights[None] / most for weights, most in zip(ranges, largest, strict=True))
+        game = with_ranges(part.live, (oop, ip))  # scaling changes no strategy, and keeps numbers small
+        try:
+            game.deal_weight  # noqa: B018 - raises an error if no pair of hands is possible
+        except SolverError:
+            self._note(f"{subject} was dropped, and no hands reach it: all strategies are uniform")
+            nothing = part.live.zeros()
+            for t, b in part.every_board():
+                patched.put_board(part, t, b, (nothing[t][0][b], nothing[t][1][b]))
+            return
+        for solver in self._solvers(game):
+            with closing(solver):
+                if not self._solve(solver):
+                    continue
+                for t, b in part.every_board():
+                    patched.put_board(part, t, b, solver.read("sums", t, b))
+                for (t, b), (oop_values, ip_values) in solver.leaf_values().items():
+                    patched.put_leaves(part, t, b, (oop_values * largest[1], ip_values * largest[0]))
+                return
+        raise SolveError(
+            f"{subject}, which was dropped: its solve gave infinite numbers, also in double precision"
+        )
+
+    def _solvers(self, game: LiveGame) -> Iterator[Solver]:
+        """Yield a solver in single precision if it supports the game, then a solver in double precision.
+
+        The caller asks for the second solver only if numbers overflow in single precision.
+        """
+        from solvers.exact.engine import (  # imported here, since they load kernels
+            ExactCfr,
+            supports,
+            useful_threads,
+        )
+        from solvers.reference.cfr import Cfr
+        from spewy.run.warmup import warm_up
+
+        threads, n_rounds = self._job.solve.threads, self._part.n_rounds
+        best = variant(exact_variant(n_rounds))
+        if supports(game, best):
+            warm_up("exact", n_rounds, False, self._note)
+            yield ExactCfr(game, best, threads=useful_threads(game, threads))
+            self._note(
+                f"{self._subject}: numbers overflowed in single precision; solving in double precision"
+            )
+        yield Cfr(game, variant(DEFAULT_VARIANT), threads=threads)
+
+    def _solve(self, solver: Solver) -> bool:
+        """Run a solver until the subgame reaches the target; False if a number became infinite or NaN."""
+        amount, unit = parse_target(self._target)
+        pot = self._part.problem.pot + sum(self._part.tree(0, 0).nodes[0].put_in)
+        chips = pot / 100 if unit == "%" else unit_chips(self._job.rules, self._job.pot, unit)
+        self._note(f"{self._subject} was dropped: solving it from the played-down ranges to {self._target}")
+        started, gap = time.perf_counter(), np.inf
+        while gap > amount * chips and solver.iteration < MAX_ITERATIONS:
+            solver.run(CHECK_EVERY)
+            gap = solver.exploitability().value
+        if not (math.isfinite(gap) and solver.finite()):
+            return False
+        missed = "" if gap <= amount * chips else ", which misses the target"
+        self._note(
+            f"{self._subject}: exploitability {max(gap, 0.0) / chips:.3g} {unit}{missed} "
+            f"after {solver.iteration} iterations, {time.perf_counter() - started:.2f} s".replace(" %", "%")
+        )
+        return True
+
+    def _require_memory(self) -> None:
+        """Check the memory of regrets and strategy sums in double precision; everything else needs little."""
+        needed = 0
+        for bets, table in zip(self._part.betting, self._part.boards, strict=True):
+            for p, slots in enumerate(bets.forest.n_slots):
+                widest = max(len(board.hands[p].numbers) for board in table.boards)
+                needed += 2 * 8 * len(table.boards) * slots * widest
+        if needed > parse_memory(self._job.solve.memory):
+            raise InputError(
+                f"solve.memory: solving {self._subject}, which was dropped, needs {needed / 2**20:,.0f} MiB, "
+                f"found {self._job.solve.memory}"
+            )

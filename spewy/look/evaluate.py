@@ -20,12 +20,12 @@ from solvers.tree import Floats
 from spewy.chunks.boards import board_rounds
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import game_locks
-from spewy.chunks.locks import NodeLock
+from spewy.chunks.problem import NodeLock
 from spewy.chunks.rounds import betting_rounds, decision_slots
 from spewy.errors import InputError, shown, size_text
 from spewy.game.names import SEAT_NAMES
-from spewy.job.lock_texts import with_lock_texts
 from spewy.job.locks import LockSection, node_locks
+from spewy.job.texts import with_lock_texts
 from spewy.records.chunk_policy import ChunkPolicy
 from spewy.records.chunks import Chunks
 from spewy.records.progress import require_whole
@@ -104,11 +104,7 @@ class Evaluation(Printed):
         return Table("evaluation", columns, tuple(rows))
 
     def to_json(self, player: int | None = None) -> dict[str, Any]:
-        """Return the evaluation as a JSON object.
-
-        Args:
-            player: player whose hands are included; None: no hands are included.
-        """
+        """Return the evaluation as a JSON object, with the hands of ``player``; None: without hands."""
         found: dict[str, Any] = {
             "plays": list(self.plays),
             "ev": list(self.ev),
@@ -140,10 +136,6 @@ def evaluate(
 
     Returns:
         One evaluation; two with ``against`` and no ``player``: first oop follows ``solution``, then ip.
-
-    Raises:
-        InputError: a lock is invalid, ``player`` is given without ``against``, a solve has board buckets or dropped
-            rounds, the solves have different games, or the machine has too little memory.
     """
     solves = (solution,) if against is None else (solution, against)
     for solve in solves:
@@ -179,13 +171,7 @@ SeatEvs = tuple[float, Floats]
 
 
 class _Play:
-    """Computes the EVs of two strategies in the game of a solve, with some locked decisions.
-
-    Args:
-        layout: boards and betting, with a row for each hand.
-        solution: a solve of the game.
-        locks: the locked decisions.
-    """
+    """Computes the EVs of two strategies in the game of a solve, with some locked decisions."""
 
     def __init__(self, layout: Layout, solution: SolveView, locks: tuple[NodeLock, ...]) -> None:
         problem = replace(layout.problem, locks=locks)
@@ -211,14 +197,6 @@ class _Play:
 def _hand_evs(
     solution: SolveView, layout: Layout, stored: tuple[SeatEvs, SeatEvs], found: tuple[SeatEvs, SeatEvs]
 ) -> tuple[HandEvs, HandEvs]:
-    """Join the EVs of both players' hands with the hands' names and weights.
-
-    Args:
-        solution: a solve of the game.
-        layout: boards and betting, with a row for each hand.
-        stored: EVs of both players if both follow the stored strategies.
-        found: EVs of both players with the locks, and with the strategies of the other solve if there is one.
-    """
     problem, sides = solution.problem, []
     for p, held in enumerate(layout.board(0, 0).hands):
         names = tuple(hand_name(cards) for cards in problem.hands[held.numbers])
@@ -228,11 +206,6 @@ def _hand_evs(
 
 
 def _locks(solution: SolveView, texts: Sequence[str]) -> tuple[NodeLock, ...]:
-    """Read the texts of locks.
-
-    Raises:
-        InputError: a text is not a lock of the game.
-    """
     if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
         raise InputError(f'locks: expected a list of texts such as ["x: bet"], found {shown(texts)}')
     problem = solution.problem
@@ -242,12 +215,7 @@ def _locks(solution: SolveView, texts: Sequence[str]) -> tuple[NodeLock, ...]:
 
 
 def _layout(solves: Sequence[SolveView], locks: tuple[NodeLock, ...]) -> Layout:
-    """Make a layout with a row for each hand, whose suit symmetries leave the locks of all solves unchanged.
-
-    Args:
-        solves: the solves whose strategies are played.
-        locks: more locks that the symmetries must leave unchanged.
-    """
+    """Make a layout with a row for each hand, whose suit symmetries leave the locks of all solves unchanged."""
     problem = replace(solves[0].problem, rows=(None,) * len(solves[0].problem.rows), locks=())
     every = (*locks, *(lock for solve in solves for lock in solve.problem.locks))
     symmetry = all(solve.problem.symmetry for solve in solves)
@@ -286,11 +254,6 @@ def _strategies(solve: SolveView, layout: Layout) -> Strategies:
 
 
 def _require_same_game(first: SolveView, second: SolveView) -> None:
-    """Check that the strategies of two solves can play against each other.
-
-    Raises:
-        InputError: the betting, the board or the ranges differ.
-    """
     a, b = first.problem, second.problem
     for what, same in (
         ("bet sizes, pot and stacks", first.job.tree_config == second.job.tree_config),
@@ -307,15 +270,6 @@ def _require_same_game(first: SolveView, second: SolveView) -> None:
 
 
 def _require_memory(layout: Layout, n_strategies: int) -> None:
-    """Check that the strategies of all boards fit into the available memory.
-
-    Args:
-        layout: boards and betting of the game.
-        n_strategies: number of solves whose strategies are loaded.
-
-    Raises:
-        InputError: the strategies need more memory.
-    """
     numbers = sum(
         slots * len(table.boards) * max(len(board.hands[p].numbers) for board in table.boards)
         for bets, table in zip(layout.betting, layout.boards, strict=True)

@@ -16,13 +16,13 @@ import numpy as np
 
 from spewy.errors import InputError, path_text
 from spewy.game.names import ROUND_NAMES
-from spewy.look.boards import batch_folders, board_folder
 from spewy.look.dropped import Note
+from spewy.look.folder import batch_folders, board_folder
 from spewy.look.selection import Selection
 from spewy.look.solution import Solution
 from spewy.look.table_files import require_rows, write_table
 from spewy.records.bucket_policy import BucketPolicy
-from spewy.system.closing import Closing
+from spewy.system.tools import Closing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,16 +72,7 @@ class Export(Closing):
     ) -> Self:
         """Open the folder of a solve, a copied strategy locker, or the folder of a batch.
 
-        Args:
-            folder: the folder.
-            query: conditions that select the decisions, and the form of the table.
-            target: accuracy to which dropped chunks are re-solved; None for the target of the last run.
-            note: called with a line of text before and after each re-solve.
-
-        Raises:
-            NotSolvedError: nothing was saved yet.
-            InputError: no decision fulfils the condition, or the folder holds no solve.
-            lockers.LockerError: the folder holds no lockers, or damaged ones.
+        ``target`` and ``note`` are those of `spewy.Solution.open`.
         """
         batch = batch_folders(folder)
         if batch is None:
@@ -104,7 +95,6 @@ class Export(Closing):
 
     @property
     def n_frames(self) -> int:
-        """Number of data frames that `frames` yields."""
         return sum(
             _n_buckets(solution, selection) if self._by_bucket(solution) else len(selection)
             for solution, selection in self._parts
@@ -112,7 +102,6 @@ class Export(Closing):
 
     @property
     def n_rows(self) -> int:
-        """Number of rows of all data frames together."""
         return sum(
             _n_bucket_rows(solution, selection, self._query.wide)
             if self._by_bucket(solution)
@@ -121,11 +110,7 @@ class Export(Closing):
         )
 
     def frames(self) -> Iterator[pd.DataFrame]:
-        """Yield the data frames to export, one for each decision and board, or for each board bucket and round.
-
-        Raises:
-            InputError: decisions of a dropped round are selected, and no board is given.
-        """
+        """Yield the data frames to export, one for each decision and board, or for each board bucket and round."""
         actions = tuple(dict.fromkeys(a for _, selection in self._parts for a in selection.actions))
         for solution, selection in self._parts:
             if self._by_bucket(solution):
@@ -141,16 +126,9 @@ class Export(Closing):
         progress: Callable[[], None] = lambda: None,
         digits: int | None = None,
     ) -> int:
-        """Write all data frames to one file, and return the number of rows.
+        """Write all data frames to one file by `write_table`, and return the number of rows.
 
-        Args:
-            file: path of the file.
-            suffix: kind of file, one of `spewy.look.table_files.SUFFIXES`.
-            progress: called after each data frame.
-            digits: number of decimals that numbers are rounded to; None: exact numbers.
-
-        Raises:
-            InputError: a spreadsheet does not hold so many rows.
+        ``progress`` is called after each data frame.
         """
         if suffix == ".xlsx":
             require_rows(self.n_rows)
@@ -163,7 +141,6 @@ class Export(Closing):
         return write_table(file, suffix, _joined(counted()), digits)
 
     def close(self) -> None:
-        """Close the solutions."""
         for solution, _ in self._parts:
             solution.close()
 
@@ -176,10 +153,7 @@ def _bucket_frames(
 ) -> Iterator[pd.DataFrame]:
     """Yield a data frame for each round and board bucket, with the strategies of its hand rows.
 
-    Args:
-        solution: a whole game with board buckets.
-        selection: decisions to export.
-        wide: actions that get columns; None: each action gets a row of its own.
+    The actions in ``wide`` get columns; without it, each action gets a row of its own.
     """
     import pandas as pd
 
@@ -231,7 +205,6 @@ def _n_bucket_rows(solution: Solution, selection: Selection, wide: bool) -> int:
 
 
 def _joined(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    """Join small data frames into data frames of at least `ROWS_AT_ONCE` rows, except for the last."""
     import pandas as pd
 
     waiting: list[pd.DataFrame] = []

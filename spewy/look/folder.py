@@ -1,15 +1,21 @@
-"""Open the folder of a solve: find its strategies, and read its job."""
+"""Open the folder of a solve or of a batch: find its strategies, its job, its boards and their weights."""
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
+import math
+from collections.abc import Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lockers import DATA, LockerError, Store, holds_store, open_store
-from spewy.errors import InputError, NotSolvedError, nearest, path_text
+from buckets.cards import cards_name, parse_cards
+from buckets.errors import CardError
+from lockers import DATA, LockerError, Store, holds_store, lacks_manifest, open_store
+from spewy.errors import InputError, NotSolvedError, nearest, path_text, short
 from spewy.job.job import Job
 from spewy.records.bucket_policy import BucketPolicy
 from spewy.records.chunk_policy import ChunkPolicy
@@ -18,12 +24,14 @@ from spewy.records.progress import read_trace, saved_sweeps
 from spewy.records.strategy_locker import FOLDER, StrategyLocker
 from spewy.records.strategy_progress import read_saved, saved_deals
 from spewy.run.folder_state import STAGES
-from spewy.system.textfile import as_path
+from spewy.system.textfile import as_path, read_text
 
 RESULTS = "results"
 """Folder that has the solves of ``spewy solve`` without ``--out``."""
+WEIGHTS_FILE = "boards.csv"
+"""Name of the file with the boards' weights in a batch's folder: a header ``board,weight``, and a line per board."""
 MOST_NAMED = 5
-"""Largest number of solves that an error message lists."""
+"""Largest number of solves or boards that an error message lists."""
 
 
 def open_policy(folder: str | Path) -> Policy:
@@ -38,7 +46,6 @@ def open_policy(folder: str | Path) -> Policy:
     Raises:
         lockers.LockerError: the folder holds no lockers, or damaged ones.
         NotSolvedError: nothing was saved yet.
-        InputError: the lockers are not those of a solve.
     """
     store = open_strategies(folder)
     try:
@@ -56,11 +63,6 @@ def solve_identity(folder: str | Path) -> dict[str, Any]:
     The values are a hash of the manifest (the game, the betting tree, the rows), the number of sweeps or deals, and
     what differs if the same job is solved anew: seconds and exploitability of the first check, or the time of the last
     save. They do not depend on the folder's place, nor on what only reads the folder.
-
-    Raises:
-        lockers.LockerError: the folder holds no lockers, or damaged ones.
-        NotSolvedError: nothing was saved yet.
-        InputError: the lockers are not those of a solve.
     """
     with closing(open_strategies(folder)) as store:
         sampled = stored_job(store, folder).sampled
@@ -75,21 +77,12 @@ def solve_identity(folder: str | Path) -> dict[str, Any]:
 
 
 def open_strategies(folder: str | Path) -> Store:
-    """Open, for reading only, the store that holds a solve's strategies.
-
-    Raises:
-        lockers.LockerError: the folder holds no lockers (the message names solves near it), or damaged ones.
-    """
     require_solve(folder)
     return open_store(strategy_folder(folder), read_only=True)
 
 
 def require_solve(folder: str | Path) -> None:
-    """Check that a folder exists and holds the lockers of a solve.
-
-    Raises:
-        lockers.LockerError: the folder is missing, or holds no lockers; the message names solves near it.
-    """
+    """Check that a folder exists and holds the lockers of a solve."""
     path = as_path(folder, "folder")
     store = strategy_folder(path)
     if not (holds_store(store) or (store / DATA).exists() or path.is_file()):
@@ -97,26 +90,12 @@ def require_solve(folder: str | Path) -> None:
 
 
 def stored_policy(job: Job, store: Store) -> Policy:
-    """Open the strategies in a store.
-
-    Args:
-        job: job that the store was made for.
-        store: lockers of the solve; for a whole game with board buckets its strategy locker.
-
-    Raises:
-        InputError: the store is a strategy locker in which nothing was saved yet.
-    """
     if job.sampled:
         return BucketPolicy.of(job.problem, StrategyLocker(store))
     return ChunkPolicy(job.problem, store)
 
 
 def stored_job(store: Store, folder: str | Path) -> Job:
-    """Read the job that the lockers of a folder were made for.
-
-    Raises:
-        InputError: the lockers are not those of a solve.
-    """
     data = store.manifest.get("job")
     if not isinstance(data, dict):
         raise InputError(f"folder {folder}: expected the lockers of a solve, found a manifest without a job")
@@ -124,11 +103,7 @@ def stored_job(store: Store, folder: str | Path) -> Job:
 
 
 def require_solved(saved: int, folder: str | Path) -> None:
-    """Check that a folder holds saved strategies.
-
-    Args:
-        saved: number of saved sweeps or deals.
-        folder: folder of the solve, for the error.
+    """Check that something was saved: ``saved`` is the number of saved sweeps or deals.
 
     Raises:
         NotSolvedError: ``saved`` is 0.
@@ -156,9 +131,6 @@ def solves_in(folder: Path) -> list[Path]:
     """List the folders of solves in a folder, sorted by name; none if ``folder`` is no folder.
 
     Hidden folders are left out, since a killed batch may leave an old solve in one (`spewy.batch.remote`).
-
-    Raises:
-        lockers.LockerError: a folder cannot be read.
     """
     children = sorted(folder.iterdir()) if folder.is_dir() else ()
     return [
@@ -167,17 +139,177 @@ def solves_in(folder: Path) -> list[Path]:
 
 
 def has_board_buckets(folder: str | Path) -> bool:
-    """Whether a folder is that of a whole game with board buckets, or a copy of its strategy locker.
-
-    Raises:
-        lockers.LockerError: the lockers are damaged, or cannot be read.
-    """
+    """Whether a folder is that of a whole game with board buckets, or a copy of its strategy locker."""
     path = strategy_folder(folder)
     if not holds_store(path):
         return False
     with open_store(path, read_only=True) as store:
         job = store.manifest.get("job")
     return isinstance(job, dict) and job.get("boards") is not None
+
+
+@dataclass(frozen=True)
+class BoardFolders:
+    """Folders of solves, and the weights of their boards.
+
+    Attributes:
+        folders: folders of solves, in the order in which the user gave them; those of a batch are sorted by name.
+        weights: weights from files of weights, by the cards of a board in ascending order. The weight of a board
+            without an entry is the number of boards that equal it up to suits.
+        missing: names of boards that have a weight above 0 and no folder.
+    """
+
+    folders: tuple[Path, ...]
+    weights: Mapping[tuple[int, ...], float]
+    missing: tuple[str, ...]
+
+
+def find_boards(paths: Sequence[str | Path], *, weighing: bool = True) -> BoardFolders:
+    """Find the solves in some folders; each is the folder of a solve, or contains the folders of several solves.
+
+    With ``weighing``, boards with weight 0 are left out, and a file of weights must have all boards of its folder.
+    """
+    folders: list[Path] = []
+    weights: dict[tuple[int, ...], float] = {}
+    missing: list[str] = []
+    for path in (as_path(path, "folder") for path in paths):
+        if holds_store(strategy_folder(path)):
+            folders.append(path)
+            continue
+        inside = solves_in(path)
+        if not inside:
+            raise InputError(
+                f"folder {path_text(path)}: expected the lockers of a solve, or folders with them, found none"
+            )
+        listed = _listed(path)
+        given = {_key(cards): weight for cards, weight in listed}
+        boards = {child: _key(_cards(child.name) or ()) for child in inside}
+        if weighing and given:
+            _require_listed([child.name for child, key in boards.items() if key not in given], path)
+            inside = [child for child, key in boards.items() if given.get(key) != 0]
+            if not inside:
+                raise InputError(
+                    f"file {path_text(path / WEIGHTS_FILE)}: expected a weight above 0 for a board of the folder, "
+                    "found one only for boards that have no folder yet; solve them first"
+                )
+        folders += inside
+        weights |= {key: weight for key, weight in given.items() if weight}
+        present = set(boards.values())
+        absent = [cards for cards, weight in listed if weight and _key(cards) not in present]
+        if absent:
+            with open_store(strategy_folder(inside[0]), read_only=True) as store:
+                game = stored_job(store, inside[0]).rules
+            missing += [cards_name(game.board_order(cards)) for cards in absent]
+    return BoardFolders(tuple(folders), weights, tuple(missing))
+
+
+def batch_folders(folder: str | Path) -> BoardFolders | None:
+    """Find the solves of a batch; None if ``folder`` is not the folder of a batch."""
+    path = as_path(folder, "folder")
+    if not path.is_dir() or holds_store(strategy_folder(path)) or lacks_manifest(path):
+        return None
+    return find_boards((path,), weighing=False) if solves_in(path) else None
+
+
+def board_folder(folder: str | Path, board: str | None) -> Path:
+    """Find the folder of the solve for a board in a batch; a folder that is no batch is returned unchanged.
+
+    The board may include cards of later rounds; None is valid only for a single solve.
+    """
+    batch = batch_folders(folder)
+    if batch is None:
+        return as_path(folder, "folder")
+    wanted = () if board is None else _cards(board) or ()
+    for solve in batch.folders:
+        cards = _cards(solve.name)
+        if cards and set(cards) == set(wanted[: len(cards)]):
+            return solve
+    names = ", ".join(solve.name for solve in batch.folders[:MOST_NAMED])
+    more = len(batch.folders) - MOST_NAMED
+    subject = f"folder {path_text(as_path(folder, 'folder'))}"
+    listed = f"{names}{f' and {more:,} more' if more > 0 else ''}"
+    if board is None:
+        raise InputError(
+            f"{subject} is a batch of {len(batch.folders):,} boards; name one with --board: {listed}"
+        )
+    raise InputError(f"{subject}: expected a board of the batch, one of {listed}; found {board}")
+
+
+def require_one_solve(folder: str | Path) -> None:
+    """Check that a folder is not that of a batch, for work that needs the folder of a single solve."""
+    batch = batch_folders(folder)
+    if batch is None:
+        return
+    names = [path_text(each) for each in batch.folders[:MOST_NAMED]]
+    more = len(batch.folders) - MOST_NAMED
+    raise InputError(
+        f"folder {path_text(as_path(folder, 'folder'))} is a batch of several solves; give the folder of one solve: "
+        f"{', '.join(names)}{f' or {more:,} more' if more > 0 else ''}"
+    )
+
+
+def write_weights(folder: Path, weights: Mapping[str, int]) -> None:
+    """Write a batch's file of weights, by the names of the boards; the folder is created if it is missing."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = ["board,weight", *(f"{board},{weight}" for board, weight in weights.items())]
+    (folder / WEIGHTS_FILE).write_text("\n".join(lines) + "\n", encoding="ascii")
+
+
+def _listed(folder: Path) -> list[tuple[tuple[int, ...], float]]:
+    """Read a folder's file of weights: the cards of each board, in the order of the file, and its weight.
+
+    The list is empty if the folder has no such file.
+    """
+    path = folder / WEIGHTS_FILE
+    if not path.exists():
+        return []
+    subject = f"file {path_text(path)}"
+    rows = list(csv.reader(read_text(path, subject).splitlines()))
+    if rows[:1] != [["board", "weight"]]:
+        raise InputError(
+            f"{subject}, line 1: expected board,weight, found {short(','.join(rows[0])) if rows else 'none'}"
+        )
+    out: dict[tuple[int, ...], tuple[tuple[int, ...], float]] = {}
+    for number, row in enumerate(rows[1:], 2):
+        cards, weight = (_cards(row[0]), _weight(row[1])) if len(row) == 2 else (None, None)
+        if cards is None or weight is None or _key(cards) in out:
+            raise InputError(
+                f"{subject}, line {number}: expected a new board and a weight of at least 0, such as QsJh2h,24; "
+                f"found {short(','.join(row)) or 'nothing'}"
+            )
+        out[_key(cards)] = cards, weight
+    if out and not any(weight for _, weight in out.values()):
+        raise InputError(f"{subject}: expected a board with a weight above 0, found only weights of 0")
+    return list(out.values())
+
+
+def _require_listed(unlisted: Sequence[str], folder: Path) -> None:
+    """Refuse boards of a folder that its file of weights does not have: how much they count is unknown."""
+    if unlisted:
+        more = f" and {len(unlisted) - MOST_NAMED:,} more" if len(unlisted) > MOST_NAMED else ""
+        raise InputError(
+            f"file {path_text(folder / WEIGHTS_FILE)}: expected a weight for each board of the folder, found none for "
+            f"{', '.join(unlisted[:MOST_NAMED])}{more}; add a line for each, with weight 0 to leave a board out"
+        )
+
+
+def _key(cards: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(sorted(cards))
+
+
+def _cards(text: str) -> tuple[int, ...] | None:
+    try:
+        return parse_cards(text)
+    except CardError:
+        return None
+
+
+def _weight(text: str) -> float | None:
+    try:
+        weight = float(text)
+    except ValueError:
+        return None
+    return weight if weight >= 0 and math.isfinite(weight) else None
 
 
 def _no_solve(path: Path) -> str:
@@ -203,7 +335,6 @@ def _no_solve(path: Path) -> str:
 
 
 def _readable_solves(folder: Path) -> list[Path]:
-    """List the folders of solves in a folder, sorted by name; none if the folder cannot be read."""
     try:
         return solves_in(folder)
     except (OSError, LockerError):

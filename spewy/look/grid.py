@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,8 @@ from solvers.tree import Floats
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
 from spewy.game.names import SEAT_NAMES
-from spewy.game.ranges.classes import NUM_HANDS
+from spewy.game.ranges.range import NUM_HANDS
+from spewy.look import ABOVE
 from spewy.look.colours import SEATS, UNUSED, Colour, action_colours, hex_colour, lightness
 from spewy.system.html import Printed, Table, heading
 
@@ -88,7 +88,6 @@ class Grid(Printed):
             actions: labels of the actions.
             reach: ``[hand]``, weight of each hand in the range.
             strategy: ``[action, hand]``, frequency of each action.
-            player: player to whom the range belongs.
         """
         numbers = _numbers(tuple(names))
         weights = np.zeros((1 + len(actions), NUM_HANDS))
@@ -107,7 +106,6 @@ class Grid(Printed):
         return action_colours(self.actions) or [SEATS[self.player]]
 
     def cells(self) -> Iterator[Cell]:
-        """Yield the cells, row by row."""
         highest = max(float(np.nanmax(self.reach, initial=0.0)), NOBODY)
         mixes = self.frequencies if self.actions else np.ones((1, *self.reach.shape))
         known = np.asarray(~np.isnan(mixes).any(axis=0))
@@ -119,9 +117,7 @@ class Grid(Printed):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the grid with matplotlib: see `spewy.plot.hand_chart`."""
-        return import_module("spewy.plot").hand_chart(
-            self, ax
-        )  # no import, since `spewy.plot` stands above `spewy.look`
+        return ABOVE["hand_chart"](self, ax)
 
     def to_json(self) -> dict[str, Any]:
         """Return the grid as a JSON object, with null for NaN, without classes that the board blocks completely."""
@@ -136,12 +132,10 @@ class Grid(Printed):
         }
 
     def _table(self) -> Table:
-        """Return the share of the range that takes each action."""
         shares = zip(self.actions, self.shares.tolist(), strict=True)
         return Table(f"{SEAT_NAMES[self.player]}: grid of hand classes", ("action", "share"), tuple(shares))
 
     def _repr_html_(self) -> str:
-        """Return the grid as HTML for notebooks."""
         return grid_html(self, SEAT_NAMES[self.player])
 
 
@@ -171,12 +165,9 @@ class HeatMap(Printed):
 
 
 def class_means(names: Sequence[str], reach: Floats, values: Floats) -> Floats:
-    """Average the values of hands by hand class, weighted by reach.
+    """Average values ``[hand]`` of hold'em hands by hand class, weighted by reach ``[hand]``.
 
-    Args:
-        names: ``[hand]``, names of hold'em hands.
-        reach: ``[hand]``, weight of each hand.
-        values: ``[hand]``, values to average; hands with NaN are left out.
+    Hands with NaN are left out.
 
     Returns:
         Means ``[row, column]`` of the grid; NaN if no hand of a class has both reach and a value.
@@ -207,18 +198,13 @@ def json_numbers(values: Floats) -> list[Any]:
 
 
 def require_holdem(game: Game | None) -> None:
-    """Check that a game has the hands of hold'em.
-
-    Raises:
-        InputError: the game does not have two hole cards from 52 cards.
-    """
+    """Check that a game has the hands of hold'em."""
     if not is_holdem(game):
         name = "another game" if game is None else game.name
         raise InputError(f"grid: expected a hold'em game (two hole cards, 52 cards), found {name}")
 
 
 def is_holdem(game: Game | None) -> bool:
-    """Whether a game has the hands of hold'em: two hole cards from 52 cards."""
     return game is not None and game.num_hole_cards == 2 and len(game.deck) == 52
 
 
@@ -236,7 +222,7 @@ def _by_class(weights: np.ndarray) -> Floats:
 
 
 def grid_html(grid: Grid, title: str) -> str:
-    """Draw a grid in HTML; the coloured height of a cell shows its reach, the widths of the colours its frequencies."""
+    """Draw a grid; the coloured height of a cell shows its reach, the widths of the colours its frequencies."""
     colours = grid.colours
     names = share_texts(grid.actions, grid.shares) or [SEAT_NAMES[grid.player]]
     legend = " ".join(
@@ -254,7 +240,6 @@ def grid_html(grid: Grid, title: str) -> str:
 
 
 def share_texts(actions: Sequence[str], shares: Floats) -> list[str]:
-    """Write each action with its frequency in %, or with a dash if the frequency is unknown."""
     return [
         f"{action} {'–' if np.isnan(share) else f'{100 * share:.1f} %'}"
         for action, share in zip(actions, shares, strict=True)
@@ -275,7 +260,7 @@ def _cell(cell: Cell, actions: tuple[str, ...], colours: list[Colour]) -> str:
 
 
 def _bands(mix: Floats, colours: list[Colour]) -> str:
-    """Return the CSS background of a cell: vertical stripes in the actions' colours, as wide as their frequencies."""
+    """Return the CSS background of a cell: stripes in the actions' colours, as wide as their frequencies."""
     ends = 100 * np.cumsum(mix)
     stops = [
         f"{hex_colour(colour)} {end - 100 * share:.1f}% {end:.1f}%"

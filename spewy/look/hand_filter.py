@@ -3,22 +3,24 @@
 ``pair+&flushdraw, set`` selects hands that have a pair or better together with a flush draw, and sets. A comma means
 *or*; ``&`` means *and* and is evaluated first. The names of kinds are those of `spewy.game.ranges.hand_kinds` and of
 `GROUPS`; blanks, hyphens and capital letters make no difference. ``+`` after a name also selects everything better than
-it, and after the name of a group everything better than the group's weakest hand. `spewy.look.named_hands` reads the
-names of hands, such as ``AKs``.
+it, and after the name of a group everything better than the group's weakest hand. Names of hands by their cards are
+``AhKh``, ``AK``, ``AKs``, ``Axs``, ``QQ+``, ``Ah`` and ``hh``.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
 
-from buckets.cards import Deck, hand_index, parse_hand
+from buckets.cards import RANKS, SUITS, Deck, hand_index, hands, parse_card, parse_hand
 from buckets.types import Ints
 from spewy.errors import InputError, nearest, shown
 from spewy.game.gamefile import Game
 from spewy.game.ranges.hand_kinds import BLOCKERS, DRAWS, MADE, Bools, HandKinds
-from spewy.look.named_hands import EXAMPLES, named_hands
+from spewy.game.ranges.range import NUM_HANDS
+from spewy.game.ranges.text import group_hands
 from spewy.look.node import NodeView
 
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -37,6 +39,11 @@ SHORT = {
     "air": "nothing",
 }
 """Short names of made hands and draws."""
+EXAMPLES = "AhKh, AK, AKs, Axs, QQ+, Ah, hh"
+"""Texts that name hands by their cards, for messages."""
+_ANY_RANK = re.compile(f"(?:([{RANKS}])x|x([{RANKS}]))([so]?)", re.IGNORECASE)
+_CARD = re.compile(f"[{RANKS}][{SUITS}]", re.IGNORECASE)
+_SUITS = re.compile(f"[{SUITS}]{{1,2}}", re.IGNORECASE)
 
 
 def filter_names() -> tuple[str, ...]:
@@ -45,16 +52,7 @@ def filter_names() -> tuple[str, ...]:
 
 
 def filtered(game: Game, view: NodeView, filters: Sequence[str]) -> NodeView:
-    """Return a player's hands at a decision, without the hands that fail one of the filters.
-
-    Args:
-        game: rules of the game.
-        view: the player's hands at the decision.
-        filters: texts of filters; empty: return all hands.
-
-    Raises:
-        InputError: the game is not hold'em, or a filter is invalid.
-    """
+    """Return a player's hands at a decision that pass all filters."""
     if not filters:
         return view
     kinds = view.kinds
@@ -67,13 +65,7 @@ def filtered(game: Game, view: NodeView, filters: Sequence[str]) -> NodeView:
 def chosen(kinds: HandKinds, numbers: Ints, text: str) -> Bools:
     """Find the hands that a filter selects: an array ``[hand]``, True for selected hands.
 
-    Args:
-        kinds: made hands, draws and blockers of the hands.
-        numbers: ``[hand]``, the number of each hand among all hands of hold'em.
-        text: the filter.
-
-    Raises:
-        InputError: the filter has an unknown name, or a plus after a blocker.
+    ``numbers``, ``[hand]``, are the numbers of the hands among all hands of hold'em.
     """
     selected = np.zeros(len(kinds.made), dtype=np.bool_)
     for alternative in text.split(","):
@@ -86,11 +78,7 @@ def chosen(kinds: HandKinds, numbers: Ints, text: str) -> Bools:
 
 
 def _having(kinds: HandKinds, text: str) -> Bools:
-    """Find the hands of the kind that a word of a filter names, such as ``set`` or ``pair+``.
-
-    Returns:
-        An array ``[hand]``, True for hands of the kind.
-    """
+    """Find the hands ``[hand]`` of the kind that a word of a filter names, such as ``set`` or ``pair+``."""
     names = _named(text.removesuffix("+"))
     better = text.endswith("+")
     selected = np.zeros(len(kinds.made), dtype=np.bool_)
@@ -109,11 +97,7 @@ def _having(kinds: HandKinds, text: str) -> Bools:
 
 
 def _named(text: str) -> tuple[str, ...]:
-    """Return the names of the made hands, draws or blockers that a word of a filter stands for.
-
-    Raises:
-        InputError: the word is unknown.
-    """
+    """Return the names of the made hands, draws or blockers that a word of a filter stands for."""
     known: dict[str, tuple[str, ...]] = {_plain(name): (name,) for name in (*MADE, *DRAWS, *BLOCKERS)}
     known |= {_plain(name): names for name, names in GROUPS.items()}
     known |= {_plain(name): (meant,) for name, meant in SHORT.items()}
@@ -130,3 +114,37 @@ def _named(text: str) -> tuple[str, ...]:
 
 def _plain(name: str) -> str:
     return "".join(character for character in name.lower() if character.isalnum())
+
+
+def named_hands(text: str) -> Bools | None:
+    """Find the hold'em hands that a text names by their cards.
+
+    ``x`` in ``Axs`` is every rank but the ace. ``Ah`` names the hands with this card, ``hh`` the hands with two hearts,
+    ``hd`` those with a heart and a diamond, and ``h`` those with a heart. Other texts, such as ``QQ+``, are read as in
+    the text of a range.
+
+    Returns:
+        An array ``[hand of the deck]``, True for the named hands; None if the text names no hands.
+
+    >>> [int(named_hands(text).sum()) for text in ("AhKh", "AK", "Axs", "QQ+", "Ah", "hh", "hd")]
+    [1, 16, 48, 18, 51, 78, 169]
+    """
+    every = hands(Deck(), 2)
+    ranks, suits = every >> 2, every & 3
+    if match := _ANY_RANK.fullmatch(text):
+        having = (ranks == RANKS.index((match[1] or match[2]).upper())).sum(axis=1) == 1
+        suited = suits[:, 0] == suits[:, 1]
+        return np.asarray(having & (suited if match[3].lower() == "s" else ~suited if match[3] else True))
+    if _CARD.fullmatch(text):
+        return np.asarray((every == parse_card(text)).any(axis=1))
+    if _SUITS.fullmatch(text):
+        wanted = sorted(SUITS.index(suit) for suit in text.lower())
+        if len(wanted) == 1:
+            return np.asarray((suits == wanted[0]).any(axis=1))
+        return np.asarray((np.sort(suits, axis=1) == wanted).all(axis=1))
+    selected = np.zeros(NUM_HANDS, dtype=np.bool_)
+    try:
+        selected[[hand for hand, _ in group_hands(text)]] = True
+    except ValueError:
+        return None
+    return selected

@@ -95,9 +95,6 @@ class NodeView(Printed):
 
         >>> solution.node().action_probabilities("AsKs")  # doctest: +SKIP
         {'Check': 0.52, 'Bet(120)': 0.27, 'Bet(216)': 0.21, 'AllIn(900)': 0.0}
-
-        Raises:
-            InputError: the player cannot have the hand here.
         """
         wanted = tuple(sorted(read_cards("hand", "AsKh", hand)))
         for h, name in enumerate(self.hands):
@@ -106,11 +103,7 @@ class NodeView(Printed):
         raise InputError(f"hand {shown(hand)}: the player to act cannot have it here")
 
     def grid(self) -> Grid:
-        """Average reach and strategy over each hand class of hold'em.
-
-        Raises:
-            InputError: the game is not hold'em.
-        """
+        """Average reach and strategy over each hand class of hold'em."""
         require_holdem(self.game)
         return Grid.of(self.board, self.hands, self.actions, self.reach, self.strategy, self.player)
 
@@ -119,10 +112,6 @@ class NodeView(Printed):
 
         Args:
             what: name of the quantity: ``"EV"``, ``"equity"``, ``"reach"``, or the label of an action for its EV.
-
-        Raises:
-            InputError: ``what`` is unknown, its value is unknown for every hand at this decision, or the game is not
-                hold'em.
         """
         require_holdem(self.game)
         if not isinstance(what, str):
@@ -165,11 +154,7 @@ class NodeView(Printed):
         return _kinds(self.board, self.hands)
 
     def only(self, chosen: NDArray[np.bool_]) -> NodeView:
-        """Return the decision with a selection of its hands.
-
-        Args:
-            chosen: ``[hand]``, True for the hands to keep.
-        """
+        """Return the decision with the hands for which ``chosen``, ``[hand]``, is True."""
         return replace(
             self,
             hands=tuple(name for name, kept in zip(self.hands, chosen.tolist(), strict=True) if kept),
@@ -228,10 +213,7 @@ class NodeView(Printed):
         return pd.DataFrame(columns)
 
     def _kind_names(self) -> dict[str, NDArray[np.object_]]:
-        """Return the columns ``made``, ``draws`` and ``blockers`` of a data frame, with a text for each hand.
-
-        If the game is not hold'em, the result has no columns.
-        """
+        """Return the columns ``made``, ``draws`` and ``blockers`` of a data frame; none if not hold'em."""
         if self.kinds is None:
             return {}
         names = (self.kinds.made_names, self.kinds.draw_names, self.kinds.blocker_names)
@@ -239,11 +221,7 @@ class NodeView(Printed):
         return {column: np.array(texts, dtype=object) for column, texts in columns}
 
     def _quantity(self, what: str) -> str:
-        """Return the proper name of the quantity that ``what`` names; capital letters in ``what`` make no difference.
-
-        Raises:
-            InputError: there is no such quantity at this decision.
-        """
+        """Return the name of the quantity that ``what`` names, whatever its capital letters."""
         names = ("EV", "equity", "reach", *self.actions)
         spelled = {name.lower(): name for name in names}
         quantity = spelled.get(what.strip().lower())
@@ -253,7 +231,7 @@ class NodeView(Printed):
         return quantity
 
     def _repr_html_(self) -> str:
-        """Return HTML for notebooks: a grid of hand classes in hold'em, a table of hands in other games."""
+        """Return a grid of hand classes in hold'em, a table of hands in other games."""
         return grid_html(self.grid(), self._title) if self.holdem else super()._repr_html_()
 
     @property
@@ -321,17 +299,12 @@ class Step:
         return self.follow()
 
     def node(self) -> NodeView:
-        """Return the decision to which the step leads.
-
-        Raises:
-            InputError: the step leads to no decision, but to the end of the round or of the hand.
-        """
+        """Return the decision to which the step leads."""
         if self.kind != "decision":
             raise InputError(f"step {self.name}: it leads to a {self.kind}, where nobody acts")
         return self.open()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the step as a JSON object."""
         return {
             "name": self.name,
             "frequency": _number(self.frequency),
@@ -344,7 +317,6 @@ class Step:
 
 @lru_cache(maxsize=64)
 def _kinds(board: tuple[int, ...], hands: tuple[str, ...]) -> HandKinds:
-    """Find the made hand, draws and blockers of each hand on a board; keep the last 64 results."""
     return kinds_of(board, [parse_hand(name) for name in hands])
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 from importlib.util import find_spec
 from math import comb
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from buckets.cards import hand_name
 from spewy.errors import InputError, MissingError
@@ -21,7 +21,7 @@ from spewy.game.nodes import Node
 from spewy.game.tree import BettingTree, build_tree
 
 if TYPE_CHECKING:
-    from solvers.tree import Floats
+    from spewy.look.node import NodeView
 
 NAMES = {"kuhn": "kuhn_poker", "leduc": "leduc_poker"}
 """Names in OpenSpiel of two games that Spewy ships; OpenSpiel builds other games from rules, as ``universal_poker``."""
@@ -29,32 +29,12 @@ MOST_SETS = 100_000
 """Largest number of information sets, since OpenSpiel enumerates dozens of states for each of them."""
 
 
-class Played(Protocol):
-    """A decision with its strategy: the attributes of `spewy.NodeView` that this module reads."""
-
-    @property
-    def player(self) -> int:
-        """Player to act."""
-
-    @property
-    def hands(self) -> tuple[str, ...]:
-        """Names of the hands."""
-
-    @property
-    def strategy(self) -> Floats:
-        """Frequencies ``[action, hand]`` of each action."""
-
-
-Look = Callable[[str, tuple[int, ...]], Played]
-"""Function that returns the decision after a line on a board."""
-
-
-def spiel_policy(tree: BettingTree, look: Look) -> Any:
+def spiel_policy(tree: BettingTree, look: Callable[[str, tuple[int, ...]], NodeView]) -> Any:
     """Make an ``open_spiel.python.policy.TabularPolicy`` of a whole game.
 
     Args:
         tree: betting tree of the game, from the first deal on.
-        look: function that returns the decision after a line on a board.
+        look: returns the decision after a line on a board.
 
     Raises:
         MissingError: OpenSpiel is not installed.
@@ -69,7 +49,7 @@ def spiel_policy(tree: BettingTree, look: Look) -> Any:
     from open_spiel.python.policy import TabularPolicy
 
     policy = TabularPolicy(spiel_game(game))
-    seen: dict[tuple[str, tuple[int, ...]], Played] = {}
+    seen: dict[tuple[str, tuple[int, ...]], NodeView] = {}
     for state in policy.states:
         node, hand, board = _place(tree, state.history())
         if (node.line, board) not in seen:
@@ -89,11 +69,7 @@ def spiel_policy(tree: BettingTree, look: Look) -> Any:
 
 
 def spiel_game(game: Game) -> Any:
-    """Load a game in OpenSpiel, by its name in OpenSpiel or as ``universal_poker`` with its rules.
-
-    Raises:
-        InputError: OpenSpiel does not accept the game.
-    """
+    """Load a game in OpenSpiel, by its name in OpenSpiel or as ``universal_poker`` with its rules."""
     import pyspiel
 
     name = _own_name(game)
@@ -104,11 +80,6 @@ def spiel_game(game: Game) -> Any:
 
 
 def require_spiel(subject: str) -> None:
-    """Check that OpenSpiel is installed.
-
-    Raises:
-        MissingError: OpenSpiel is not installed.
-    """
     if find_spec("pyspiel") is None:
         raise MissingError(
             f"{subject}: needs the package open_spiel, which is not installed (pip install 'spewy[higc]')"
@@ -117,18 +88,13 @@ def require_spiel(subject: str) -> None:
 
 @lru_cache
 def _own_name(game: Game) -> str | None:
-    """Return the name of a game in OpenSpiel; None if OpenSpiel must build it from its rules."""
+    """Name of a game in OpenSpiel; None if OpenSpiel must build it from its rules."""
     same = (theirs for name, theirs in NAMES.items() if game == replace(load_game(name), name=game.name))
     return next(same, None)
 
 
 def _require_same_showdown(game: Game) -> None:
-    """Check that OpenSpiel ranks hands at the showdown as Spewy does.
-
-    Raises:
-        InputError: hands of three cards are compared at the showdown, among which OpenSpiel has neither straights nor
-            flushes.
-    """
+    """Refuse three cards at the showdown, among which OpenSpiel has neither straights nor flushes."""
     if game.num_hole_cards + sum(game.num_board_cards) == 3:
         raise InputError(
             f"game {game.name}: OpenSpiel ranks three cards at the showdown by other rules; "
@@ -137,13 +103,10 @@ def _require_same_showdown(game: Game) -> None:
 
 
 def _require_same_stacks(tree: BettingTree) -> None:
-    """Check that OpenSpiel allows the same bets as Spewy with the stacks of the game.
+    """Refuse stacks with which OpenSpiel allows other bets than Spewy.
 
     In OpenSpiel, players of limit games can put in more than their stacks, and players with uneven stacks can bet more
     than the opponent can call.
-
-    Raises:
-        InputError: the stacks are uneven, or smaller than the bets of a limit game.
     """
     game = tree.config.game
     if game.stacks is None:
@@ -163,7 +126,6 @@ def _require_same_stacks(tree: BettingTree) -> None:
 
 
 def _lines(tree: BettingTree) -> set[tuple[str, str, tuple[int, int]]]:
-    """Return the line, the kind and the chips put in of every node of a betting tree, to compare two trees."""
     return {(node.line, node.kind, node.put_in) for node in tree.nodes()}
 
 
@@ -183,7 +145,7 @@ def _require_small(tree: BettingTree) -> None:
 
 
 def _parameters(game: Game) -> dict[str, str | int]:
-    """Return the parameters with which OpenSpiel's ``universal_poker`` plays a game."""
+    """Parameters with which OpenSpiel's ``universal_poker`` plays a game."""
 
     def listed(values: tuple[int, ...]) -> str:
         return " ".join(map(str, values))
@@ -207,11 +169,7 @@ def _parameters(game: Game) -> dict[str, str | int]:
 
 
 def _place(tree: BettingTree, history: list[int]) -> tuple[Node, tuple[str, str], tuple[int, ...]]:
-    """Find the position after a history of OpenSpiel.
-
-    Returns:
-        The decision, the names of player 0's and player 1's hands, and the public cards.
-    """
+    """Find the decision, the names of player 0's and player 1's hands, and the public cards after a history."""
     game = tree.config.game
     hole, cards = game.num_hole_cards, game.deck.cards
     first, second = (

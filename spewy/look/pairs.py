@@ -2,7 +2,9 @@
 
 A matrix ``[hand of player 0, hand of player 1]`` suffices to compute equities on a board. NumPy computes it, so that
 showing a decision loads no machine code; if machine code is loaded already, it counts the wins on many boards.
-Hold'em's wins before the flop come from a file. A *final board* has all public cards of the game.
+Hold'em's wins before the flop come from a file. A *final board* has all public cards of the game; there no matrix is
+needed: sorted by strength, the weaker and the stronger hands are a first and a last part, so differences of running
+sums give the totals.
 """
 
 from __future__ import annotations
@@ -36,10 +38,8 @@ from buckets.cards.rank_sets import board_strength
 from buckets.types import Ints
 from solvers.tree import Floats
 from spewy.game.gamefile import Game
-from spewy.look.card_sums import CardSums
 
 T = TypeVar("T")
-
 _PREFLOP_FILE = Path(__file__).with_name("preflop_wins.npz")
 """Wins before the flop, which take minutes to count (`benchmarks/studies/preflop_odds.py`)."""
 _FLUSH_EVERY = 127
@@ -57,6 +57,9 @@ MOST_FINAL_BOARDS = 2000
 class Pairs:
     """Sums over all pairs of both players' compatible hands on a board.
 
+    In all methods, ``ranges`` are the weights of the opponent's hands in one or more ranges: ``[opponent's hand]`` or
+    ``[opponent's hand, range]``.
+
     Attributes:
         sums: the sums over the opponent's compatible hands, for each player.
         lead: ``[hand of player 0, hand of player 1]``, share of final boards on which player 0's hand wins minus the
@@ -64,32 +67,19 @@ class Pairs:
             the matrix was not computed.
     """
 
-    sums: tuple[CardSums, CardSums]
+    sums: tuple[_CardSums, _CardSums]
     lead: Floats | None
 
     @property
     def has_leads(self) -> bool:
-        """Whether `leads` is known."""
         return self.lead is not None
 
     def masses(self, p: int, ranges: Floats) -> Floats:
-        """Sum the weights of the opponent's hands that are compatible with each hand of player p.
-
-        Args:
-            p: the player.
-            ranges: ``[opponent's hand]`` or ``[opponent's hand, range]``, weights in one or more ranges.
-        """
+        """Sum the weights of the opponent's hands that are compatible with each hand of player p."""
         return self.sums[p].masses(ranges)
 
     def leads(self, p: int, ranges: Floats) -> Floats:
-        """Sum, for each hand of player p, the weights of the opponent's hands times the lead over these hands.
-
-        The lead is the share of final boards on which the hand of player p wins minus the share on which it loses.
-
-        Args:
-            p: the player.
-            ranges: ``[opponent's hand]`` or ``[opponent's hand, range]``, weights in one or more ranges.
-        """
+        """Sum, for each hand of player p, the weights of the opponent's hands times the lead over these hands."""
         assert self.lead is not None
         return self.lead @ ranges if p == 0 else -(self.lead.T @ ranges)
 
@@ -104,10 +94,9 @@ def pairs(
         deck: ``[hand, hole card]``, the cards of all hands of the deck.
         board: public cards.
         hands: per player, numbers in ``deck`` of the hands that the board does not block.
-        most_boards: largest number of final boards on which hands are compared, else `Pairs.lead` is None; None: no
-            limit.
+        most_boards: largest number of final boards on which hands are compared, else `Pairs.lead` is None.
     """
-    sums = CardSums(deck, *hands), CardSums(deck, hands[1], hands[0])
+    sums = _CardSums(deck, *hands), _CardSums(deck, hands[1], hands[0])
     n_left, missing = len(game.deck) - len(board) - 2 * game.num_hole_cards, _missing(game, board)
     known = _is_holdem_deal(game, board)
     if most_boards is not None and comb(n_left, missing) > most_boards and not known:
@@ -129,9 +118,7 @@ def pairs(
 def compatible(deck: Ints, hands: tuple[Ints, Ints]) -> Floats:
     """Compute ``[hand of player 0, hand of player 1]``: 1 for two hands without a common card, else 0.
 
-    Args:
-        deck: ``[hand, hole card]``, the cards of all hands of the deck.
-        hands: per player, numbers of the hands in ``deck``.
+    ``hands`` are each player's numbers in ``deck``, ``[hand, hole card]``.
     """
     sharing = np.zeros((len(hands[0]), len(hands[1])), dtype=np.bool_)
     for own in deck[hands[0]].T:
@@ -141,7 +128,7 @@ def compatible(deck: Ints, hands: tuple[Ints, Ints]) -> Floats:
 
 
 def _is_holdem_deal(game: Game, board: Sequence[int]) -> bool:
-    """Whether a game is hold'em with 52 cards and no public cards are dealt yet."""
+    """Whether a game is hold'em and no public cards are dealt yet."""
     return not board and (game.deck, game.num_hole_cards, _missing(game, board)) == (Deck(), 2, 5)
 
 
@@ -222,21 +209,12 @@ def _symmetries(game: Game, deck: Ints, every: Ints, board: Sequence[int]) -> Pe
 
 
 def _renamed(game: Game, perm: Perms) -> Ints:
-    """Return, for each hand of the deck, the number of the hand into which a suit permutation turns it."""
+    """Number of the hand into which a suit permutation turns each hand of the deck."""
     return hand_permutation(game.deck, game.num_hole_cards, perm)
 
 
 def _final_boards(game: Game, board: Sequence[int], perms: Perms) -> dict[int, list[list[int]]]:
-    """List the final boards that can follow a board; of boards that are equal up to suits, only one is listed.
-
-    Args:
-        game: rules of the game.
-        board: public cards.
-        perms: the suit permutations that fix the board.
-
-    Returns:
-        The listed boards, by the number of boards that each of them represents.
-    """
+    """List one of all final boards that are equal up to suits, by the number of boards that it represents."""
     missing, boards = _missing(game, board), defaultdict[int, list[list[int]]](list)
     if not missing:
         return {1: [list(board)]}
@@ -246,15 +224,7 @@ def _final_boards(game: Game, board: Sequence[int], perms: Perms) -> dict[int, l
 
 
 def _wins_on(boards: Sequence[Sequence[int]], hands: Ints) -> NDArray[np.int32]:
-    """Count, for each pair of hands, the boards of a list on which the first hand beats the second.
-
-    Args:
-        boards: final boards.
-        hands: ``[hand, hole card]``, the cards of the hands.
-
-    Returns:
-        Counts ``[hand, other hand]``.
-    """
+    """Count ``[hand, other hand]``, the boards on which the first of two hands beats the second."""
     n = len(hands)
     total, few = np.zeros((n, n), dtype=np.int32), np.zeros((n, n), dtype=np.int8)
     stronger = np.empty((n, n), dtype=np.bool_)
@@ -291,7 +261,6 @@ def _wins_by_kernel(boards: Sequence[Sequence[int]], hands: Ints) -> NDArray[np.
 
 
 def _in_two_threads(work: Callable[[slice], T], length: int) -> tuple[T, T]:
-    """Call a function for both halves of a sequence at the same time; return both results."""
     half = length // 2
     second = _second_thread().submit(work, slice(half, length))
     return work(slice(0, half)), second.result()
@@ -310,3 +279,127 @@ def _orders(strength: NDArray[np.int32]) -> NDArray[np.unsignedinteger]:
     out = np.empty(strength.shape, dtype=np.min_scalar_type(ranks.max(initial=0)))
     np.put_along_axis(out, order, ranks.astype(out.dtype), axis=1)
     return out
+
+
+@dataclass(frozen=True)
+class _Side:
+    """Places of a player's hands among the opponent's hands, which are sorted by strength and by card.
+
+    Attributes:
+        order: ``[opponent's hand]``, the opponent's hands by strength, the weakest first.
+        weaker, not_stronger: ``[hand]``, number of the opponent's hands that the hand beats, and that it beats or ties.
+        holders: ``[place]``, the opponent's hands that hold the first card, by strength, then those of the next card.
+        first, low, high, end: ``[hand, hole card]``, places in ``holders``: where the hands with the card begin, where
+            the hands that tie with the player's hand begin and end, and where the hands with the card end.
+    """
+
+    order: Ints
+    weaker: Ints
+    not_stronger: Ints
+    holders: Ints
+    first: Ints
+    low: Ints
+    high: Ints
+    end: Ints
+
+
+class FinalPairs:
+    """The sums of `Pairs` on a final board, without a matrix.
+
+    Args:
+        deck: ``[hand, hole card]``, the cards of all hands of the deck.
+        board: all public cards of the game.
+        hands: per player, numbers in ``deck`` of the hands that the board does not block, ascending.
+    """
+
+    has_leads = True
+
+    def __init__(self, deck: Ints, board: Sequence[int], hands: tuple[Ints, Ints]) -> None:
+        strength = board_strength(np.array(board, dtype=np.int64), deck)
+        levels = np.searchsorted(np.sort(strength), strength)  # equal for hands of equal strength
+        self._sides = tuple(_side(deck, levels, hands[p], hands[1 - p]) for p in (0, 1))
+        self._sums = tuple(_CardSums(deck, hands[p], hands[1 - p]) for p in (0, 1))
+
+    def masses(self, p: int, ranges: Floats) -> Floats:
+        return self._sums[p].masses(ranges)
+
+    def leads(self, p: int, ranges: Floats) -> Floats:
+        """Sum, for each hand of player p, the weights of the hands that it beats minus those that beat it."""
+        side = self._sides[p]
+        total, by_card = _running(ranges[side.order]), _running(ranges[side.holders])
+        beaten = total[side.weaker] - (by_card[side.low] - by_card[side.first]).sum(axis=1)
+        lost: Floats = (
+            total[-1] - total[side.not_stronger] - (by_card[side.end] - by_card[side.high]).sum(axis=1)
+        )
+        return np.asarray(beaten - lost)
+
+
+def _side(deck: Ints, levels: Ints, own: Ints, other: Ints) -> _Side:
+    """Find where each hand of a player stands among the opponent's hands.
+
+    Args:
+        deck: ``[hand, hole card]``.
+        levels: ``[hand]``, numbers below the number of hands that are larger for stronger hands.
+    """
+    order = np.argsort(levels[other], kind="stable")
+    weaker, not_stronger = (
+        np.searchsorted(levels[other][order], levels[own], end) for end in ("left", "right")
+    )
+    # One number for card and level sorts the opponent's hands by the cards that they hold, and then by strength.
+    step = len(deck) + 1
+    keys = (deck[other] * step + levels[other][:, None]).ravel()
+    sorting = np.argsort(keys, kind="stable")
+    holders, keys = sorting // deck.shape[1], keys[sorting]
+    cards, level = deck[own] * step, levels[own][:, None]
+    return _Side(
+        order,
+        weaker,
+        not_stronger,
+        holders,
+        np.searchsorted(keys, cards),
+        np.searchsorted(keys, cards + level),
+        np.searchsorted(keys, cards + level, "right"),
+        np.searchsorted(keys, cards + step),
+    )
+
+
+def _running(values: Floats) -> Floats:
+    """Return the sums of the first 0, 1, 2, … entries along the first axis."""
+    out = np.zeros((len(values) + 1, *values.shape[1:]))
+    np.cumsum(values, axis=0, out=out[1:])
+    return out
+
+
+class _CardSums:
+    """Sums the weights of the opponent's hands that share no card with a hand, without a matrix of all pairs.
+
+    Such a sum is that over all opposing hands, minus the sums over the hands that hold each of the hand's cards, plus
+    the weight of the same two cards, which were subtracted twice.
+
+    Args:
+        deck: ``[hand, hole card]``, the cards of all hands of the deck.
+        own: numbers in ``deck`` of the player's hands, ascending.
+        other: numbers in ``deck`` of the opponent's hands, ascending.
+
+    Attributes:
+        holding: ``[card, opponent's hand]``, 1 for the hands that hold a card, else 0.
+    """
+
+    def __init__(self, deck: Ints, own: Ints, other: Ints) -> None:
+        self._cards = deck[own]
+        self.holding = np.zeros((int(deck.max(initial=0)) + 1, len(other)))
+        for held in deck[other].T:
+            self.holding[held, np.arange(len(other))] = 1.0
+        self._same = np.full(len(own), len(other))
+        if deck.shape[1] == 2:
+            place = np.searchsorted(other, own)
+            found = place < len(other)
+            found[found] = other[place[found]] == own[found]
+            self._same[found] = place[found]
+
+    def masses(self, ranges: Floats) -> Floats:
+        """Sum the weights of the compatible opposing hands of each hand: ``[hand]`` or ``[hand, range]``."""
+        by_card = self.holding @ ranges
+        same = np.concatenate([ranges, np.zeros((1, *ranges.shape[1:]))])[self._same]
+        total: Floats = ranges.sum(axis=0) - by_card[self._cards].sum(axis=1) + same
+        return total

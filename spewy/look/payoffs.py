@@ -26,17 +26,15 @@ from spewy.learn.bucket_matrices import bucket_payoffs
 from spewy.learn.bucket_strategies import BucketStrategies
 from spewy.learn.real_game import rows_know_suits
 from spewy.look.folder import require_solve, require_solved, strategy_folder
-from spewy.look.unpacked import Decoder
+from spewy.look.judging import Decoder
 from spewy.records.bucket_payoffs import BucketPayoffs
 from spewy.records.bucket_policy import board_abstraction
 from spewy.records.strategy_locker import FOLDER as STRATEGIES
 from spewy.records.strategy_locker import StrategyLocker
 from spewy.records.strategy_progress import saved_deals
 from spewy.system.interrupts import interruptible
-from spewy.system.local_pool import LocalPool
+from spewy.system.processes import LocalPool, Parent, WorkerPool
 from spewy.system.textfile import as_path
-from spewy.system.worker import Parent
-from spewy.system.worker_pool import WorkerPool
 
 CLASSES = 64
 """Number of board buckets whose payoff matrices a worker caches."""

@@ -1,31 +1,41 @@
-"""Report a line over all next cards: frequencies, EVs and equities of both ranges for each card and on average.
+"""Report a line over all next cards, or over several boards: frequencies, EVs and equities of both ranges.
 
 EV is the expected share of the pot from the decision on, as in `spewy.look.chunk`. Equity is the chance to win without
 further betting, with half of the ties. ``realisation = EV / (equity · pot)`` says which share of the equity becomes EV.
+
 The weight of card c is the probability that it is dealt, given that both players reach the decision:
 ``weight_c = W_c / Σ_c W_c``. Here ``W_c = Σ_{i, j} r0[i] r1[j] compat(i, j)`` with the ranges ``r0`` and ``r1`` at
 the decision after card c; ``compat`` is 1 for two hands without a common card, else 0. At the first decision of a
 round, the weighted means of EVs and equities are the EVs and equities before the deal.
+
+The weight of board f of a batch is ``n_f W_f / Σ_f n_f W_f``, here and in a comparison of batches
+(`spewy.look.compare`). Here ``n_f`` is the number of boards that f stands for: it is in the file of weights
+(`spewy.look.folder.WEIGHTS_FILE`), or else it is the number of boards that equal f up to suits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from buckets.cards import cards_name, permute_cards
+from buckets.cards import cards_name, permute_cards, suit_permutations
 from solvers.tree import Floats
 from spewy.chunks.boards import following_deals
 from spewy.chunks.locate import board_cards, solved_board
-from spewy.errors import InputError, shown
+from spewy.errors import InputError, NotSolvedError, path_text, shown
 from spewy.game.amounts import CHIPS, Unit
 from spewy.game.lines import read_line
 from spewy.game.names import SEAT_NAMES
 from spewy.game.nodes import Node, entry_line, line_as_written
+from spewy.job.job import Job
 from spewy.look.chunk import Cards, NodeTotals
+from spewy.look.dropped import Note
+from spewy.look.folder import BoardFolders, find_boards
 from spewy.look.view import SolveView
 from spewy.system.html import Printed, Table
 
@@ -34,15 +44,15 @@ if TYPE_CHECKING:
 
 Pair: TypeAlias = tuple[float, float]
 """A pair of numbers: one for oop, one for ip."""
-
 MOST_COMPARED = 60
 """Largest number of deals for which a report on a game with board buckets computes equities.
 
 The equities of one flop take some tenths of a second.
 """
-
 AVERAGE = "all"
 """Name of the report's row with the averages."""
+MUST_AGREE = ("unit", "game", "pot", "stack", "oop", "ip", "rake", "bets", "tree")
+"""Keys of the job file that must be equal in all solves of a report."""
 
 
 @dataclass(frozen=True)
@@ -93,15 +103,7 @@ class CardRow:
         pot: float,
         solve: BoardSolve | None = None,
     ) -> CardRow:
-        """Make a row from frequencies, EVs and equities of both ranges, and compute the equity realisation.
-
-        Args:
-            cards: the dealt cards or the board; empty for the average.
-            weight: weight of the row in the average.
-            totals: frequencies, EVs and equities of both ranges at the decision.
-            pot: size of the pot, in the unit of the EVs.
-            solve: facts about the solve of a board; None for a deal and for the average.
-        """
+        """Make a row, and compute the equity realisation; the EVs and ``pot`` are in one unit."""
         shares = zip(totals.ev, totals.equity, strict=True)
         earned = [e / (share * pot) if share * pot > 0 else np.nan for e, share in shares]
         frequencies = tuple(float(share) for share in totals.frequencies)
@@ -115,12 +117,7 @@ class CardRow:
     def __repr__(self) -> str:
         return f"CardRow({self.name!r}, EV {self.ev[0]:.4g} and {self.ev[1]:.4g})"
 
-    def weighing(self, weight: float) -> CardRow:
-        """Return a copy of the row with another weight in the average."""
-        return replace(self, weight=weight)
-
     def to_json(self) -> dict[str, Any]:
-        """Return the row as a JSON object, a part of what ``spewy report --json`` prints."""
         known = {} if self.solve is None else asdict(self.solve)
         return known | {
             "weight": self.weight,
@@ -179,11 +176,7 @@ class Report(Printed):
         return {name: values[:-1] for name, values in self._columns().items() if isinstance(values, list)}
 
     def sorted(self, column: str, *, ascending: bool = False) -> Report:
-        """Return the report with its rows sorted by a column; undefined values come last.
-
-        Raises:
-            InputError: the column does not exist.
-        """
+        """Return the report with its rows sorted by a column; undefined values come last."""
         if column not in self.columns:
             names = ", ".join(self.columns)
             raise InputError(f"column {shown(column)}: expected one of {names}")
@@ -194,7 +187,6 @@ class Report(Printed):
         return replace(self, rows=tuple(self.rows[i] for i in order))
 
     def _table(self) -> Table:
-        """Return the averages and the first rows."""
         board = f" on {cards_name(self.board)}" if self.board else ""
         turn = "all-in" if self.player is None else f"{SEAT_NAMES[self.player]} to act"
         columns = (
@@ -258,18 +250,7 @@ def report(
     board: str | Sequence[int] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Report:
-    """Report the decision after a line for every card that can be dealt to a board.
-
-    Args:
-        solution: the solve.
-        line: a line that ends a round (``cc`` or ``cc/``), after which the cards are dealt; or a line to a decision
-            later in the next round (``cc/c``).
-        board: public cards before the deal; None for the root's.
-        progress: called with the numbers of computed boards and of all boards.
-
-    Raises:
-        InputError: the line does not exist or has no deal, or the board is impossible before the deal.
-    """
+    """Report the decision after a line for every card that can be dealt to a board: see `spewy.Solution.report`."""
     node = _after_deal(solution, line)
     cards, deals = _deals(solution, node, board, progress)
     pot = solution.problem.pot + sum(node.put_in)
@@ -288,13 +269,7 @@ def report(
 def line_totals(solution: SolveView, line: str) -> tuple[Node, NodeTotals]:
     """Compute frequencies, EVs in chips and equities of both ranges after a line on the board of the root.
 
-    If the line contains a deal, these are weighted means over all cards of the deal.
-
-    Returns:
-        The node after the line; and the frequencies, EVs and equities.
-
-    Raises:
-        InputError: `report` refuses the line, or the line contains more than one deal.
+    If the line contains a deal, these are weighted means over all cards of the deal; it contains at most one.
     """
     problem = solution.problem
     line = read_line(problem.tree, line)
@@ -348,11 +323,7 @@ def _deals(
 
 
 def _after_deal(solution: SolveView, line: str) -> Node:
-    """Find the node of a report: the node after ``line`` or, if cards are dealt after the line, after the deal.
-
-    Raises:
-        InputError: the line does not exist, or no deal comes before the node.
-    """
+    """Find the node of a report: the node after ``line`` or, if cards are dealt after the line, after the deal."""
     problem = solution.problem
     line = read_line(problem.tree, line)
     node = problem.tree.alone(line)
@@ -377,12 +348,7 @@ def _after_deal(solution: SolveView, line: str) -> Node:
 
 
 def average(rows: Sequence[CardRow], pot: float) -> CardRow:
-    """Average some rows of a report by their weights; the result has NaN if no row has weight.
-
-    Args:
-        rows: the rows, at least one.
-        pot: size of the pot at the decision, for the equity realisation.
-    """
+    """Average some rows of a report by their weights; the result has NaN if no row has weight."""
     weights = [row.weight for row in rows]
     frequencies = weighted_mean(weights, [row.frequencies for row in rows])
     ev = weighted_mean(weights, [row.ev for row in rows])
@@ -402,3 +368,125 @@ def weighted_mean(weights: Sequence[float], values: Sequence[Sequence[float]]) -
         return np.full(len(values[0]), np.nan)
     mean: Floats = np.array(weights)[known] @ np.array(values, dtype=np.float64)[known]
     return mean
+
+
+def report_boards(
+    paths: Sequence[str | Path],
+    line: str = "",
+    target: str | None = None,
+    note: Note = lambda text: None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Report:
+    """Report one line over solves of several boards.
+
+    The report leaves out folders that hold no saved strategy yet, and names them.
+
+    Args:
+        paths: folders of solves, or folders that contain them.
+        line: line of a decision in the first round; or a line with one deal, and then a board's row in the report is
+            the mean over all cards of the deal.
+        target: accuracy to which dropped rounds are re-solved; None for the target of each solve's last run.
+        note: called with a line of text for each re-solved subgame, and for boards that are missing or not solved yet.
+        progress: called with the numbers of boards that are done, and of all boards.
+    """
+    boards = find_boards(paths)
+    if boards.missing:
+        n, first = len(boards.missing), boards.missing[0]
+        note(f"{n} of {len(boards.weights)} boards are missing, such as {first}; the average is without them")
+    rows: dict[tuple[int, ...], CardRow] = {}
+    jobs: list[Job] = []
+    solved: list[Path] = []
+    unsolved: list[str] = []
+    for done, folder in enumerate(boards.folders, 1):
+        try:
+            opened = SolveView.open(folder, target, note)
+        except NotSolvedError:
+            if done == len(boards.folders) and not solved:
+                raise
+            note(f"folder {path_text(folder)}: not solved yet; the average is without it")
+            unsolved.append(path_text(folder))
+            continue
+        with closing(opened) as solution:
+            job = solution.job
+            solved.append(folder)
+            require_same(job, folder, jobs[0] if jobs else job, solved[0])
+            cards = tuple(sorted(job.board))
+            if cards in rows:
+                name = cards_name(job.board)
+                raise InputError(
+                    f"folder {path_text(folder)}: another folder has the board {name}, too; omit one"
+                )
+            node, totals = line_totals(solution, line)
+            pot, words = solution.problem.pot + sum(node.put_in), solution.words(node)
+            weight = board_weight(boards, solution, totals)
+            solve = BoardSolve(stands_for(boards, job), solution.sweeps, solution.checked_pct)
+            rows[cards] = CardRow.of(job.board, weight, totals, pot, solve)
+            jobs.append(job)
+        if progress is not None:
+            progress(done, len(boards.folders))
+    weights = shares_of([row.weight for row in rows.values()])
+    shares = tuple(replace(row, weight=weight) for row, weight in zip(rows.values(), weights, strict=True))
+    actions = tuple(action.label for action in node.actions)
+    mean = average(shares, pot)
+    report = Report(
+        node.line,
+        (),
+        node.player,
+        actions,
+        pot,
+        shares,
+        mean,
+        by="board",
+        words=words,
+        not_solved=tuple(unsolved),
+    )
+    return report.in_unit(jobs[0].amounts)
+
+
+def board_weight(boards: BoardFolders, solution: SolveView, totals: NodeTotals) -> float:
+    """Weight of a board, ``n_f W_f``, at the decision of ``totals``."""
+    return stands_for(boards, solution.job) * totals.weight * _unit(solution)
+
+
+def shares_of(weights: Sequence[float]) -> list[float]:
+    """Divide weights by their sum; NaN if the sum is 0."""
+    total = sum(weights)
+    return [weight / total if total > 0 else np.nan for weight in weights]
+
+
+def stands_for(boards: BoardFolders, job: Job) -> float:
+    """Number of boards that the board of a job represents in a batch."""
+    return boards.weights.get(tuple(sorted(job.board))) or alike_boards(job)
+
+
+def alike_boards(job: Job) -> int:
+    """Count the boards that equal the board of a job up to suits, including the board itself."""
+    perms = suit_permutations(job.rules.deck)
+    return len({tuple(sorted(permute_cards(job.board, perm).tolist())) for perm in perms})
+
+
+def _unit(solution: SolveView) -> float:
+    """Weight of a pair of hands in the job file's ranges, divided by the pair's weight in the solve."""
+    problem = solution.problem
+    if problem.units is None:
+        return 1.0
+    positive = (units[weights > 0] for units, weights in zip(problem.units, problem.ranges, strict=True))
+    # The minimum, since only hands that no opposing hand is compatible with have larger factors.
+    return float(np.prod([units.min() for units in positive]))
+
+
+def require_same(job: Job, folder: Path, first_job: Job, first: Path) -> None:
+    """Check that two solves of a batch differ in their boards alone, up to the keys in `MUST_AGREE`."""
+    if job.spot is None:
+        raise InputError(
+            f"folder {path_text(folder)}: expected a spot, which has a board, found a whole game"
+        )
+    for name in MUST_AGREE:
+        if _part(job, name) != _part(first_job, name):
+            raise InputError(
+                f"folder {path_text(folder)}: expected the same {name} as in {path_text(first)}, found another"
+            )
+
+
+def _part(job: Job, name: str) -> object:
+    return getattr(job.spot, name) if hasattr(job.spot, name) else getattr(job, name)

@@ -45,18 +45,7 @@ class Selection:
         round_name: str | None = None,
         player: int | None = None,
     ) -> Selection:
-        """Select the decisions that fulfil all given conditions.
-
-        Args:
-            problem: game or spot of the solve.
-            line: line of the decision; None for all lines.
-            board: all public cards; None for all boards.
-            round_name: name of the round; None for all rounds.
-            player: player who acts; None for both.
-
-        Raises:
-            InputError: the line, the board or the round does not exist, or no decision fulfils all conditions.
-        """
+        """Select the decisions that fulfil all given conditions; a condition that is None selects everything."""
         line = None if line is None else line_to(problem, line, board)
         node = None if line is None else decision_at(problem.tree.entered(entry_line(line)), line)
         rounds = set(range(problem.first_round, problem.game.num_rounds) if node is None else (node.round,))
@@ -81,18 +70,15 @@ class Selection:
 
     @property
     def last_round(self) -> int:
-        """Number of the last round with a selected decision."""
         return max(self.chunks)
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """Labels of all actions of the selected decisions, each once."""
         labels = (action.label for t in self.chunks for node in self._nodes(t) for action in node.actions)
         return tuple(dict.fromkeys(labels))
 
     @cached_property
     def boards(self) -> dict[int, list[Cards]]:
-        """Selected boards, by round of the game."""
         if self.only is not None:
             return {t: [self.only] for t in self.chunks}
         return {t: _solved_boards(self.problem, t) for t in self.chunks}
@@ -127,7 +113,7 @@ class Selection:
 
 
 def _decisions(problem: Problem, rounds: set[int]) -> dict[int, list[tuple[Node, ...]]]:
-    """List the decisions of some rounds: by round of the game, the decisions of each chunk."""
+    """By round of the game, the decisions of each chunk."""
     roots = problem.tree.rounds
     return {
         t: [
@@ -138,7 +124,7 @@ def _decisions(problem: Problem, rounds: set[int]) -> dict[int, list[tuple[Node,
 
 
 def _solved_boards(problem: Problem, t: int) -> list[Cards]:
-    """List the boards of round t of the game; of boards that are equal up to suits, only one is listed."""
+    """List the boards of a round; of boards that are equal up to suits, only one is listed."""
     game = problem.game
     sizes = game.num_board_cards[problem.first_round + 1 : t + 1]
     *_, boards = board_levels(game.deck, sizes, problem.symmetries, problem.history)
@@ -153,11 +139,7 @@ def _round_number(problem: Problem, name: str) -> int:
 
 
 def _one_board(problem: Problem, board: str, rounds: set[int]) -> tuple[int, Cards]:
-    """Read the selected board, and find its round: the first of ``rounds`` with this number of public cards.
-
-    Raises:
-        InputError: the text is not a board that can be dealt in such a round.
-    """
+    """Read the selected board, and find its round: the first of ``rounds`` with this number of public cards."""
     n_cards = len(read_cards("board", "Qs Jh 2h", board))
     possible = sorted(rounds) or [problem.first_round]
     t = next((k for k in possible if sum(problem.game.num_board_cards[: k + 1]) == n_cards), possible[0])

@@ -1,4 +1,4 @@
-"""The class `Solution`: decisions, reports, comparisons and exploitability of a solve.
+"""Solve a job, and open its `Solution`: decisions, reports, comparisons and exploitability of a solve.
 
 >>> from spewy import Solution
 >>> solution = Solution.open("results/T1")  # doctest: +SKIP
@@ -8,34 +8,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
-from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from lockers import Store, holds_store, open_store
 from spewy.errors import InputError, MissingError, path_text
-from spewy.game.nodes import Line, Node
-from spewy.look.chunk import Cards, ChunkView
+from spewy.job.job import Job
+from spewy.look import ABOVE
 from spewy.look.compare import Comparison, compare
 from spewy.look.dropped import StoreReads
 from spewy.look.exploit import ExploitResult, JudgingReporter
-from spewy.look.node import NodeView, Step
 from spewy.look.openspiel import spiel_policy
 from spewy.look.report import Report, report
 from spewy.look.view import SolveView
-from spewy.look.walk import children
 from spewy.records.chunks import Chunks
 from spewy.records.progress import read_result, read_trace, require_whole
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from spewy.look.chunk_game import OneChunk
     from spewy.look.evaluate import Evaluation
-    from spewy.look.matrix_game import OneChunk
+    from spewy.run.reporter import Reporter
     from spewy.run.result import SolveResult
 
 
@@ -43,7 +41,10 @@ class Solution(SolveView):
     """The strategies of a solve, and everything that can be computed from them.
 
     `Solution.open` opens the folder of a solve. The constructor has the arguments of `spewy.look.view.SolveView`, which
-    this class extends.
+    this class extends. In all methods, ``line`` is the betting since the root of the solve, as players write it
+    (``"x b120 c"``) or as an ACPC string (``"cr120c/"``); at the end of a round the ``/`` can be left out if the board
+    has the next cards. ``board`` has all public cards; None stands for the root's. A line that does not exist, and a
+    board that is impossible after the line, are an `InputError`.
     """
 
     @cached_property
@@ -83,18 +84,6 @@ class Solution(SolveView):
         frame["exploitability"] /= chips
         return frame
 
-    def children(self, line: str = "", board: str | Sequence[int] | None = None) -> tuple[Step, ...]:
-        """Return the actions or cards that can follow a line, each with its frequency; none after the end of a hand.
-
-        Args:
-            line: betting since the root of the solve.
-            board: all public cards; None for the root's.
-
-        Raises:
-            InputError: the line does not exist, or the board is impossible after it.
-        """
-        return children(self, line, board)
-
     def report(
         self,
         line: str,
@@ -103,17 +92,16 @@ class Solution(SolveView):
     ) -> Report:
         """Report both ranges after a line, for every card that can be dealt: see `spewy.look.report.report`.
 
-        Raises:
-            InputError: the line does not exist or has no deal, or the board is impossible before the deal.
+        Args:
+            line: a line that ends a round (``cc`` or ``cc/``), after which the cards are dealt; or a line to a decision
+                later in the next round (``cc/c``).
+            board: public cards before the deal; None for the root's.
+            progress: called with the numbers of computed boards and of all boards.
         """
         return report(self, line, board, progress)
 
     def compare(self, other: SolveView, line: str = "", board: str | None = None) -> Comparison:
-        """Compare this solve with another one at a decision: see `spewy.look.compare.compare`.
-
-        Raises:
-            InputError: the games differ, a solve lacks the line, different players act, or no hand is in both ranges.
-        """
+        """Compare this solve with another one at a decision: see `spewy.look.compare.compare`."""
         return compare(self, other, line, board)
 
     def exploitability(
@@ -130,13 +118,10 @@ class Solution(SolveView):
             seed: seed of the draw; None for 0.
             workers: number of processes that compute best responses on flops; None for one on each core.
             reporter: object that is told about the progress from flop to flop; None: nobody is told.
-
-        Raises:
-            InputError: rounds were dropped, or an argument that is not None has no effect on this solve.
         """
         if not self.job.sampled:
             self._refuse("without [boards]", flops=flops, seed=seed, workers=workers, reporter=reporter)
-            return self._exploitability()
+            return _measured(self)
         from spewy.look.judging import judge_folder, judge_in_memory
 
         if flops is None:
@@ -147,24 +132,9 @@ class Solution(SolveView):
         return judge_folder(self.folder, reporter, flops=flops, seed=seed or 0, workers=workers)
 
     def _refuse(self, reason: str, **arguments: object) -> None:
-        """Refuse arguments that are not None, although they have no effect."""
         for name, value in arguments.items():
             if value is not None:
                 raise InputError(f"job {self.job.name}: {name} has no effect {reason}; remove it")
-
-    def _exploitability(self) -> ExploitResult:
-        """Measure a solve without board buckets, on all boards at once."""
-        require_whole(self.store, self.job.rules.num_rounds, self.job.name)
-        from solvers.measure import exploitability as measure  # imported here, since it loads kernels
-        from solvers.reference.walk import Walker
-
-        layout = self.layout
-        gap = measure(Walker(layout.live, self.job.solve.threads), Chunks(layout, self.store).whole())
-        pct, mbb = layout.problem.in_units(gap.value)
-        result = ExploitResult(
-            self.job.name, self.sweeps, gap.value, pct, mbb, gap.best_response, gap.bracket
-        )
-        return result.in_unit(self.job.amounts)
 
     def evaluate(
         self, locks: Sequence[str] = (), against: SolveView | None = None, player: int | None = None
@@ -173,9 +143,6 @@ class Solution(SolveView):
 
         >>> solution.evaluate(["x: bet 120"])[0].difference  # doctest: +SKIP
         (5.49, -5.49)
-
-        Raises:
-            InputError: a lock is invalid, rounds were dropped, the games differ, or there is too little memory.
         """
         from spewy.look.evaluate import evaluate  # imported here, since it loads kernels
 
@@ -196,9 +163,8 @@ class Solution(SolveView):
                 all later chunks; ``"stored"`` reads what the last visits stored, or estimates them.
 
         Raises:
-            InputError: no betting round starts after the line, or the board is impossible after it; the job has rake,
-                locks or board buckets; or payoffs cannot be computed, since later rounds were dropped or have too many
-                chunks.
+            InputError: no betting round starts after the line; the job has rake, locks or board buckets; or payoffs
+                cannot be computed, since later rounds were dropped or have too many chunks.
         """
         from spewy.look.chunk_game import stored_chunk  # imported here, since it loads kernels
 
@@ -209,55 +175,31 @@ class Solution(SolveView):
     def browse(self, line: str = "", board: str | None = None) -> Any:
         """Show the solution in a notebook, to click through its actions, cards and hands.
 
-        Args:
-            line: betting before the position to show first.
-            board: all public cards; None for the root's.
-
         Returns:
             A `spewy.web.widget.LookWidget`, which a notebook displays. Its ``place`` is the position that it shows.
 
         Raises:
             MissingError: a package that the widget needs is not installed.
-            InputError: the line does not exist, or the board is impossible after it.
         """
         for package in ("anywidget", "starlette"):
             if find_spec(package) is None:
                 raise MissingError(
                     f"browse: needs the package {package}, which is not installed (pip install 'spewy[web]')"
                 )
-        widget = import_module("spewy.web.widget")  # no import, since `spewy.web` stands above `spewy.look`
-        return widget.LookWidget(self, line, board)
+        return ABOVE["look_widget"](self, line, board)
 
     def to_openspiel(self) -> Any:
         """Convert the average strategies of a small game to an ``open_spiel.python.policy.TabularPolicy``.
 
         Raises:
             MissingError: OpenSpiel is not installed.
-            InputError: the job is a spot, OpenSpiel lacks the game or plays it by different rules, the game is too
-                large for a table, or the betting tree lacks actions of the game.
         """
         if self.job.spot is not None:
             raise InputError(f"job {self.job.name}: expected a whole game for OpenSpiel, found a spot")
         return spiel_policy(self.job.betting_tree, partial(self.node, ev=False))
 
-    def _node_view(self, chunk: ChunkView, node: Node, player: int, cards: Cards) -> NodeView:
-        """Return a player's hands at a decision with reach, strategy, EV and equity, and a `Step` for each action.
-
-        Args:
-            chunk: chunk of the decision.
-            node: the decision.
-            player: the player, who acts or waits.
-            cards: public cards.
-        """
-        shown = super()._node_view(chunk, node, player, cards)
-        return replace(shown, follow=partial(children, self, Line(node.line), cards))
-
     def _of_main_store(self, read: Callable[[Store], Any]) -> Any:
-        """Call ``read`` with the main store of the solve; return None if there is only a strategy locker.
-
-        Raises:
-            InputError: another solve has replaced the folder since this solution was opened.
-        """
+        """Call ``read`` with the main store of the solve; return None if there is only a strategy locker."""
         if not self.job.sampled:
             return read(self.store)
         if self.folder is None or not holds_store(self.folder):
@@ -270,3 +212,60 @@ class Solution(SolveView):
                 )
             with store.snapshot():
                 return read(store)
+
+
+def _measured(solution: Solution) -> ExploitResult:
+    """Measure a solve without board buckets, on all boards at once."""
+    require_whole(solution.store, solution.job.rules.num_rounds, solution.job.name)
+    from solvers.measure import exploitability  # imported here, since they load kernels
+    from solvers.reference.walk import Walker
+
+    layout = solution.layout
+    gap = exploitability(
+        Walker(layout.live, solution.job.solve.threads), Chunks(layout, solution.store).whole()
+    )
+    pct, mbb = layout.problem.in_units(gap.value)
+    result = ExploitResult(
+        solution.job.name, solution.sweeps, gap.value, pct, mbb, gap.best_response, gap.bracket
+    )
+    return result.in_unit(solution.job.amounts)
+
+
+def solve(
+    job: Job | str | Path, folder: str | Path | None = None, *, reporter: Reporter | None = None
+) -> Solution:
+    """Solve a job, or continue its solve, until it reaches its target or its last sweep.
+
+    >>> import spewy
+    >>> solution = spewy.solve("examples/R1.toml")  # doctest: +SKIP
+    >>> solution.result.exploitability_pct  # doctest: +SKIP
+    0.09
+
+    Args:
+        job: the job, or the path of its file.
+        folder: folder for the lockers of the job, which is created if it is missing; None keeps them in memory.
+        reporter: object that is told about the progress; None: nobody is told.
+
+    Returns:
+        The solution, with the result of the solve in ``solution.result``.
+
+    Raises:
+        NotSolvedError: the solve was interrupted before its first save.
+        lockers.LockerError: the folder holds another job, or is damaged.
+    """
+    from spewy.run.session import Session  # imported here, since it loads kernels
+
+    job = job if isinstance(job, Job) else Job.load(job)
+    session = Session(job, folder)
+    try:
+        result = session.solve(reporter)
+        solution = Solution(job, session.strategies) if folder is None else None
+    except BaseException:
+        session.close()
+        raise
+    if solution is None:
+        assert folder is not None
+        session.close()
+        solution = Solution.open(folder)
+    solution.result = result
+    return solution

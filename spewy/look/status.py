@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lockers import Store, holds_store, open_store
 from spewy.job.job import Job
-from spewy.job.units import parse_target, unit_chips
+from spewy.job.texts import parse_target, unit_chips
 from spewy.look.folder import require_solve, stored_job, strategy_folder
 from spewy.records.progress import last_target, read_result, read_trace, saved_sweeps
 from spewy.records.status import Status, judged_by, last_word, read_status, running
@@ -40,10 +40,6 @@ def status_of(folder: str | Path) -> Status:
     """Read the status of a solve from its status file and its lockers, or from its lockers alone.
 
     A killed solve may have saved and measured after it wrote the status file.
-
-    Raises:
-        lockers.LockerError: the folder holds no lockers, or damaged ones.
-        InputError: the lockers are not those of a solve.
     """
     path = as_path(folder, "folder")
     require_solve(path)
@@ -61,12 +57,6 @@ def status_of(folder: str | Path) -> Status:
 
 
 def progress_of(folder: str | Path) -> Progress:
-    """Read the status of a solve, and the curve of its exploitability.
-
-    Raises:
-        lockers.LockerError: the folder holds no lockers, or damaged ones.
-        InputError: the lockers are not those of a solve.
-    """
     path = as_path(folder, "folder")
     status = status_of(path)
     with open_store(path if holds_store(path) else strategy_folder(path), read_only=True) as store:
@@ -108,12 +98,7 @@ def _caught_up(status: Status, job: Job, store: Store) -> Status:
 
 
 def _of_play(job: Job, folder: Path) -> Status:
-    """Make the status of a solve from its strategy locker alone, for a folder that has no status file.
-
-    Args:
-        job: job of the solve.
-        folder: folder of the strategy locker, such as a copy.
-    """
+    """Make the status of a solve from its strategy locker alone, such as a copy."""
     with StrategyLocker.open(folder) as averages:
         saved = found_saved(averages.store)
     deals, at = (0, None) if saved is None else (saved.deals, saved.saved_at)

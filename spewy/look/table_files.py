@@ -42,9 +42,6 @@ def write_table(path: Path, suffix: str, frames: Iterable[pd.DataFrame], digits:
         frames: the data frames, at least one.
         digits: number of decimals that numbers are rounded to; None: exact numbers, which a spreadsheet shows with
             `DIGITS` decimals.
-
-    Raises:
-        InputError: a spreadsheet does not hold so many rows.
     """
     rounded = frames if digits is None else (frame.round(digits) for frame in frames)
     if suffix == ".xlsx":
@@ -53,11 +50,7 @@ def write_table(path: Path, suffix: str, frames: Iterable[pd.DataFrame], digits:
 
 
 def require_rows(rows: int) -> None:
-    """Check that a spreadsheet has room for a number of rows and a header.
-
-    Raises:
-        InputError: there are too many rows.
-    """
+    """Check that a spreadsheet has room for a number of rows and a header."""
     if rows >= SPREADSHEET_ROWS:
         raise InputError(
             f"a spreadsheet holds {SPREADSHEET_ROWS:,} rows, and the table has {rows:,} and a header; select fewer "
@@ -89,7 +82,7 @@ def _write_parquet(path: Path, frames: Iterable[pd.DataFrame]) -> int:
 
 
 def _parquet_type(frame: pd.DataFrame, column: str) -> Any:
-    """Return the Parquet type of a column; it does not depend on the values, so all frames of a table agree."""
+    """Return the type of a column; it does not depend on the values, so all frames of a table agree."""
     import pyarrow as pa
 
     if column == "player":
@@ -146,21 +139,20 @@ def _write_xlsx(path: Path, frames: Iterable[pd.DataFrame], digits: int) -> int:
 
 
 def _rows(frame: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a frame as Python's own values, with None for unknown numbers."""
     columns = (frame[name].tolist() for name in frame.columns)
     for row in zip(*columns, strict=True):
         yield tuple(None if value != value else value for value in row)
 
 
 def _number_format(name: str, digits: int) -> str:
-    """Return the spreadsheet's format of a column's numbers: percent for shares, else with ``digits`` decimals."""
+    """Return the format of a column's numbers: percent for shares, else with ``digits`` decimals."""
     if name.startswith(SHARES):
         return f"0.{'0' * max(digits - 2, 0)}%".replace("0.%", "0%")
     return f"0.{'0' * digits}" if digits else "0"
 
 
 def _width(frame: pd.DataFrame, name: str, digits: int) -> float:
-    """Return the width of a spreadsheet's column in characters, with room for the filter button in its header."""
+    """Return the width of a column in characters, with room for the filter button in its header."""
     column = frame[name]
     values = (column.head(MEASURED_ROWS) if column.dtype.kind in "if" else column.drop_duplicates()).tolist()
     texts = [f"{value:.{digits}f}" if isinstance(value, float) else str(value) for value in values]

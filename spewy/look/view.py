@@ -1,43 +1,54 @@
-"""Read the decisions of a solve, with reach, strategy, EV and equity of each hand."""
+"""Read the decisions of a solve: reach, strategy, EV and equity of each hand, and the actions or cards that can follow.
+
+The frequency of an action is the share of the acting range that takes it. The frequency of card c is its probability
+given both ranges at the node: ``W_c / Σ_c W_c``. Here ``W_c = Σ_{i, j} r0[i] r1[j] compat(i, j)`` with the ranges
+``r0`` and ``r1``, summed over all hands without card c; ``compat`` is 1 for two hands without a common card, else 0.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.cards import hand_name
+from buckets.cards import cards_name, hand_name
+from buckets.types import Ints
 from lockers import Store
+from solvers.tree import Floats
 from spewy.chunks.layout import Layout
-from spewy.chunks.locate import board_cards, line_to
+from spewy.chunks.locate import board_cards, line_to, possible_deals
+from spewy.chunks.problem import Problem
 from spewy.errors import InputError
 from spewy.game.lines import line_words
 from spewy.game.nodes import Line, Node, entry_line
 from spewy.job.job import Job
-from spewy.look.chunk import Cards, ChunkReads, ChunkView, NodeTotals
+from spewy.look.chunk import NOTHING, Cards, ChunkReads, ChunkView, NodeTotals
 from spewy.look.dropped import Note, StoreReads
 from spewy.look.folder import open_strategies, require_solved, stored_job, stored_policy
-from spewy.look.node import NodeView
+from spewy.look.node import NodeView, Step
 from spewy.look.selection import Selection
 from spewy.records.progress import first_dropped, read_trace, require_whole, saved_sweeps
 from spewy.records.strategy_progress import saved_deals
-from spewy.system.closing import Closing
 from spewy.system.textfile import as_path
+from spewy.system.tools import Closing
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+# Not one class with `Solution`: reports, comparisons and evaluations take a `SolveView`, and `Solution` calls them, so
+# that one class would be a circle of imports.
 class SolveView(Closing):
     """Reads the strategies of a solve, which may be finished, interrupted, or still running in another process.
 
     To show a decision, only the chunks on its line are read. In a whole game with board buckets, the strategy is that
     of the board's bucket and the hand's row; reach and equity are computed for the real board and hands; EVs are known
     only in the last round. A dropped chunk is re-solved when a decision in it is requested, and kept in memory.
+    `spewy.Solution` explains lines and boards.
 
     Args:
         job: job that the store was made for.
@@ -73,7 +84,6 @@ class SolveView(Closing):
         Raises:
             lockers.LockerError: the folder holds no lockers, or damaged ones.
             NotSolvedError: nothing was saved yet.
-            InputError: the lockers are not those of a solve, or the target is invalid.
         """
         path = as_path(folder, "folder")
         store = open_strategies(path)
@@ -86,7 +96,6 @@ class SolveView(Closing):
             raise
 
     def __repr__(self) -> str:
-        """Name of the job and progress of the solve."""
         return f"<{type(self).__name__} of {self.job.name}, {self.progress}>"
 
     @property
@@ -105,7 +114,6 @@ class SolveView(Closing):
 
     @cached_property
     def _hand_names(self) -> NDArray[np.str_]:
-        """Names of all hands of the game, by their numbers."""
         return np.array([hand_name(hand) for hand in self.problem.hands], dtype=np.str_)
 
     @cached_property
@@ -117,14 +125,7 @@ class SolveView(Closing):
     def node(self, line: str = "", board: str | Sequence[int] | None = None, *, ev: bool = True) -> NodeView:
         """Return the decision after a line, with the hands of the player who acts.
 
-        Args:
-            line: betting since the root of the solve, as players write it (``"x b120 c"``) or as an ACPC string
-                (``"cr120c/"``). At the end of a round the ``/`` can be left out if the board has the next cards.
-            board: all public cards; None for the root's.
-            ev: whether to compute EVs and equities, which are NaN otherwise.
-
-        Raises:
-            InputError: the line does not exist or leads to no decision, or the board is impossible after it.
+        Without ``ev``, EVs and equities are not computed, but NaN.
         """
         chunk, node, cards = self._decision(line, board, ev)
         assert node.player is not None
@@ -135,42 +136,26 @@ class SolveView(Closing):
     ) -> NodeView:
         """Return the hands of the player who waits at a decision, without actions.
 
-        Args:
-            line: betting since the root of the solve, as players write it (``"x b120 c"``) or as an ACPC string
-                (``"cr120c/"``).
-            board: all public cards; None for the root's.
-            ev: whether to compute EVs and equities, which are NaN otherwise.
-
-        Raises:
-            InputError: the line does not exist or leads to no decision, or the board is impossible after it.
+        Without ``ev``, EVs and equities are not computed, but NaN.
         """
         chunk, node, cards = self._decision(line, board, ev)
         assert node.player is not None
         return self._node_view(chunk, node, 1 - node.player, cards)
 
+    def children(self, line: str = "", board: str | Sequence[int] | None = None) -> tuple[Step, ...]:
+        """Return the actions or cards that can follow a line, each with its frequency; none after the end of a hand."""
+        node, cards = self.at(line, board)
+        if node.kind == "decision":
+            return tuple(self._actions(node, cards))
+        return tuple(self._deals(node, cards)) if node.kind == "chance" else ()
+
     def totals(self, line: str = "", board: str | Sequence[int] | None = None) -> NodeTotals:
-        """Return frequencies, EVs and equities of both whole ranges after a line.
-
-        Args:
-            line: betting since the root of the solve, as players write it (``"x b120 c"``) or as an ACPC string.
-            board: all public cards; None for the root's.
-
-        Raises:
-            InputError: the line does not exist, or the board is impossible after it.
-        """
+        """Return frequencies, EVs and equities of both whole ranges after a line."""
         node, cards = self.at(line, board)
         return self.chunk_view(node.line, cards).totals(node.line).in_unit(self.job.amounts)
 
     def at(self, line: str, board: str | Sequence[int] | None) -> tuple[Node, Cards]:
-        """Return the node of the betting tree after a line, and its public cards.
-
-        Args:
-            line: betting since the root of the solve, as players write it (``"x b120 c"``) or as an ACPC string.
-            board: all public cards; None for the root's.
-
-        Raises:
-            InputError: the line does not exist, or the board is impossible after it.
-        """
+        """Return the node of the betting tree after a line, and its public cards."""
         node = self.problem.tree.alone(line_to(self.problem, line, board))
         return node, self._cards(node, board)
 
@@ -201,11 +186,7 @@ class SolveView(Closing):
         round_name: str | None = None,
         player: int | None = None,
     ) -> Selection:
-        """Select the decisions that fulfil all given conditions: see `Selection.of`.
-
-        Raises:
-            InputError: the line, the board or the round does not exist, or no decision fulfils all conditions.
-        """
+        """Select the decisions that fulfil all given conditions: see `spewy.look.selection.Selection.of`."""
         return Selection.of(self.problem, line=line, board=board, round_name=round_name, player=player)
 
     def views(self, selection: Selection) -> Iterator[NodeView]:
@@ -223,15 +204,10 @@ class SolveView(Closing):
         return self._views_of(selection)
 
     def frames(self) -> Iterator[pd.DataFrame]:
-        """Yield a data frame for each decision on each canonical board, round by round.
-
-        Raises:
-            InputError: rounds were dropped, or the solve has board buckets.
-        """
+        """Yield a data frame for each decision on each canonical board, round by round."""
         return (node.frame() for node in self.views(self.select()))
 
     def close(self) -> None:
-        """Close the store."""
         self.reads.close()
 
     def _views_of(self, selection: Selection) -> Iterator[NodeView]:
@@ -244,7 +220,6 @@ class SolveView(Closing):
     def _decision(
         self, line: str, board: str | Sequence[int] | None, ev: bool
     ) -> tuple[ChunkView, Node, Cards]:
-        """Find a decision by its line and board; return the chunk in which it lies, its node and its public cards."""
         node = self.reads.policy.node(line, board)
         cards = self._cards(node, board)
         return self.chunk_view(node.line, cards, ev=ev), node, cards
@@ -253,14 +228,7 @@ class SolveView(Closing):
         return board_cards(self.problem, node.round, self.job.board if board is None else board)
 
     def _node_view(self, chunk: ChunkView, node: Node, player: int, cards: Cards) -> NodeView:
-        """Return a player's hands at a decision with strategy, EV and equity, sorted by reach, the largest first.
-
-        Args:
-            chunk: chunk of the decision.
-            node: the decision.
-            player: the player, who acts or waits.
-            cards: public cards.
-        """
+        """Return a player's hands at a decision, sorted by reach, the largest first."""
         acts = player == node.player
         arrays = chunk.node(node.line) if acts else chunk.waiting(node.line)
         hands, units = chunk.play.hands[player], self.problem.units
@@ -280,18 +248,80 @@ class SolveView(Closing):
             arrays.equity[order],
             game=self.job.rules,
             board_bucket=self.reads.policy.board_bucket(node.round, cards),
+            follow=partial(self.children, Line(node.line), cards),
         ).in_unit(self.job.amounts)
 
+    def _actions(self, node: Node, cards: Cards) -> Iterator[Step]:
+        frequencies = self.chunk_view(node.line, cards, ev=False).frequencies(node).tolist()
+        for action, child, share in zip(node.actions, node.children, frequencies, strict=True):
+            yield self._step(action.label, share, child, cards)
+
+    def _deals(self, node: Node, cards: Cards) -> Iterator[Step]:
+        """Yield the deals that can follow a chance node, high cards first."""
+        (child,) = node.children
+        game = self.problem.game
+        if not game.num_board_cards[child.round]:
+            yield self._step("no cards", 1.0, child, cards)
+            return
+        chunk = self.chunk_view(node.line, cards, ev=False)
+        deals = possible_deals(self.problem, node.round, cards)
+        weights = _weights(
+            self.problem, chunk.reach[node.line], chunk.play.hands, [dealt for dealt, _ in deals]
+        )
+        weights = weights * np.array([count for _, count in deals])
+        total = weights.sum()
+        shares = weights / total if total > 0 else np.full(len(deals), np.nan)
+        for (dealt, count), share in zip(deals, shares.tolist(), strict=True):
+            yield self._step(cards_name(dealt), share, child, game.board_order((*cards, *dealt)), count)
+
+    def _step(self, name: str, share: float, child: Node, board: Cards, count: int = 1) -> Step:
+        line = Line(child.line)
+        return Step(
+            name,
+            share,
+            child.kind,
+            self.job.amounts.line_text(line),
+            board,
+            count,
+            partial(self.node, line, board),
+            partial(self.children, line, board),
+        )
+
     def _require_walked(self, subject: str) -> None:
-        """Check that the solve has no board buckets.
-
-        Args:
-            subject: name of what needs such a solve, for the error message.
-
-        Raises:
-            InputError: the solve has board buckets.
-        """
         if self.job.sampled:
             raise InputError(
                 f"job {self.job.name}: {subject} needs a solve without [boards], which stores each board by itself"
             )
+
+
+def _weights(
+    problem: Problem, reach: tuple[Floats, Floats], hands: tuple[Ints, Ints], deals: Sequence[Cards]
+) -> Floats:
+    """Sum the weights of all pairs of compatible hands that have no card of a deal: an array ``[deal]``.
+
+    Args:
+        reach: both ranges at the node, per player ``[hand]``.
+        hands: per player ``[hand]``, numbers of the hands in the deck.
+    """
+    deck = problem.hands
+    n_held, n_cards = deck.shape[1], 1 + max(problem.game.deck.cards)
+    left = np.ones((len(deals), n_cards))
+    left[np.arange(len(deals))[:, None], np.array(deals)] = 0.0
+    by_cards = [_by_cards(deck[own], r, n_cards) for own, r in zip(hands, reach, strict=True)]
+    with_card = [left * (left @ table) for table in by_cards]
+    first, second = (each.sum(axis=1) / n_held for each in with_card)
+    # All pairs, without those that share a card. Equal hands of two cards share both, so they would count twice.
+    weights: Floats = first * second - np.einsum("dc,dc->d", *with_card)
+    if n_held == 2:
+        weights += np.einsum("dc,dc->d", left, left @ (by_cards[0] * by_cards[1])) / 2
+    return np.where(weights > NOTHING * first * second, weights, 0.0)
+
+
+def _by_cards(cards: Ints, reach: Floats, n_cards: int) -> Floats:
+    """Arrange reach ``[hand]`` of hands ``[hand, hole card]`` as a symmetric array ``[card, card]``.
+
+    Hands of one card are on the diagonal.
+    """
+    table = np.zeros((n_cards, n_cards))
+    table[cards[:, 0], cards[:, -1]] = table[cards[:, -1], cards[:, 0]] = reach
+    return table

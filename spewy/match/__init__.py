@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from spewy.system.lazy import lazy_names
+from spewy.system.tools import lazy_names
 
 if TYPE_CHECKING:
     from spewy.match.match import play_match

@@ -50,15 +50,10 @@ class MatchState:
 
     @property
     def is_asking(self) -> bool:
-        """Whether the receiver is the player to act."""
         return self.hand.to_act == self.position
 
     def reply(self, action: str) -> str:
-        """Return the line with which a client answers this state by a legal action.
-
-        Raises:
-            InputError: the action is not legal.
-        """
+        """Return the line with which a client answers this state by a legal action."""
         self.hand.apply(action)
         return f"{self.text}:{action}"
 
@@ -69,11 +64,7 @@ def is_comment(line: bytes) -> bool:
 
 
 def parse_version(line: bytes) -> str:
-    """Read the version of the protocol in a client's first line.
-
-    Raises:
-        InputError: the line has no version of the form a.b.c.
-    """
+    """Read the version of the protocol in a client's first line."""
     text = _text("first line of a client", line).strip()
     if not _VERSION.fullmatch(text):
         raise InputError(f"first line of a client: expected {VERSION}, found {shown(text)}")
@@ -97,9 +88,6 @@ def parse_state(game: Game, line: bytes | str) -> MatchState:
     >>> state = parse_state(game, "MATCHSTATE:1:0:rc/r:|9hQd/8dAs8s")
     >>> state.is_asking, state.hand.betting.spent, state.reply("c")
     (True, (30, 20), 'MATCHSTATE:1:0:rc/r:|9hQd/8dAs8s:c')
-
-    Raises:
-        InputError: the line is no match state, belongs to another game, or lacks the receiver's own cards.
     """
     subject = "match state"
     text = _text(subject, line)
@@ -247,9 +235,6 @@ def parse_logged(game: Game, line: bytes | str) -> LoggedHand:
     >>> hand = parse_logged(load_game("holdem.limit.2p.reverse_blinds"), text)
     >>> hand.hand.net(), hand.text == text
     ((90, -90), True)
-
-    Raises:
-        InputError: the line is no hand, belongs to another game, or states other winnings than those of the hand.
     """
     subject = "log line"
     text = _text(subject, line)
@@ -287,9 +272,6 @@ def parse_score(line: bytes | str) -> FinalScore:
 
     >>> parse_score("SCORE:-120|120:Alice|Bob").totals
     (-120.0, 120.0)
-
-    Raises:
-        InputError: the line is no score.
     """
     subject = "log line"
     text = _text(subject, line)
@@ -301,11 +283,7 @@ def parse_score(line: bytes | str) -> FinalScore:
 
 
 def check_name(name: str) -> str:
-    """Return a player's name unchanged if logs can hold it.
-
-    Raises:
-        InputError: the name is empty or too long, or has a character that logs use to separate fields.
-    """
+    """Return a player's name unchanged if logs can hold it."""
     if not re.fullmatch(r"[!-9;-{}~]{1,100}", name):
         raise InputError(
             f"player's name: expected 1 to 100 plain characters other than ':' and '|', found {shown(name)}"
@@ -314,14 +292,7 @@ def check_name(name: str) -> str:
 
 
 def _hand(game: Game, subject: str, line: str, cards: str) -> Hand:
-    """Build a hand from its betting string and its cards; folds are accepted even when checking is free.
-
-    Args:
-        game: rules of the game.
-        subject: what is read, such as "match state", for error messages.
-        line: the betting string.
-        cards: the cards as the protocol writes them.
-    """
+    """Build a hand from its betting string and its cards; folds are accepted even when checking is free."""
     held, *groups = cards.split("/")
     owners = held.split("|")
     if len(owners) != 2:

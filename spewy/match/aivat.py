@@ -66,12 +66,7 @@ def _row(mix: Mix, action: str) -> Floats:
 
 
 class _Estimate:
-    """Computes AIVAT's estimate for one hand, step by step along the play.
-
-    Args:
-        played: the finished hand with all cards, and the revealed strategies.
-        known: which players reveal their strategies.
-    """
+    """Computes AIVAT's estimate for one hand, step by step along the play; ranges are ``[hand of the deck]``."""
 
     def __init__(self, played: Played, known: tuple[bool, bool]) -> None:
         self.hand, self.steps, self.known = played.hand, played.steps, known
@@ -81,11 +76,9 @@ class _Estimate:
 
     @cached_property
     def deck(self) -> np.ndarray:
-        """All hands of the deck: ``[hand of the deck, hole card]``."""
         return hands(self.game.deck, self.game.num_hole_cards)
 
     def chips(self) -> float:
-        """Return the estimate: the chips that player 0 won, with luck removed."""
         total = 0.0
         if not all(self.known):
             # The mean of this value over all deals is 0, since both players are dealt the same hands equally often.
@@ -97,11 +90,7 @@ class _Estimate:
         return total + self._value(self.hand.betting, self.ranges, {}) / self._mass(self.ranges)
 
     def _first_range(self, player: int) -> Floats:
-        """Return the range to begin with: all hands if the player reveals its strategy, else the actual hand.
-
-        Returns:
-            Weights ``[hand of the deck]``, 0 or 1.
-        """
+        """Return the range to begin with: all hands if the player reveals its strategy, else the actual hand."""
         out = np.ones(len(self.deck))
         if not self.known[player]:
             cards = self.hand.hole[player]
@@ -124,16 +113,7 @@ class _Estimate:
         return betting.stake * lead / self._mass(self.ranges)
 
     def _value(self, betting: Betting, ranges: tuple[Floats, Floats], ahead: Mapping[str, Mix]) -> float:
-        """Return AIVAT's value function V after some betting, as a weighted sum over all pairs of hands.
-
-        Args:
-            betting: the betting so far.
-            ranges: both ranges after the betting.
-            ahead: strategies that the players follow at later states, by line; elsewhere they check and call.
-
-        Returns:
-            The chips that player 0 wins; divide by `_mass` of the ranges for the mean.
-        """
+        """Return V after some betting as a weighted sum over all pairs of hands; divide by `_mass` for the mean."""
         if betting.folded is not None:
             chips = -betting.spent[0] if betting.folded == 0 else betting.spent[1]
             return chips * self._mass(ranges)
@@ -148,10 +128,7 @@ class _Estimate:
         )
 
     def _passive(self, betting: Betting, ranges: tuple[Floats, Floats]) -> float:
-        """Compute the chips that player 0 wins if both players check and call, but fold to a bet if a call loses more.
-
-        The result is a weighted sum over all pairs of hands, as in `_value`.
-        """
+        """Return V without looking ahead: both players check and call, but fold to a bet if a call loses more."""
         player = betting.to_act if betting.can_fold else 0
         assert player is not None
         opponent = ranges[1 - player]
@@ -162,15 +139,7 @@ class _Estimate:
         return total if player == 0 else -total
 
     def _deal(self, betting: Betting, board: tuple[int, ...]) -> float:
-        """Remove from both ranges the hands that new public cards block; return AIVAT's correction for the cards.
-
-        Args:
-            betting: the betting so far.
-            board: all public cards after the deal.
-
-        Returns:
-            V before the cards minus V after them, in chips; 0 if there are no new cards.
-        """
+        """Remove from both ranges the hands that new public cards block; return V before minus V after the cards."""
         if board == self.board:
             return 0.0
         before = self._even(betting)
@@ -180,11 +149,9 @@ class _Estimate:
         return before - self._even(betting)
 
     def _decide(self, step: Step) -> float:
-        """Update the range of the player who acted; return AIVAT's correction for the decision.
+        """Update the range of the player who acted; return the mean of V over all actions minus V after the action.
 
-        Returns:
-            The mean of V over the strategy's actions minus V after the played action, in chips; 0 if the player
-            does not reveal its strategy.
+        The correction is 0 if the player does not reveal its strategy.
         """
         player, mix = step.player, step.mix
         if not self.known[player] or mix is None:
@@ -204,7 +171,6 @@ class _Estimate:
     def _after(
         self, ranges: tuple[Floats, Floats], player: int, mix: Mix, action: str
     ) -> tuple[Floats, Floats]:
-        """Return both ranges after a player with strategy ``mix`` has taken an action."""
         own = np.zeros(len(self.deck))
         own[mix.hands] = ranges[player][mix.hands] * _row(mix, action)
         return (own, ranges[1]) if player == 0 else (ranges[0], own)

@@ -1,6 +1,11 @@
-r"""Channels to programs that play, over TCP and over pipes, and ports at which this process waits for such programs.
+"""Channels on which this process and a program that plays, the *peer*, send each other lines of text.
 
-A connection limits the length of a line and the time that it waits; `spewy.match.channel` says how it fails.
+A channel goes over TCP or over the pipes of a program that this process starts, or to a player in this process. A
+connection limits the length of a line and the time that it waits. Deadlines are times of `time.monotonic`; None: no
+limit. Failures are raised as a `PeerError` that names the peer.
+
+A `Program` belongs to somebody else: it is killed with all of its child processes, and its stderr goes to a log, never
+to the terminal.
 """
 
 from __future__ import annotations
@@ -8,15 +13,21 @@ from __future__ import annotations
 import errno
 import os
 import select
+import shlex
 import socket
+import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from abc import abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
 
-from spewy.errors import InputError, PeerError, shown
-from spewy.match.channel import Channel, TimedOutError
-from spewy.system.closing import Closing
+from spewy.errors import InputError, PeerError, path_text, shown
+from spewy.system.children import Outsider
+from spewy.system.tools import Closing
 
 MOST_OF_LINE = 4095
 """Largest number of bytes in a line; a longer line is received in several pieces."""
@@ -25,6 +36,89 @@ _PAUSE = 0.1
 """Seconds between two attempts to connect."""
 _LONGEST_WAIT = 1e6
 """Largest number of seconds for one call of the system's `poll`; longer waits take several calls."""
+END_SECONDS = 1.0
+"""Seconds to wait for the exit code of a program that closed its stdout."""
+TAIL = 400
+"""Largest number of characters from the end of a log that an error quotes."""
+
+
+class TimedOutError(PeerError):
+    """The peer did not read or answer in time."""
+
+
+class Channel(Closing):
+    """A channel on which this process and a peer send each other lines.
+
+    Attributes:
+        peer: name of the peer in messages.
+        ended: whether the peer has closed its side, so that no more bytes arrive.
+    """
+
+    peer: str
+    ended: bool = False
+
+    @abstractmethod
+    def send(self, text: str, deadline: float | None = None) -> None:
+        """Send a line."""
+
+    @abstractmethod
+    def receive(self, deadline: float | None = None) -> bytes | None:
+        """Wait for the next line, and return it without its line ending; None after the last line."""
+
+    @abstractmethod
+    def poll(self) -> bytes | None:
+        """Return the next line if it has already arrived, else None."""
+
+    @property
+    def file(self) -> int | None:
+        """File descriptor that becomes readable when the peer sends something; None for a peer in this process."""
+        return None
+
+    @property
+    def end_text(self) -> str:
+        """Words that end an error message: how the connection to the peer ended."""
+        return "the connection closed"
+
+    def leave(self, seconds: float) -> bool:
+        """Give the peer some seconds to end, then close the channel; return whether the peer ended in time."""
+        self.close()
+        return True
+
+    def gone(self, expected: str) -> PeerError:
+        """Return the error for a peer that ended before it sent ``expected``, such as "an answer"."""
+        return PeerError(f"{self.peer}: expected {expected}, found {self.end_text}")
+
+
+class LocalChannel(Channel):
+    """A channel to a player in this process, which answers each line at once.
+
+    Args:
+        peer: name of the player in messages.
+        hear: function that returns the player's answers to a line.
+        on_close: called by `close`.
+    """
+
+    def __init__(
+        self, peer: str, hear: Callable[[str], Iterable[str]], on_close: Callable[[], None] = lambda: None
+    ) -> None:
+        self.peer = peer
+        self._hear, self._on_close = hear, on_close
+        self._answers = deque[str]()
+
+    def send(self, text: str, deadline: float | None = None) -> None:
+        self._answers.extend(self._hear(text))
+
+    def receive(self, deadline: float | None = None) -> bytes | None:
+        line = self.poll()
+        if line is None:
+            raise PeerError(f"{self.peer}: expected an answer, found none")
+        return line
+
+    def poll(self) -> bytes | None:
+        return self._answers.popleft().encode() if self._answers else None
+
+    def close(self) -> None:
+        self._on_close()
 
 
 class Connection(Channel):
@@ -58,7 +152,6 @@ class Connection(Channel):
         self._scanned = 0
 
     def send(self, text: str, deadline: float | None = None) -> None:
-        """Send a line; raise a `PeerError` if the peer is gone or has not read the line by the deadline."""
         data = f"{text}{self._ending}".encode("ascii")
         while data:
             if _is_over(deadline) or not self._is_ready(self._sink, select.POLLOUT, deadline):
@@ -71,11 +164,6 @@ class Connection(Channel):
                 raise self._broken(error) from None
 
     def receive(self, deadline: float | None = None) -> bytes | None:
-        """Wait for the next line, and return it without its line ending; None after the last line.
-
-        Raises:
-            PeerError: no line arrived before the deadline, or the connection broke.
-        """
         while True:
             # The deadline counts even if lines have arrived: a flood of lines is no answer.
             if not _is_over(deadline):
@@ -88,7 +176,6 @@ class Connection(Channel):
             raise TimedOutError(f"{self.peer}: expected a line in time, found none")
 
     def poll(self) -> bytes | None:
-        """Return the next line if it has already arrived, else None."""
         line = self._next()
         if line is None and self.read_available():
             line = self._next()
@@ -105,7 +192,6 @@ class Connection(Channel):
 
     @property
     def file(self) -> int | None:
-        """File descriptor from which lines are read."""
         return _descriptor(self._source)
 
     def close(self) -> None:
@@ -155,7 +241,7 @@ class Connection(Channel):
 
 
 def wait_for_any(channels: Sequence[Channel], deadline: float) -> None:
-    """Wait until a line may have arrived on any of the channels, or until a deadline of `time.monotonic`."""
+    """Wait until a line may have arrived on any of the channels, or until a deadline."""
     files = [channel.file for channel in channels]
     waiting = [file for file in files if file is not None]
     if waiting and len(waiting) == len(files):
@@ -163,16 +249,7 @@ def wait_for_any(channels: Sequence[Channel], deadline: float) -> None:
 
 
 def connect(host: str, port: int, wait: float = 0.0) -> Connection:
-    """Connect to a port at which another program listens.
-
-    Args:
-        host: name or address of the machine.
-        port: number of the port.
-        wait: seconds during which to try again if no program listens.
-
-    Raises:
-        PeerError: no program listens at the port.
-    """
+    """Connect to a port at which another program listens; if none does, try again for ``wait`` seconds."""
     peer = f"{host}:{port}"
     deadline = time.monotonic() + wait
     while True:
@@ -197,7 +274,6 @@ class Listener(Closing):
         ports: numbers of the ports; 0 means any free port.
 
     Raises:
-        InputError: this machine has no such address.
         PeerError: a port is in use.
     """
 
@@ -216,16 +292,7 @@ class Listener(Closing):
         return tuple(each.getsockname()[1] for each in self._sockets)
 
     def accept(self, seat: int, peer: str, deadline: float | None = None) -> Connection:
-        """Wait until a program connects to the port of a seat, and return the connection.
-
-        Args:
-            seat: number of the seat.
-            peer: name of the program in messages.
-            deadline: time of `time.monotonic` at which to give up; None: wait without limit.
-
-        Raises:
-            PeerError: nobody connected before the deadline.
-        """
+        """Wait until a program connects to the port of a seat; ``peer`` is its name in messages."""
         listening = self._sockets[seat]
         listening.settimeout(None if deadline is None else max(deadline - time.monotonic(), 1e-3))
         try:
@@ -235,7 +302,6 @@ class Listener(Closing):
         return _undelayed(connection, peer)
 
     def close(self) -> None:
-        """Stop listening."""
         for each in self._sockets:
             each.close()
 
@@ -252,6 +318,129 @@ def stdout_alone() -> Iterator[int]:
         sys.stdout.flush()
         os.dup2(kept, 1)
         os.close(kept)
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Resources that a process has used; 0 if the system provides no figure.
+
+    Attributes:
+        cpu: seconds of processor time.
+        mib: largest memory in MiB.
+    """
+
+    cpu: float
+    mib: float
+
+
+class Program(Connection):
+    """A running program that reads lines from its stdin and writes lines to its stdout.
+
+    Args:
+        command: the program and its arguments.
+        peer: name of the program in messages.
+        folder: working folder of the program; None: that of this process.
+        log: file to which the program's stderr is appended; None: its stderr is discarded.
+        merged: whether the program's stderr is sent to this process together with its stdout.
+        most: largest number of bytes in a line.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        peer: str,
+        *,
+        folder: Path | None = None,
+        log: Path | None = None,
+        merged: bool = False,
+        most: int = MOST_OF_LINE,
+    ) -> None:
+        self._process = start(command, folder=folder, log=log, pipes=True, merged=merged)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._pipes = self._process.stdin, self._process.stdout
+        sink, source = (pipe.fileno() for pipe in self._pipes)
+        os.set_blocking(sink, False)
+        super().__init__(source, peer, sink, most)
+
+    @property
+    def exit_code(self) -> int | None:
+        return self._process.poll()
+
+    @property
+    def end_text(self) -> str:
+        with suppress(subprocess.TimeoutExpired):
+            return f"that it ended with exit code {self._process.wait(END_SECONDS)}"
+        return "its stdout closed"
+
+    def usage(self) -> Usage:
+        """Processor time and memory of the program, without its child processes."""
+        return Usage(_cpu_seconds(self._process.pid), _peak_mib(self._process.pid))
+
+    def wait(self, deadline: float) -> None:
+        """Wait for the program's end, at most until a deadline."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(max(deadline - time.monotonic(), 0.0))
+
+    def leave(self, seconds: float) -> bool:
+        self.wait(time.monotonic() + seconds)
+        ended = self._process.poll() is not None
+        self.close()
+        return ended
+
+    def end(self) -> None:
+        """Kill the program and its child processes; lines that the program has written can still be read."""
+        self._process.end()
+
+    def close(self) -> None:
+        self.end()
+        for pipe in self._pipes:
+            with suppress(OSError):
+                pipe.close()
+        self.ended = True
+        self._source = self._sink = -1  # the system may give these descriptors to other files
+
+
+def start(
+    command: Sequence[str],
+    *,
+    folder: Path | None = None,
+    log: Path | None = None,
+    pipes: bool = False,
+    merged: bool = False,
+) -> Outsider:
+    """Start a program in a process group of its own; other arguments are those of `Program`.
+
+    Args:
+        pipes: whether the program's stdin and stdout are pipes; if not, stdin is empty and stdout is discarded.
+    """
+    ends = subprocess.PIPE if pipes else subprocess.DEVNULL
+    try:
+        with open(os.devnull if log is None else log, "ab") as errors:
+            return Outsider(
+                command,
+                cwd=folder,
+                stdin=ends,
+                stdout=ends,
+                stderr=subprocess.STDOUT if merged else errors,
+                bufsize=0,
+            )
+    except (OSError, ValueError) as error:
+        subject = f"command {shown(shlex.join(command))} cannot be run"
+        if isinstance(error, OSError) and log is not None and error.filename == str(log):
+            subject = f"file {path_text(log)} cannot be written"
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise InputError(f"{subject}: {reason}") from None
+
+
+def command_words(command: str) -> list[str]:
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise InputError(f"command {shown(command)} cannot be run: {error}") from None
+    if not words:
+        raise InputError(f"command {shown(command)} cannot be run: it has no words")
+    return words
 
 
 def _listening(host: str, port: int) -> socket.socket:
@@ -297,16 +486,7 @@ def _is_over(deadline: float | None) -> bool:
 
 
 def _is_ready(files: Sequence[int], event: int, deadline: float | None) -> bool:
-    """Wait for an event on one of several file descriptors.
-
-    Args:
-        files: the file descriptors.
-        event: ``select.POLLIN`` or ``select.POLLOUT``: to be readable or writable.
-        deadline: time at which to give up; None: wait without limit.
-
-    Returns:
-        Whether the event came before the deadline.
-    """
+    """Wait for an event on one of several file descriptors; return whether it came before the deadline."""
     poller = select.poll()
     for file in files:
         poller.register(file, event)
@@ -316,3 +496,22 @@ def _is_ready(files: Sequence[int], event: int, deadline: float | None) -> bool:
             return True
         if left < _LONGEST_WAIT:
             return False
+
+
+def _peak_mib(process: int) -> float:
+    try:
+        status = Path(f"/proc/{process}/status").read_text(encoding="ascii", errors="replace")
+        return int(status.split("VmHWM:")[1].split()[0]) / 1024
+    except (OSError, IndexError, ValueError):
+        return 0.0
+
+
+def _cpu_seconds(process: int) -> float:
+    try:
+        fields = (
+            Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2]
+        )
+        user, system = fields.split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError):
+        return 0.0

@@ -1,10 +1,12 @@
 """A `Contest` is a person's game against a stored strategy: it deals, plays the strategy, and reviews decisions.
 
-`GameContest` is a game against a bot for a whole game; `spewy.match.spot_contest` has games in solved spots.
+`GameContest` is a game against a bot for a whole game; `spewy.match.spot_contest` has games in solved spots. The module
+also reads and writes actions in words.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
@@ -12,17 +14,29 @@ from typing import Protocol, runtime_checkable
 from buckets.cards import cards_name
 from solvers.tree import Floats
 from spewy.bot.bot import Mix, Reveals
+from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS, Unit
 from spewy.game.betting import Betting
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
+from spewy.game.lines import ACTION_WORDS, action_words, wrong_word
 from spewy.match.aivat import estimate
-from spewy.match.cards import Dealt, deals, hand_seed
 from spewy.match.hand_review import Decided, review_player
-from spewy.match.opponents import opponent
+from spewy.match.opponents import opponent, pot_raise
 from spewy.match.seat import Seat
-from spewy.match.table import Fault, Played, Step, Table, decisions, look_ahead
-from spewy.match.words import HELP, action_text, parse_words, words_text
+from spewy.match.table import Dealt, Fault, Played, Step, Table, deals, decisions, hand_seed, look_ahead
+
+HELP = """fold, check, call
+bet 300    bet so that you have put 300 chips into the pot in this hand
+raise 300  raise so that you have put 300 chips into the pot in this hand
+bet, raise without an amount: by the pot; in a limit game by the fixed amount
+all-in     bet all of your chips
+f, x, c, b, a are short for fold, check, check or call, bet and all-in, r for bet or raise; an empty line checks if that
+is free"""
+
+_WORDS = re.compile(r"(all[\s-]?in|[a-z]+)\s*(?:to\s+)?([0-9]*)")
+_MOST_DIGITS = 18
+_VERBS = {"all-in": "goes all-in"}
 
 
 @dataclass(frozen=True)
@@ -111,19 +125,11 @@ class Contest(Protocol):
         ...
 
     def read(self, hand: Hand, text: str) -> str:
-        """Convert a person's words to a legal ACPC action.
-
-        Raises:
-            InputError: the words mean no action that can be played.
-        """
+        """Convert a person's words to a legal ACPC action."""
         ...
 
     def check(self, hand: Hand, action: str) -> None:
-        """Check that the person can play an ACPC action.
-
-        Raises:
-            InputError: the action is not legal, or the strategy has no answer to it.
-        """
+        """Check that the person can play an ACPC action."""
         ...
 
     def told(self, hand: Hand, action: str) -> str:
@@ -178,11 +184,9 @@ class GameContest:
 
     @property
     def game(self) -> Game:
-        """The rules of the game that the bot plays."""
         return self._bot.game
 
     def new_hand(self, number: int, person: int) -> tuple[Table, str]:
-        """Deal the next hand; return its table, and the person's position and cards in words."""
         dealt = next(self._deals)
         self._hand_seed, self._revealed = hand_seed(self._seed, number), {}
         table = Table(self.game, dealt)
@@ -191,11 +195,9 @@ class GameContest:
         return table, f"{place}, with {cards_name(dealt.hole[person])}"
 
     def round_name(self, t: int) -> str:
-        """Return the name of round ``t``."""
         return self.game.round_names[t]
 
     def in_order(self, board: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the public cards with the cards of each round sorted."""
         return self.game.board_order(board)
 
     def act(self, hand: Hand) -> str:
@@ -214,19 +216,15 @@ class GameContest:
         return Choices(actions, texts, words_text(betting), bounds)
 
     def read(self, hand: Hand, text: str) -> str:
-        """Convert a person's words to an ACPC action by `spewy.match.words.parse_words`."""
         return parse_words(hand.betting, text)
 
     def check(self, hand: Hand, action: str) -> None:
-        """Raise an `InputError` if an ACPC action is not legal."""
         hand.apply(action)
 
     def told(self, hand: Hand, action: str) -> str:
-        """Describe an action in words, such as ``raises to 300``."""
         return action_text(hand.betting, action)
 
     def won(self, hand: Hand, person: int) -> float:
-        """Return the chips that the person has won in a finished hand; a loss is negative."""
         return hand.net()[person]
 
     def judge(self, hand: Hand, person: int, *, failed: bool) -> Judged:
@@ -242,18 +240,10 @@ class GameContest:
         return Judged(review.decisions, review.opponent_range, chips if person == 0 else -chips)
 
     def end(self, hand: Hand, person: int) -> None:
-        """Tell the bot that the hand is over."""
         self._bot.hand_over(hand.seen_by(1 - person))
 
     def _strategies(self, public: Hand, person: int) -> tuple[Mix | None, dict[str, Mix]]:
-        """Return the bot's strategy at a decision, and its strategies at states that may follow, by line.
-
-        If the bot fails, the strategy is None, and there are no further strategies.
-
-        Args:
-            public: the hand at the decision, without hole cards.
-            person: player number of the person.
-        """
+        """Return the bot's strategy at a decision, and its strategies at states that may follow, by line."""
         try:
             mix = self._bot.strategy(public)
             return mix, look_ahead(self._seats[person], public, mix)
@@ -282,8 +272,98 @@ class GameContest:
 
 
 def _infinitive(betting: Betting, action: str) -> str:
-    """Describe an action as a choice, in the infinitive: ``raise to 300``, not ``raises to 300``; or ``all-in``."""
+    """Describe an action in the infinitive: ``raise to 300``, not ``raises to 300``; or ``all-in``."""
     if action[1:] and betting.to_act is not None and int(action[1:]) >= betting.stack(betting.to_act):
         return f"all-in {action[1:]}"
     word, _, rest = action_text(betting, action).partition(" ")
     return f"{word.removesuffix('s')} {rest}".rstrip()
+
+
+def parse_words(betting: Betting, text: str) -> str:
+    """Convert a person's words to an ACPC action.
+
+    >>> from spewy.game.gamefile import load_game
+    >>> start = Betting.start(load_game("holdem.nolimit.2p.reverse_blinds"))
+    >>> [parse_words(start, words) for words in ("Call", "raise to 250", "r300", "r", "all-in", "f")]
+    ['c', 'r250', 'r300', 'r300', 'r20000', 'f']
+    """
+    text = text.strip()
+    match = _WORDS.fullmatch(text.lower() or "x")
+    word, digits = (re.sub(r"\W", "", match[1]), match[2]) if match else ("", "")
+    kinds = ACTION_WORDS.get(word, ())
+    verb = _verb(betting)
+    if verb in kinds:
+        action = _raise(betting, verb, text, digits)
+    elif digits:
+        action = ""
+    elif kinds == ("allin",) and not betting.game.limit:
+        action = f"r{(betting.raise_bounds() or (0, 0))[1]}"
+    elif ("call" if betting.can_fold else "check") in kinds:
+        action = "c"
+    else:
+        action = "f" if kinds == ("fold",) else ""
+    try:
+        betting.apply(action)
+    except InputError:
+        must_call = kinds == ("check",) and betting.can_fold
+        why = "there is a bet to call" if must_call else wrong_word(text, verb == "raise")
+        hint = f"; {why}" if why else "" if action else ", or ? for help"
+        raise InputError(f"{shown(text)}: expected {words_text(betting)}{hint}") from None
+    return action
+
+
+def words_text(betting: Betting) -> str:
+    """Return the words that the player to act may use, such as ``fold, call, raise 200 to 20000``."""
+    parts = ["fold", "call"] if betting.can_fold else ["check"]
+    bounds, verb = betting.raise_bounds(), _verb(betting)
+    if bounds is not None:
+        parts.append(verb if betting.game.limit else f"{verb} {bounds[0]} to {bounds[1]}")
+    return ", ".join(parts)
+
+
+def action_text(before: Betting, action: str) -> str:
+    """Describe in words an action at a state of the betting.
+
+    >>> from spewy.game.gamefile import load_game
+    >>> start = Betting.start(load_game("holdem.nolimit.2p.reverse_blinds"))
+    >>> action_text(start, "c"), action_text(start.apply("c"), "c"), action_text(start, "r250")
+    ('calls', 'checks', 'raises to 250')
+    """
+    if action == "f":
+        return "folds"
+    if action == "c":
+        return "calls" if before.can_fold else "checks"
+    total, highest = max(before.apply(action).spent), max(before.spent)
+    return f"raises to {total}" if _verb(before) == "raise" else f"bets {total - highest} (to {total})"
+
+
+def label_text(label: str) -> str:
+    """Describe an action by its label in a solved tree, whose amounts count from the start of the round.
+
+    >>> [label_text(label) for label in ("Check", "Bet(120)", "Raise(336)", "AllIn(900)")]
+    ['checks', 'bets 120', 'raises to 336', 'goes all-in 900']
+    """
+    verb, _, amount = action_words(label).partition(" ")
+    return f"{_VERBS.get(verb, f'{verb}s')} {amount}".rstrip()
+
+
+def _verb(betting: Betting) -> str:
+    """Return "raise" if there is a bet in this round, such as a blind; otherwise "bet"."""
+    has_bet = betting.can_fold or (betting.round == 0 and not betting.game.has_antes)
+    return "raise" if has_bet else "bet"
+
+
+def _raise(betting: Betting, verb: str, text: str, digits: str) -> str:
+    if betting.game.limit:
+        if digits:
+            raise InputError(f"{shown(text)}: type {verb} alone, since the game has fixed amounts")
+        return "r"
+    if digits:
+        return f"r{int(digits[: _MOST_DIGITS + 1])}"
+    least, most = betting.raise_bounds() or (0, 0)
+    total = pot_raise(betting, 1.0) if most else 0
+    if least < total == most:
+        raise InputError(
+            f"{shown(text)}: by the pot you would be all-in; type all-in, or {verb} and an amount"
+        )
+    return f"r{total}"

@@ -77,17 +77,14 @@ class Entrant:
 
     @property
     def name(self) -> str:
-        """The bot's name in tables and logs."""
         return self.called or self._own_name
 
     @property
     def word(self) -> str:
-        """The word that specifies the bot, without ``NAME=``."""
         return f"{self.kind}:{self.value}" if self.kind in WITH_COLON else self.value
 
     @property
     def is_solved(self) -> bool:
-        """Whether the bot plays from the folder of a solve."""
         return self.kind in ("folder", "stored")
 
     @property
@@ -106,15 +103,10 @@ class Entrant:
 
         A bot from a folder has its saved strategy (`spewy.look.folder.solve_identity`) and all of its options. Any
         other bot has its word only: a program, or a client at a port, can change without a sign.
-
-        Raises:
-            InputError: the folder holds a batch, or no saved strategy.
-            lockers.LockerError: the folder holds no lockers, or damaged ones.
         """
         if not self.is_solved:
             return {"bot": self.word}
-        from spewy.look.boards import require_one_solve
-        from spewy.look.folder import solve_identity
+        from spewy.look.folder import require_one_solve, solve_identity
 
         require_one_solve(self.value)
         return {"bot": self.kind, **solve_identity(self.value), **self._options_in_matches.to_json()}
@@ -130,15 +122,10 @@ class Entrant:
         """Open the bot for one run of a match.
 
         Args:
-            game: the game to play.
             other: the opponent, if it is open already.
             begun: number of hands of the run that were played before.
             seconds: seconds that a program may take for each answer; None: no limit.
             log: file to which a program's stderr is appended.
-
-        Raises:
-            InputError: the bot cannot be opened, or plays another game.
-            PeerError: a program does not connect, or uses another version of the protocol.
         """
         if self.kind == "rule":
             return opponent(self.value, game)
@@ -150,14 +137,10 @@ class Entrant:
         return RemoteBot(game, self.name, command, port, seconds, begun, log)
 
     def game(self) -> Game:
-        """Return the game of the strategy in the bot's folder.
-
-        Raises:
-            InputError: the folder holds a batch, or no strategy of a whole game.
-        """
+        """Return the game of the strategy in the bot's folder."""
         from spewy.bot.agent import bot_of  # this import loads the solvers
         from spewy.bot.options import Options
-        from spewy.look.boards import require_one_solve
+        from spewy.look.folder import require_one_solve
 
         require_one_solve(self.value)
         with bot_of(self.value, Options(resolve="never")) as bot:
@@ -165,7 +148,6 @@ class Entrant:
 
     @property
     def _own_name(self) -> str:
-        """The name of a bot to which the user gave no name; it follows from the word that specifies the bot."""
         match self.kind:
             case "folder":
                 return plain_name(Path(self.value).resolve().name or "folder")
@@ -191,7 +173,7 @@ class Entrant:
 
     def _from_folder(self, game: Game) -> Bot:
         from spewy.bot.agent import open_bot  # this import loads the solvers
-        from spewy.look.boards import require_one_solve
+        from spewy.look.folder import require_one_solve
 
         require_one_solve(self.value)
         bot = open_bot(self.value, self._options_in_matches)
@@ -225,16 +207,12 @@ def parse_entrant(
 
     Args:
         text: the word, with ``NAME=`` or without.
-        options: options of a bot that plays from a folder; None: the defaults of `Options`.
         rules: names of the rules that are allowed.
         kinds: other kinds of bots that are allowed.
         base: folder at which relative paths begin.
 
     >>> parse_entrant("mine=cmd:python3 bots/deep.py").name, parse_entrant("equity").kind
     ('mine', 'rule')
-
-    Raises:
-        InputError: the word specifies no bot of an allowed kind.
     """
     called, word = parse_named(text, base)
     kind, colon, value = word.partition(":")
@@ -264,9 +242,6 @@ def parse_named(text: str, base: Path = Path()) -> tuple[str | None, str]:
 
     >>> parse_named("mine=cmd:./bot.sh x=1"), parse_named("cmd:./bot.sh x=1")
     (('mine', 'cmd:./bot.sh x=1'), (None, 'cmd:./bot.sh x=1'))
-
-    Raises:
-        InputError: the name is too long, or no word follows ``NAME=``.
     """
     match = _NAMED.fullmatch(text)
     if match is None or exists(base / text):
@@ -314,7 +289,6 @@ def apart(first: str, second: str) -> tuple[str, str]:
 
 
 def same_rules(first: Game, second: Game) -> bool:
-    """Whether two games are equal except for their names."""
     return format_game(first) == format_game(second)
 
 
@@ -325,22 +299,13 @@ def shipped(game: Game) -> Game:
 
 
 def _folder(text: str, path: Path) -> Path:
-    """Return the path of a folder that the word ``text`` of a bot names.
-
-    Raises:
-        InputError: there is no such folder.
-    """
     if not path.is_dir():
         raise InputError(f"bot {shown(text)}: expected a folder, and {path_text(path)} is none")
     return path
 
 
 def _is_sound(kind: str, value: str) -> bool:
-    """Whether the value after the colon of a bot's word has the right form for the kind of bot.
-
-    Raises:
-        InputError: Local Best Response has no such setting.
-    """
+    """Whether the value after the colon of a bot's word has the right form for the kind of bot."""
     if kind == "lbr":
         from spewy.match.lbr import lbr_setting
 
@@ -351,11 +316,7 @@ def _is_sound(kind: str, value: str) -> bool:
 
 
 def _script(words: Iterator[str]) -> str | None:
-    """Name of the script or module that a Python command runs, or None if it runs neither.
-
-    Args:
-        words: words of the command after ``python``.
-    """
+    """Name of the script or module that a Python command runs, or None if it runs neither."""
     for word in words:
         if word == "-m":
             return next(words, None)

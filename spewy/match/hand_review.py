@@ -61,7 +61,6 @@ class Decided:
 
     @property
     def frequency(self) -> float | None:
-        """Frequency of the played action in the strategy; None if the player's cards are unknown."""
         if self.frequencies is None:
             return None
         return dict(zip(self.actions, self.frequencies, strict=True)).get(self.action, 0.0)
@@ -85,14 +84,9 @@ def decided_in_spot(spot: Spot, public: Hand, action: str, player: int, own: Hol
     """Compare one decision in a solved spot with the strategy, by the exact EVs of the solve.
 
     Args:
-        spot: the spot.
         public: a hand of the spot's game before the decision, without hole cards.
         action: the action of the spot's tree that was played.
-        player: the player who acted.
         own: the player's cards; None: unknown.
-
-    Raises:
-        InputError: the player cannot have the cards.
     """
     line, board = public.betting.line, spot.in_order(public.board)
     if own is None:
@@ -117,9 +111,6 @@ def review_player(strategy: Reveals, hand: Hand, player: int, seed: int = 0) -> 
     """Review one player's decisions in a finished hand, and follow the opponent's range to the end of the hand.
 
     Args:
-        strategy: the strategy to compare with.
-        hand: the hand with the player's hole cards.
-        player: number of the player.
         seed: seed of the random final boards for equities before the flop, and of the strategy's random choices.
     """
     reviewed = _Hand(strategy, hand, seed)
@@ -131,24 +122,12 @@ def review_player(strategy: Reveals, hand: Hand, player: int, seed: int = 0) -> 
 def review_hand(
     strategy: Reveals, hand: Hand, players: Sequence[int] = (0, 1), seed: int = 0
 ) -> Iterator[Decided]:
-    """Review the decisions of some players in a finished hand, one decision after another.
-
-    Args:
-        strategy: the strategy to compare with.
-        hand: the hand with all known hole cards.
-        players: numbers of the players to review.
-        seed: seed of the random final boards for equities before the flop, and of the strategy's random choices.
-    """
+    """Review the decisions of some players in a finished hand, one decision after another."""
     yield from _Hand(strategy, hand, seed).decisions(players)
 
 
 class _Hand:
     """The review of one hand, with a cache of the strategy at its decisions.
-
-    Args:
-        strategy: the strategy to compare with.
-        hand: the hand with all known hole cards.
-        seed: seed of the random final boards, and of the strategy's random choices.
 
     Attributes:
         ranges: both players' ranges, each ``[hand of the deck]``, after the decisions that `decisions` has
@@ -162,10 +141,6 @@ class _Hand:
         self.ranges: list[Floats] = [np.ones(len(self.deck)), np.ones(len(self.deck))]
 
     def decisions(self, players: Sequence[int]) -> Iterator[Decided]:
-        """Yield the reviews of some players' decisions.
-
-        Afterwards `ranges` holds both ranges after the last decision of the hand.
-        """
         player = 0 if self.hand.hole[0] is not None else 1
         start = Hand.start(self.hand.game, self.hand.hole).seen_by(player)
         self.strategy.new_hand(start, player, self.seed)
@@ -178,14 +153,7 @@ class _Hand:
             ranges[player_to_act] = ranges[player_to_act] * self.frequencies(public).get(action, 0.0)
 
     def decided(self, public: Hand, action: str, player: int, other: Floats) -> Decided:
-        """Compare one decision with the strategy.
-
-        Args:
-            public: the hand before the decision, without hole cards.
-            action: the action that was played.
-            player: the player who acted.
-            other: the opponent's range, ``[hand of the deck]``.
-        """
+        """Compare one decision with the strategy; ``other`` is the opponent's range, ``[hand of the deck]``."""
         mix, own = self.mix(public), self.hand.hole[player]
         line, board = public.betting.line, public.game.board_order(public.board)
         if own is None:
@@ -212,26 +180,17 @@ class _Hand:
         )
 
     def mix(self, public: Hand) -> Mix:
-        """Return the strategy at a decision; it is cached."""
         key = f"{public.betting.line} {public.board}"
         if key not in self.mixes:
             self.mixes[key] = self.strategy.strategy(public)
         return self.mixes[key]
 
     def frequencies(self, public: Hand) -> Mapping[str, Floats]:
-        """Return the frequencies of each action at a decision, as an array ``[hand of the deck]``."""
         return by_action(self.mix(public), len(self.deck))
 
 
 class _Pairs:
-    """Chips that one hand wins against each other hand, if nobody bets after the current round.
-
-    Args:
-        reviewed: the review of the hand, which provides the strategy.
-        player: the player with the hand.
-        own: cards of the hand.
-        board: public cards.
-    """
+    """Chips that one hand of a player wins against each other hand, if nobody bets after the current round."""
 
     def __init__(self, reviewed: _Hand, player: int, own: Sequence[int], board: tuple[int, ...]) -> None:
         self.reviewed, self.player = reviewed, player
@@ -252,11 +211,7 @@ class _Pairs:
         return self.of(replace(public, betting=betting))
 
     def of(self, public: Hand) -> Floats:
-        """Return the chips won in the whole hand if both players follow the strategy from a decision on.
-
-        Returns:
-            Chips ``[opponent's hand of the deck]``.
-        """
+        """Return the chips won in the whole hand, as in `after`, if both follow the strategy from a decision on."""
         is_own = public.to_act == self.player
         out = np.zeros(len(self.margin))
         for action, frequencies in self.reviewed.frequencies(public).items():

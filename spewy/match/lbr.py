@@ -47,7 +47,6 @@ class Setting:
     rounds: tuple[str, ...]
 
     def allowed(self, t: int) -> str:
-        """Letters of the actions that are allowed in round ``t``."""
         return self.rounds[min(t, len(self.rounds) - 1)]
 
 
@@ -65,18 +64,14 @@ SETTINGS = {
 
 
 def lbr_setting(name: str) -> Setting:
-    """Return the LBR setting with a name, such as "fcpa"; the names are the keys of `SETTINGS`.
-
-    Raises:
-        InputError: no setting has this name.
-    """
+    """Return the LBR setting with a name, such as "fcpa"; the names are the keys of `SETTINGS`."""
     if name not in SETTINGS:
         raise InputError(f"LBR setting: expected one of {', '.join(SETTINGS)}, found {shown(name)}")
     return SETTINGS[name]
 
 
 class Lbr:
-    """Local Best Response as a bot: a `spewy.bot.bot.Reveals`.
+    """Local Best Response as a bot: a `spewy.bot.bot.Foreseeable`.
 
     Args:
         other: the opponent, which reveals its strategy.
@@ -96,16 +91,13 @@ class Lbr:
 
     @property
     def game(self) -> Game:
-        """The rules of the game."""
         return self.other.game
 
     def new_hand(self, hand: Hand, seat: int, seed: int) -> None:
-        """Begin a hand as player ``seat``; the opponent's range contains all hands, and ``seed`` is unused."""
         del hand, seed
         self._seat, self._ranges, self._known = seat, {}, {}
 
     def act(self, hand: Hand) -> str:
-        """Return the action with the highest value for LBR's own cards."""
         own = hand.hole[self._seat]
         assert own is not None
         mix = self.strategy(replace(hand, hole=(None, None)))
@@ -136,10 +128,10 @@ class Lbr:
         return out
 
     def hand_over(self, hand: Hand) -> None:
-        """Ignore the end of a hand."""
+        pass
 
     def close(self) -> None:
-        """Release nothing; the opponent is closed by its owner."""
+        pass  # the opponent is closed by its owner
 
     def _best(self, public: Hand) -> Mix:
         actions = tuple(self._actions(public.betting))
@@ -157,14 +149,9 @@ class Lbr:
         return best
 
     def _values(self, public: Hand, action: str, weights: Floats) -> Floats:
-        """Return the value of an action in chips for each hand of the deck, compared with a fold now.
+        """Return the chips ``[hand of the deck]`` of an action against the opponent's range, compared with a fold now.
 
-        A hand's values are sums over the opponent's range, not means; this does not change which action is best.
-
-        Args:
-            public: the state of the decision.
-            action: an action that LBR may take.
-            weights: the opponent's range, ``[hand of the deck]``.
+        A hand's values are sums over the range, not means; this does not change which action is best.
         """
         if action == "f":
             return np.zeros(len(weights))
@@ -181,14 +168,7 @@ class Lbr:
         return folds * pot + self._won(public, weights - folding, pot + more, asked + more)
 
     def _won(self, public: Hand, weights: Floats, pot: float, asked: float) -> Floats:
-        """Return the chips that each hand of the deck wins by paying ``asked`` into the pot, compared with a fold.
-
-        Args:
-            public: the state of the decision.
-            weights: the opponent's range against which the hands are compared, ``[hand of the deck]``.
-            pot: chips in the pot before the payment.
-            asked: chips to pay.
-        """
+        """Return the chips ``[hand of the deck]`` of paying ``asked`` into the pot, compared with a fold."""
         odds = board_odds(self.game, public.board)
         # With equity (1 + lead) / 2 the hand wins the pot, or loses what is asked.
         return (odds.ahead(weights) * (pot + asked) + odds.met(weights) * (pot - asked)) / 2
@@ -209,13 +189,7 @@ class Lbr:
 
 
 def _totals(letters: str, betting: Betting, bounds: tuple[int, int]) -> Iterator[int]:
-    """Yield the bets that the letters of a setting allow, each as a total: the player's chips put in after the bet.
-
-    Args:
-        letters: letters of the actions that are allowed in the round.
-        betting: the betting before the bet.
-        bounds: smallest and largest legal total of a bet.
-    """
+    """Yield the bets that the letters of a setting allow, each as a total: the player's chips put in after the bet."""
     low, high = bounds
     if "p" in letters:
         highest = max(betting.spent)

@@ -11,7 +11,7 @@ complete as soon as the log has its ``STATE`` line:
 - ``# sources HAND:PLAYER:SOURCE TIMES, ...``: number of a player's decisions from each source, such as
   ``stored`` (the stored strategy) or ``re-solved``;
 - ``# spent HAND:PLAYER:ROUND SECONDS STAGE SECONDS ..., ...``: each decision's round and time,
-  in total and for each stage of its re-solve (`spewy.bot.spent`);
+  in total and for each stage of its re-solve (`spewy.bot.tally`);
 - ``# failure HAND:PLAYER:REASON: TEXT``: a decision or re-solve that failed.
 """
 
@@ -25,8 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spewy.bot.spent import parse_spent
-from spewy.bot.tally import SOURCES, Failure, Tally
+from spewy.bot.tally import SOURCES, Failure, Tally, parse_spent
 from spewy.errors import InputError, one_line, path_text, short, shown
 from spewy.game.gamefile import Game
 from spewy.match.acpc_text import MOST_TOLD, LoggedHand, parse_logged
@@ -43,16 +42,7 @@ _FAILURE = re.compile(r"([01]):([A-Za-z0-9_]{1,100}): (.*)")
 
 
 def read_log(game: Game, lines: Iterable[str], subject: str = "log") -> Iterator[LoggedHand]:
-    """Yield the hands of a log; comments and scores are skipped.
-
-    Args:
-        game: the game that was played.
-        lines: lines of the log.
-        subject: first words of error messages.
-
-    Raises:
-        InputError: a line is no hand, or its hand is impossible in the game.
-    """
+    """Yield the hands of a log; comments and scores are skipped. Error messages begin with ``subject``."""
     for number, line in hand_lines(lines):
         try:
             yield parse_logged(game, line)
@@ -77,12 +67,7 @@ def has_head(text: str, head: str, subject: str) -> bool:
     """Whether a log begins with its head; false for an empty log, and for a log that ends within the head.
 
     Args:
-        text: text of the log.
         head: the head, with a line `bot_line` for each bot that plays now.
-        subject: how error messages begin.
-
-    Raises:
-        InputError: the log has another head.
     """
     if text.startswith(head):
         return True
@@ -200,14 +185,7 @@ class RunLog:
     seconds: float | None = None
 
     def begin(self) -> int:
-        """Start a new log, or remove an incomplete hand from the end of an existing log.
-
-        Returns:
-            The number of hands in the log.
-
-        Raises:
-            InputError: the log belongs to another run.
-        """
+        """Start a new log, or remove an incomplete hand from the end of a log; return its number of hands."""
         text = self._whole() or self._head
         replace_text(self.path, text)
         return len(_WHOLE.findall(text))
@@ -216,7 +194,6 @@ class RunLog:
         """Append a finished hand to the log, with its comments.
 
         Args:
-            number: number of the hand.
             played: the hand with its faults and tallies.
             names: names of the bots, in the order of the players of this hand.
             aivat: AIVAT's estimate of the chips that player 0 won; None: there is no estimate.
@@ -245,28 +222,14 @@ class RunLog:
         self._append(f"SCORE:{totals[0]}|{totals[1]}:{'|'.join(self.names)}\n")
 
     def count(self) -> int:
-        """Return the number of complete hands in the log.
-
-        Raises:
-            InputError: the log belongs to another run.
-        """
         return len(_WHOLE.findall(self._whole()))
 
     @property
     def ended(self) -> bool:
-        """Whether the log has its last line, the score.
-
-        Raises:
-            InputError: the log belongs to another run.
-        """
+        """Whether the log has its last line, the score."""
         return self._whole() != "" and _SCORE.search(self._text()) is not None
 
     def read(self) -> RunRead:
-        """Read the whole log.
-
-        Raises:
-            InputError: the log is damaged, or belongs to another run.
-        """
         text, subject = self._whole(), f"log {path_text(self.path)}"
         records = tuple(read_log(self.game, text.splitlines(), subject))
         for number, record in enumerate(records):
@@ -302,11 +265,7 @@ class RunLog:
         return read_text(self.path, f"log {path_text(self.path)}") if exists(self.path) else ""
 
     def _whole(self) -> str:
-        """Return the log up to its last complete hand; empty if it is missing, or has no hand and may begin anew.
-
-        Raises:
-            InputError: the log belongs to another run.
-        """
+        """Return the log up to its last complete hand; empty if it is missing, or has no hand and may begin anew."""
         text, head = self._text(), self._head
         if not _WHOLE.search(text) and text.startswith(head.partition("\n")[0]):
             return ""  # a bot that could not be started may be mended
@@ -360,11 +319,9 @@ def _hand_spent(number: int, text: str, subject: str) -> HandTally:
 
 
 def _sources(text: str) -> list[list[str]]:
-    """Split the text of a ``# sources`` comment into pairs of a source and a number."""
     return [each.rsplit(" ", 1) for each in text.split(", ")]
 
 
 def _has_equal(text: str) -> bool:
-    """Whether the text of a ``# sources`` comment names a source twice."""
     names = [source for source, _ in _sources(text)]
     return len(set(names)) < len(names)

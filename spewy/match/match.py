@@ -4,11 +4,15 @@ A *run* is the sequence of hands with the cards of one seed and fixed seats. It 
 is appended. The seed, the number of the hand and the bot's position determine all random choices of a bot in the hand.
 So an interrupted run continues from its log with the hands that it would have had, if its bots learn nothing from hand
 to hand.
+
+`play_runs` plays several runs in parallel, also those of competitions. There a run is a generator that plays hands or
+matches. After each hand or match it yields how many it has played, and can be interrupted; a new generator continues
+from the run's log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -24,19 +28,27 @@ from spewy.bot.options import Options
 from spewy.bot.tally import Tally
 from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game, load_game
+from spewy.learn.engine import Stop
 from spewy.match.acpc_text import LoggedHand
 from spewy.match.aivat import estimate
-from spewy.match.cards import MOST_SEED, Dealt, deals
 from spewy.match.entrant import Entrant, apart, parse_entrant, shipped
 from spewy.match.log import RunLog, RunRead
-from spewy.match.runs import Watcher, play_runs
 from spewy.match.score import Result, Score
 from spewy.match.seat import Seat
-from spewy.match.table import Played, play_hand
-from spewy.system.clock import MOST_SECONDS
-from spewy.system.scratch import scratch_folder
+from spewy.match.table import MOST_SEED, Dealt, Played, deals, play_hand
+from spewy.system.folders import scratch_folder
+from spewy.system.interrupts import interruptible
+from spewy.system.processes import LocalPool, Parent
+from spewy.system.tools import MOST_SECONDS
 
 MOST_HANDS = 10**7
+
+_MakesRun = Callable[..., Generator[int]]
+"""Function that makes a run; worker processes must be able to import the function."""
+Watcher = Callable[[int, int], None]
+"""Function that is called with the number of hands or matches played so far, and the number of all of them."""
+ENDING = "the command ends after the hands that are being played; Ctrl-C again ends it at once"
+"""Line that the first Ctrl-C prints."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +121,6 @@ class Run:
 
     @property
     def file_name(self) -> str:
-        """Name of the run's log."""
         return f"seed-{self.seed}{'-swapped' if self.swapped else ''}.log"
 
     def seat(self, entrant: int) -> int:
@@ -153,8 +164,6 @@ def play_match(
         options: keyword arguments of `spewy.open_bot` for bots from folders, such as ``resolve``.
 
     Raises:
-        InputError: a word specifies no bot, the folder has hands of another match or of other bots (another strategy or
-            other options), or an argument is unknown, out of range or without effect.
         BotError: a bot from a folder, or a rule, raised an unexpected exception.
     """
     bots_options = Options.of(**options)
@@ -183,9 +192,6 @@ def match_of(
 
     If ``options`` leaves the number of threads open, the runs that are played at the same time share the cores. The
     number is fixed here, so that a match that continues has the same bots in all its hands.
-
-    Raises:
-        InputError: as in `play_match`.
     """
     one, other = parse_entrant(str(first), options), parse_entrant(str(second), options)
     match = Match(game_of(game, (one, other)), (one, other), hands, seeds, aivat, seconds)
@@ -197,11 +203,7 @@ def match_of(
 
 
 def game_of(name: str | Path | None, entrants: Sequence[Entrant]) -> Game:
-    """Return the named game, or without a name the game of the first bot that is a folder.
-
-    Raises:
-        InputError: there is no such game; or there is no name, and no bot is a folder.
-    """
+    """Return the named game, or without a name the game of the first bot that is a folder."""
     if name is not None:
         return load_game(str(name))
     for entrant in entrants:
@@ -213,17 +215,10 @@ def game_of(name: str | Path | None, entrants: Sequence[Entrant]) -> Game:
 def run_match(
     match: Match, folder: Path, watcher: Watcher = lambda done, total: None, workers: int | None = None
 ) -> Score:
-    """Play or continue a match; Ctrl-C ends it after the current hands.
+    """Play or continue a match, with its logs in ``folder``; Ctrl-C ends it after the current hands.
 
     Args:
-        match: the match to play.
-        folder: folder of the logs.
-        watcher: called with the number of played hands and the number of all hands.
         workers: number of processes, if both bots can play several runs at the same time; None: one for each core.
-
-    Raises:
-        InputError: the folder holds another match, or a bot cannot be opened.
-        BotError: a bot from a folder, or a rule, raised an unexpected exception.
     """
     folder.mkdir(parents=True, exist_ok=True)
     counts = {run: _log(match, run, folder).count() for run in match.runs}
@@ -240,11 +235,7 @@ def runs_to_play(match: Match, folder: Path) -> list[Run]:
 
 
 def score(match: Match, folder: Path) -> Score:
-    """Compute the score of a match from its logs; the match may be incomplete.
-
-    Raises:
-        InputError: the logs are damaged, or belong to another match.
-    """
+    """Compute the score of a match from its logs; the match may be incomplete."""
     results, faults, tallies = list[Result](), (list[str](), list[str]()), (list[Tally](), list[Tally]())
     for run in match.runs:
         log = _log(match, run, folder).read()
@@ -266,11 +257,6 @@ def score(match: Match, folder: Path) -> Score:
 
 
 def records(match: Match, folder: Path) -> Iterator[LoggedHand]:
-    """Yield all hands in the logs of a match, run by run.
-
-    Raises:
-        InputError: the logs are damaged, or belong to another match.
-    """
     for run in match.runs:
         yield from _log(match, run, folder).read().records
 
@@ -288,8 +274,6 @@ def play_run(match: Match, run: Run, folder: Path) -> Generator[int]:
 
 
 class _Seats:
-    """The two bots of a run, opened and each in its seat."""
-
     def __init__(self, match: Match, run: Run, folder: Path, begun: int) -> None:
         self._match, self._run = match, run
         first, second = (
@@ -304,11 +288,7 @@ class _Seats:
         return (pair[0], pair[1]) if first == 0 else (pair[1], pair[0])
 
     def play(self, number: int, dealt: Dealt) -> tuple[Played, float | None]:
-        """Play hand ``number``.
-
-        Returns:
-            The hand, and the estimate of player 0's chips without luck; None if there is no estimate.
-        """
+        """Return the played hand, and the estimate of player 0's chips without luck; None: there is no estimate."""
         match, first = self._match, self._run.position(0, number)
         seats = (self._seats[first], self._seats[1 - first])
         seeds = [int(word) for word in np.random.SeedSequence((self._run.seed, number)).generate_state(2)]
@@ -317,19 +297,12 @@ class _Seats:
         return played, estimate(played, reveals) if match.aivat and any(reveals) else None
 
     def close(self) -> None:
-        """Close both bots."""
         for seat in self._seats:
             seat.close()
 
 
 def _opened(match: Match, folder: Path, begun: int) -> tuple[Bot, Bot]:
-    """Open both bots of a run, first the bot whose strategy the other bot needs.
-
-    Args:
-        match: specification of the match.
-        folder: folder of the logs, to which programs write their stderr.
-        begun: number of hands of the run that were played before.
-    """
+    """Open both bots of a run, first the bot whose strategy the other bot needs."""
     order = (1, 0) if match.entrants[0].needs_other else (0, 1)
     if all(entrant.needs_other for entrant in match.entrants):
         names = " and ".join(entrant.name for entrant in match.entrants)
@@ -360,3 +333,74 @@ def _log(match: Match, run: Run, folder: Path) -> RunLog:
     return RunLog(
         folder / run.file_name, match.game, match.hands, run.seed, seats, bots, match.aivat, match.seconds
     )
+
+
+def play_runs(
+    run: _MakesRun,
+    tasks: Sequence[tuple[Any, ...]],
+    watcher: Watcher,
+    total: int,
+    workers: int | None,
+    done: Sequence[int] = (),
+) -> None:
+    """Play runs to their ends; Ctrl-C ends them after the current hands or matches.
+
+    Args:
+        run: makes a run, given the arguments of a task.
+        tasks: arguments of each run.
+        total: number of hands or matches in all runs, including finished runs.
+        workers: number of processes; None: one for each core.
+        done: numbers of hands or matches that were played before: first for the run of each task, then for each
+            run that is finished already. Empty: nothing was played before.
+    """
+    played = [*done] or [0] * len(tasks)
+    watcher(sum(played), total)
+    n = max(1, min(len(tasks), workers or cpu_count()))
+    with interruptible(ENDING) as stop:
+        for task, number in _here(run, tasks, stop) if n == 1 else _in_workers(run, tasks, stop, n):
+            played[task] = number
+            watcher(sum(played), total)
+    if stop.is_set():
+        raise KeyboardInterrupt
+
+
+def _here(run: _MakesRun, tasks: Sequence[tuple[Any, ...]], stop: Stop) -> Iterator[tuple[int, int]]:
+    """Play runs one after another; yield the number of a task, and its number of hands or matches so far."""
+    for task, arguments in enumerate(tasks):
+        if stop.is_set():
+            return
+        with closing(run(*arguments)) as numbers:
+            for number in numbers:
+                yield task, number
+                if stop.is_set():
+                    return
+
+
+def _in_workers(
+    run: _MakesRun, tasks: Sequence[tuple[Any, ...]], stop: Stop, workers: int
+) -> Iterator[tuple[int, int]]:
+    stopping = False
+    with closing(LocalPool(workers)) as pool:
+        waiting = ((run, *arguments) for arguments in tasks if not stop.is_set())
+        for message in pool.work(_run_in_worker, waiting):
+            if stop.is_set() and not stopping:
+                stopping = True
+                pool.stop()
+            if message is None:
+                continue
+            if message.kind == "failed":
+                raise message.value
+            if message.kind == "died":
+                raise ChildProcessError(f"a worker process {message.value} during a run")
+            yield message.task, message.value
+
+
+def _run_in_worker(parent: Parent, run: _MakesRun, *arguments: Any) -> int:
+    """Play a run in a worker process; tell ``parent`` after each hand or match how many are played."""
+    number = 0
+    with closing(run(*arguments)) as numbers:
+        for number in numbers:
+            parent.tell(number)
+            if parent.is_set():
+                break
+    return number

@@ -48,9 +48,6 @@ def shares(
     hand wins, 1/2 on a board where both tie.
 
     Args:
-        game: rules with the deck and the numbers of cards.
-        hand: cards of the hand.
-        board: the public cards so far.
         seed: seed of the random final boards; the mean over many seeds is the exact share.
         most: largest number of final boards; if more are possible, this number of random boards is used.
 
@@ -78,10 +75,6 @@ class BoardOdds:
     For each hand of the deck, the methods add up weights of the opponent's range; both the range and the sums are
     ``[hand of the deck]``, and either player can be the opponent. A sum leaves out the opponent's hands that share a
     card with the player's hand or the board. Hands that the board blocks get 0.
-
-    Args:
-        game: rules with the deck and the numbers of cards.
-        board: the public cards so far.
     """
 
     def __init__(self, game: Game, board: Sequence[int]) -> None:
@@ -93,11 +86,7 @@ class BoardOdds:
         self._lead = on_board.lead.astype(np.float32)
 
     def met(self, weights: Floats) -> Floats:
-        """Return for each hand of the deck the total weight of the opponent's hands that share no card with it.
-
-        Args:
-            weights: weights of the opponent's range, ``[hand of the deck]``.
-        """
+        """Return the total weight of the opponent's hands that share no card with a hand."""
         own, opponent = self.deck[self.live], weights[self.live]
         out = np.zeros(len(self.deck))
         of_card = np.zeros(self.deck.max() + 1)
@@ -109,13 +98,7 @@ class BoardOdds:
         return out
 
     def ahead(self, weights: Floats) -> Floats:
-        """Return for each hand the opponent's weight that it beats minus the opponent's weight that beats it.
-
-        Both weights are means over all final boards.
-
-        Args:
-            weights: weights of the opponent's range, ``[hand of the deck]``.
-        """
+        """Return the opponent's weight that a hand beats minus the weight that beats it, as means over final boards."""
         out = np.zeros(len(self.deck))
         out[self.live] = self._lead @ weights[self.live].astype(np.float32)
         return out
@@ -123,16 +106,11 @@ class BoardOdds:
 
 @lru_cache(maxsize=8)
 def board_odds(game: Game, board: tuple[int, ...]) -> BoardOdds:
-    """Return the `BoardOdds` of a board; the results for the last eight boards stay in memory."""
     return BoardOdds(game, board)
 
 
 class HandOdds:
-    """Equities and percentiles of single hands in one game against all other hands, each with the same weight.
-
-    Args:
-        game: rules with the deck and the numbers of cards.
-    """
+    """Equities and percentiles of single hands in one game against all other hands, each with the same weight."""
 
     def __init__(self, game: Game) -> None:
         self._game = game
@@ -175,13 +153,7 @@ class HandOdds:
 
 @lru_cache(maxsize=8)
 def first_equities(deck: Deck, num_hole_cards: int, n_board: int) -> Floats:
-    """Return the equities ``[hand of the deck]`` before any public card, equal for hands that differ only in suits.
-
-    Args:
-        deck: all cards of the game.
-        num_hole_cards: number of hole cards of a hand.
-        n_board: number of public cards of a final board.
-    """
+    """Return the equities ``[hand of the deck]`` before any public card, equal for hands that differ only in suits."""
     every = hands(deck, num_hole_cards)
     samples = _samples(deck, 0, n_board, FIRST_SAMPLES)
     estimates = equities((), every, np.ones(len(every)), deck, n_board, samples=samples)
@@ -191,14 +163,7 @@ def first_equities(deck: Deck, num_hole_cards: int, n_board: int) -> Floats:
 
 
 def _samples(deck: Deck, n_cards: int, n_board: int, most: int) -> int | None:
-    """Return the number of random final boards to use, or None to use all final boards.
-
-    Args:
-        deck: all cards of the game.
-        n_cards: number of known public cards.
-        n_board: number of public cards of a final board.
-        most: number of random boards to use if there are more final boards.
-    """
+    """Return the number of random final boards to use, or None to use all final boards."""
     return most if comb(len(deck) - n_cards, n_board - n_cards) > most else None
 
 

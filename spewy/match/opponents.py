@@ -30,12 +30,7 @@ Rule = Callable[[Hand, Cards, int], str]
 
 
 class Opponent:
-    """A bot that follows a rule.
-
-    Args:
-        game: the game to play.
-        rule: returns an action, given the hand, the player's own cards and the seed of the hand.
-    """
+    """A bot that follows a rule."""
 
     def __init__(self, game: Game, rule: Rule) -> None:
         self.game = game
@@ -44,25 +39,19 @@ class Opponent:
         self._seed = 0
 
     def new_hand(self, hand: Hand, seat: int, seed: int) -> None:
-        """Remember the own cards of the bot, which is player ``seat``, and the seed of a new hand.
-
-        Raises:
-            InputError: the player's own cards are unknown.
-        """
         cards = hand.hole[seat]
         if cards is None:
             raise InputError(f"hand {hand.betting.line!r}: expected the cards of player {seat}, found none")
         self._cards, self._seed = tuple(sorted(cards)), seed
 
     def act(self, hand: Hand) -> str:
-        """Return the action of the rule at a state of the hand."""
         return self._rule(hand, self._cards, self._seed)
 
     def hand_over(self, hand: Hand) -> None:
-        """Ignore the end of a hand."""
+        pass
 
     def close(self) -> None:
-        """Do nothing: the bot holds no files and no processes."""
+        pass
 
 
 def opponent(name: str, game: Game) -> Opponent:
@@ -71,9 +60,6 @@ def opponent(name: str, game: Game) -> Opponent:
     >>> from spewy.game.gamefile import load_game
     >>> opponent("raise", load_game("kuhn")).act(Hand.start(load_game("kuhn")))
     'r'
-
-    Raises:
-        InputError: no opponent has this name.
     """
     if name not in OPPONENTS:
         raise InputError(f"opponent {shown(name)} does not exist; choose one of {', '.join(OPPONENTS)}")
@@ -95,17 +81,14 @@ def _random(game: Game) -> Rule:
 
 
 def _call(game: Game) -> Rule:
-    """Make the rule that checks and calls."""
     return lambda hand, cards, seed: "c"
 
 
 def _raise(game: Game) -> Rule:
-    """Make the rule that raises by the pot, or calls if no raise is legal."""
     return lambda hand, cards, seed: raised(hand.betting)
 
 
 def _fold(game: Game) -> Rule:
-    """Make the rule that folds to every bet, and checks where a check is free."""
     return lambda hand, cards, seed: given_up(hand.betting)
 
 
@@ -114,10 +97,6 @@ def _places(raising: float, calling: float) -> Callable[[Game], Rule]:
 
     Hands are ranked among all hands: by equity before the first public card, then by their strength on the board. Each
     raise of the round multiplies the share of hands that raise by 1/2, and the share that call or raise by 4/5.
-
-    Args:
-        raising: share of the hands that make the first raise of a round.
-        calling: share of the hands that call or raise before any raise of the round.
     """
 
     def of(game: Game) -> Rule:
@@ -185,9 +164,6 @@ def pot_raise(betting: Betting, share: float) -> int:
     """Return the chips that a player has put into the pot after a raise by a share of the pot.
 
     The pot includes the call. A raise that is too small or too large becomes the nearest legal raise.
-
-    Raises:
-        InputError: no raise is legal.
     """
     bounds = betting.raise_bounds()
     if bounds is None:
@@ -197,7 +173,6 @@ def pot_raise(betting: Betting, share: float) -> int:
 
 
 def _odds(game: Game) -> HandOdds:
-    """Return the equities and percentiles of a game's hands; importing their module loads compiled kernels."""
-    from spewy.match.odds import HandOdds
+    from spewy.match.odds import HandOdds  # this import loads compiled kernels
 
     return HandOdds(game)

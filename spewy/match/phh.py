@@ -40,11 +40,6 @@ _HEADER = re.compile(r"^\[[^\[\]\n]+\]", re.MULTILINE)
 
 
 def phh_text(records: Iterable[LoggedHand]) -> str:
-    """Format hands as the text of a Poker Hand History file.
-
-    Raises:
-        InputError: the game has no name in this format.
-    """
     return "\n".join(
         f"[{number}]\n" + "".join(f"{key} = {_toml(value)}\n" for key, value in _fields(record).items())
         for number, record in enumerate(records, start=1)
@@ -52,11 +47,7 @@ def phh_text(records: Iterable[LoggedHand]) -> str:
 
 
 def variant(game: Game) -> str:
-    """Return the code of a game in the Poker Hand History format: FT for limit, NT for no-limit hold'em.
-
-    Raises:
-        InputError: the game has no name in this format.
-    """
+    """Return the code of a game in the Poker Hand History format: FT for limit, NT for no-limit hold'em."""
     holdem = (len(game.deck), game.num_hole_cards, game.num_board_cards) == (52, 2, (0, 3, 1, 1))
     stakes = not game.limit or game.raise_sizes == tuple(game.raise_sizes[t] for t in (0, 0, -1, -1))
     if not (holdem and stakes and 0 < game.blinds[1] < game.blinds[0]):
@@ -72,14 +63,9 @@ def read_phh(
     """Read the hands in the text of a Poker Hand History file; a hand that cannot be read does not end the reading.
 
     Args:
-        game: the game that was played.
-        text: content of the file.
         subject: first words of error messages.
         own_stakes: whether hands may have other blinds, bets and stacks than the game, and antes. Otherwise their
             amounts are converted to the game's chips.
-
-    Raises:
-        InputError: the text is not TOML.
     """
     for number, table in enumerate(_tables(text, subject), start=1):
         named = table.get("hand") if isinstance(table, dict) else None
@@ -93,11 +79,7 @@ def read_phh(
 
 
 def _tables(text: str, subject: str) -> Iterator[Any]:
-    """Yield the TOML value of each hand; in place of a hand that is not TOML, the error.
-
-    Raises:
-        InputError: the text is not TOML, and it has not several hands of which some could be read.
-    """
+    """Yield the TOML value of each hand; in place of a hand that is not TOML, the error."""
     try:
         content = parse_toml(text, subject, parse_float=_decimal)
     except InputError:
@@ -150,15 +132,13 @@ def _fields(record: LoggedHand) -> dict[str, Any]:
 
 
 def _bets(game: Game) -> dict[str, int]:
-    """Return the fields of a Poker Hand History that state the bet sizes of a game."""
     if game.limit:
         return {"small_bet": game.raise_sizes[0], "big_bet": game.raise_sizes[2]}
     return {"min_bet": game.big_blind}
 
 
 def _toml(value: Any) -> str:
-    """Write a value in TOML; for these values JSON has the same form."""
-    return json.dumps(value)
+    return json.dumps(value)  # for these values TOML has the same form
 
 
 def _actions(hand: Hand) -> Iterator[str]:
@@ -208,7 +188,6 @@ class _Stakes:
 
 
 def _read(game: Game, table: Any, own_stakes: bool) -> tuple[Hand, tuple[str, str]]:
-    """Read a hand and the names of its players from a TOML table."""
     if isinstance(table, InputError):
         raise table
     if not isinstance(table, dict):
@@ -372,14 +351,6 @@ def _hole(actions: Iterable[str], player: int) -> HoleCards:
 
 
 def _acted(stakes: _Stakes, hand: Hand, text: str, before: int) -> Hand:
-    """Play an action of a hand history.
-
-    Args:
-        stakes: the stakes of the hand.
-        hand: the hand before the action.
-        text: the action.
-        before: chips that each player has put in before this round.
-    """
     match = _ACTION.fullmatch(text)
     if match is None or int(match[1]) - 1 != hand.to_act:
         expected = "no further action" if hand.to_act is None else f"f, cc or cbr of p{hand.to_act + 1}"

@@ -12,13 +12,11 @@ from spewy.errors import InputError, PeerError, short, shown
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
 from spewy.match.acpc_text import COMMENTS, VERSION, is_spoken, parse_version, read_reply, state_text
-from spewy.match.channel import TimedOutError
-from spewy.match.connection import Connection, Listener
-from spewy.match.process import TAIL, command_words, start
+from spewy.match.connection import TAIL, Connection, Listener, TimedOutError, command_words, start
 from spewy.match.seat import BotGoneError
 from spewy.match.table import decisions
-from spewy.system.closing import Closing
-from spewy.system.outsider import Outsider
+from spewy.system.children import Outsider
+from spewy.system.tools import Closing
 
 HOST = "127.0.0.1"
 """Address at which the dealer listens."""
@@ -45,7 +43,6 @@ class RemoteBot(Closing):
         log: file to which the client's stderr is appended; None: its stderr is discarded.
 
     Raises:
-        InputError: the command cannot be run.
         PeerError: no client connects, or the client uses another version of the protocol.
     """
 
@@ -79,15 +76,10 @@ class RemoteBot(Closing):
             raise
 
     def new_hand(self, hand: Hand, seat: int, seed: int) -> None:
-        """Begin a hand, with the client as player ``seat``; ``seed`` is unused: the client draws its own numbers."""
+        # The client draws its own random numbers, so the seed is unused.
         self._number, self._seat, self._sent = self._number + 1, seat, 0
 
     def act(self, hand: Hand) -> str:
-        """Send the client the states of the hand up to its decision, and return its answer.
-
-        Raises:
-            BotGoneError: the client does not answer in time, or the connection is closed.
-        """
         deadline = self._deadline()
         try:
             sent = self._send(hand, deadline)
@@ -100,11 +92,6 @@ class RemoteBot(Closing):
             raise
 
     def hand_over(self, hand: Hand) -> None:
-        """Send the client the states up to the end of a hand.
-
-        Raises:
-            BotGoneError: the client does not read the message.
-        """
         try:
             self._send(hand, self._deadline())
         except PeerError as error:
@@ -177,11 +164,7 @@ class RemoteBot(Closing):
 
 
 def receive_version(connection: Connection, deadline: float | None) -> str:
-    """Receive a client's first line, which names the version of its protocol.
-
-    Raises:
-        PeerError: the line names no version, or does not arrive in time.
-    """
+    """Receive a client's first line, which names the version of its protocol."""
     line = connection.receive(deadline)
     if line is None:
         raise connection.gone(f"{VERSION} as its first line")
@@ -202,10 +185,7 @@ def _last_words(log: Path | None) -> str:
 
 
 def _end(process: Outsider, patience: float) -> None:
-    """Give a process ``patience`` seconds to end, then kill it and its child processes.
-
-    The processes are killed even if the wait is interrupted.
-    """
+    """Give a process some seconds to end, then kill it and its child processes, even if the wait is interrupted."""
     try:
         with suppress(subprocess.TimeoutExpired):
             process.wait(patience)

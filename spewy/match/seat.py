@@ -65,7 +65,6 @@ class Seat:
 
     @property
     def reveals(self) -> bool:
-        """Whether the bot reveals its strategy."""
         return hasattr(self.bot, "strategy")
 
     @property
@@ -74,17 +73,10 @@ class Seat:
         return bool(getattr(self.bot, "asks_answers", False))
 
     def is_cheap(self, hand: Hand) -> bool:
-        """Whether computing the bot's strategy at a public state takes only milliseconds."""
         return is_cheap(self.bot, hand)
 
     def new_hand(self, hand: Hand, player: int, seed: int) -> None:
-        """Tell the bot that a hand begins.
-
-        Args:
-            hand: the hand as the bot sees it.
-            player: number of the player that the bot is.
-            seed: seed of the bot's random choices in the hand.
-        """
+        """Tell the bot, which is player ``player``, that a hand begins."""
         self._ask("new_hand", lambda: self.bot.new_hand(hand, player, seed))
 
     def act(self, hand: Hand) -> str:
@@ -106,12 +98,10 @@ class Seat:
         return self._ask("strategy", lambda: cast("Reveals", self.bot).strategy(hand))
 
     def hand_over(self, hand: Hand) -> None:
-        """Tell the bot that a hand is over."""
         self._ask("hand_over", lambda: self.bot.hand_over(hand))
 
     def close(self) -> None:
-        """Close the bot, even after it has failed."""
-        self._out = False
+        self._out = False  # a bot that has failed is closed, too
         self._ask("close", self.bot.close)
 
     def take_faults(self) -> list[str]:
@@ -124,15 +114,7 @@ class Seat:
         return tally_of(self.bot).take()
 
     def _ask(self, name: str, function: Callable[[], Answer]) -> Answer | None:
-        """Call a function of the bot; return None if the bot fails, or is not to be asked any more.
-
-        Args:
-            name: name of the function in faults.
-            function: calls the bot.
-
-        Raises:
-            BotError: the bot raised an unexpected exception.
-        """
+        """Call a function of the bot; return None if the bot fails, or is not to be asked any more."""
         if self._out:
             return None
         try:
@@ -152,11 +134,7 @@ class Seat:
 
 
 def _within(seconds: float | None, function: Callable[[], Answer]) -> Answer:
-    """Call a function in at most ``seconds``; None: without limit.
-
-    Raises:
-        _OutOfTimeError: the function took longer, and was interrupted.
-    """
+    """Call a function in at most ``seconds``; None: without limit."""
     if seconds is None or threading.current_thread() is not threading.main_thread():
         return function()
 

@@ -9,26 +9,46 @@ returns None when the person has to act (`Sitting.act`), or when the hand is ove
 >>> sitting = Sitting(GameContest(some_bot, seed=7))  # doctest: +SKIP
 >>> sitting.deal().text  # doctest: +SKIP
 'Hand 1: on the button, with 9hQd'
+
+After each hand a `HandReport` says, in words and as JSON, what the strategy plays at the person's decisions, what they
+cost, and the `RunningScore` with and without luck. `play_in_words` plays hands by questions and answers in words; it
+needs no terminal, since the caller provides functions that ask for a line and print a text.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import count
+from statistics import fmean
 from typing import Any, Literal
 
-from buckets.cards import cards_name
+import numpy as np
+
+from buckets.cards import cards_name, hand_name, hands
+from solvers.tree import Floats
 from spewy.errors import InputError, error_line, shown
 from spewy.game.amounts import Unit
+from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
+from spewy.look.colours import SEATS, hex_colour
+from spewy.look.grid import Grid, is_holdem
 from spewy.match.acpc_text import LoggedHand
 from spewy.match.contest import Choices, Contest, Judged
-from spewy.match.running_score import RunningScore
-from spewy.match.table import Table
-from spewy.match.verdicts import DecisionReport, RangeReport
+from spewy.match.hand_review import Decided
+from spewy.match.score import Mean
+from spewy.match.table import Table, decisions
+
+LEAST_TOLD = 0.005
+"""Smallest frequency of an action that a report mentions; it always mentions the played action."""
+DIGITS = 6
+"""Number of digits of the weights of a range in JSON."""
 
 EventKind = Literal["hand", "action", "board", "warning", "result", "verdict", "score"]
+Tell = Callable[[str], None]
+Ask = Callable[[str], str | None]
+"""Function that returns a line of input for a prompt, or None at the end of input."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +93,6 @@ class Turn:
 
     @property
     def prompt(self) -> str:
-        """The pot, the price of a call and the actions in words."""
         price = f", {self.unit.text(self.to_call)} to call" if self.to_call else ""
         return f"Pot {self.unit.text(self.pot)}{price}; {self.choices.prompt}"
 
@@ -112,7 +131,6 @@ class HandReport:
     score: RunningScore
 
     def to_json(self) -> dict[str, Any]:
-        """Return the report as a JSON object."""
         return {
             "number": self.number,
             "won": self.won,
@@ -133,7 +151,6 @@ class Sitting:
         log: called with the line of each finished hand in an ACPC log.
 
     Attributes:
-        hands: number of finished hands.
         report: result and review of the last finished hand; None before the first review.
         events: all events of the current hand so far.
     """
@@ -193,11 +210,7 @@ class Sitting:
         return Turn(pot, due, self._contest.choices(table.view(self._person)), self._contest.unit)
 
     def deal(self) -> Event:
-        """Begin the next hand, and return its first event.
-
-        Raises:
-            InputError: the last hand is not finished, or not reviewed yet.
-        """
+        """Begin the next hand, and return its first event."""
         if self.in_play:
             raise InputError(f"hand {self._number + 1} is not over yet; finish it before the next one")
         self._number += 1
@@ -210,21 +223,13 @@ class Sitting:
         return self._next()
 
     def act(self, action: str) -> Event:
-        """Play an ACPC action of the person, and return its event.
-
-        Raises:
-            InputError: it is not the person's turn, or the action cannot be played.
-        """
+        """Play an ACPC action of the person, and return its event."""
         table = self._require_turn(action)
         self._contest.check(table.view(self._person), action)
         return self._played(table, "You", action)
 
     def say(self, words: str) -> Event:
-        """Play the person's action, given in words such as ``raise to 300``, and return its event.
-
-        Raises:
-            InputError: it is not the person's turn, or the words mean no action that can be played.
-        """
+        """Play the person's action, given in words such as ``raise to 300``, and return its event."""
         table = self._require_turn(words)
         return self.act(self._contest.read(table.view(self._person), words))
 
@@ -261,7 +266,6 @@ class Sitting:
         }
 
     def _shown_hand(self) -> dict[str, Any]:
-        """Return the cards and chips that the person sees, for JSON; all are None before the first hand."""
         if self._table is None:
             return dict.fromkeys(("hole", "board", "pot", "put_in", "behind"))
         unit, hand = self._contest.unit, self._table.view(self._person)
@@ -281,7 +285,6 @@ class Sitting:
         return self._table
 
     def _asks(self, table: Table) -> bool:
-        """Whether the person has to act now."""
         return not self._waiting and table.to_act == self._person
 
     def _strategy_acts(self, table: Table) -> Event:
@@ -327,7 +330,6 @@ class Sitting:
         return self._next()
 
     def _shown(self, hand: Hand) -> str | None:
-        """Return the names of the strategy's cards if the hand ended in a showdown, else None."""
         cards = hand.hole[1 - self._person]
         return None if hand.betting.folded is not None or cards is None else cards_name(cards)
 
@@ -350,3 +352,283 @@ class Sitting:
         self.report = HandReport(self._number, won, reports, opponent_range, self._shown(hand), score)
         contest.end(hand, person)
         return self._next()
+
+
+@dataclass(frozen=True)
+class RangeReport:
+    """A player's range on a board.
+
+    Attributes:
+        player: number of the player.
+        board: the public cards.
+        weights: weight of each hand of the deck in the range.
+        game: rules with the deck and the hole cards.
+    """
+
+    player: int
+    board: tuple[int, ...]
+    weights: Floats
+    game: Game
+
+    @property
+    def hands(self) -> dict[str, float]:
+        """Weight of each hand in the range, by the hand's name; the largest weights first."""
+        deck = hands(self.game.deck, self.game.num_hole_cards)
+        numbers = np.argsort(-self.weights, kind="stable")[: np.count_nonzero(self.weights)]
+        return {hand_name(deck[number]): float(self.weights[number]) for number in numbers}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the range as a JSON object; in hold'em with the grid of hand classes (`Grid.to_json`)."""
+        weights = self.hands
+        found: dict[str, Any] = {
+            "player": self.player,
+            "board": cards_name(self.board),
+            "hands": {name: round(weight, DIGITS) for name, weight in weights.items()},
+        }
+        if is_holdem(self.game):
+            reach = np.array([*weights.values()], dtype=np.float64)
+            grid = Grid.of(self.board, [*weights], (), reach, np.empty((0, len(reach))), self.player)
+            look = {"actions": [], "words": [], "colours": [hex_colour(SEATS[self.player])]}
+            found |= {"grid": grid.to_json(), **look}
+        return found
+
+
+@dataclass(frozen=True)
+class DecisionReport:
+    """A decision of a person, compared with the strategy; values and costs are in the unit named by ``unit``.
+
+    Attributes:
+        round: name of the round.
+        line: ACPC betting string before the decision.
+        before: the actions of the round before the decision in words.
+        board: public cards.
+        action: ACPC action that was played.
+        played: the action in words.
+        actions: ACPC actions of the strategy.
+        words: the strategy's actions in words.
+        frequencies: frequency with which the strategy takes each action with the person's hand; None if unknown.
+        values: EV of each of the strategy's actions; None if unknown.
+        cost: value of the strategy's own mix less the value of the played action; None if it is unknown.
+        loss: value of the best action less the value of the played action; None if it is unknown.
+        opponent_range: the opponent's range at the decision; None if it is unknown.
+        unit: name of the unit, such as "chips".
+    """
+
+    round: str
+    line: str
+    before: str
+    board: tuple[int, ...]
+    action: str
+    played: str
+    actions: tuple[str, ...]
+    words: tuple[str, ...]
+    frequencies: tuple[float, ...] | None
+    values: tuple[float, ...] | None
+    cost: float | None
+    loss: float | None
+    opponent_range: RangeReport | None
+    unit: str
+
+    @classmethod
+    def of(cls, contest: Contest, hand: Hand, decided: Decided) -> DecisionReport:
+        states = list(decisions(hand))
+        number = next(i for i, (state, _) in enumerate(states) if state.betting.line == decided.line)
+        state = states[number][0]
+        earlier = states[number - len(state.betting.rounds[-1]) : number]
+        unit = contest.unit
+        opponent_range = decided.opponent_range
+        return cls(
+            contest.round_name(state.betting.round),
+            unit.line_text(decided.line),
+            ", ".join(contest.told(*each) for each in earlier),
+            decided.board,
+            decided.action,
+            contest.told(state, decided.action),
+            decided.actions,
+            tuple(contest.told(state, action) for action in decided.actions),
+            decided.frequencies,
+            None if decided.values is None else tuple(value / unit.chips for value in decided.values),
+            _in_unit(decided.cost, unit),
+            _in_unit(decided.loss, unit),
+            None
+            if opponent_range is None
+            else RangeReport(1 - decided.player, decided.board, opponent_range, hand.game),
+            unit.name,
+        )
+
+    @property
+    def text(self) -> str:
+        """The report in words: the played action, what the strategy plays, and the cost."""
+        where = f"{self.round} {self.line or '(first)'}: {self.played}"
+        if self.frequencies is None:
+            return where
+        plays = ", ".join(_told(self.words, self.actions, self.frequencies, self.action))
+        cost = "" if self.cost is None else f"; cost {self.cost:z.2f} {self.unit}"
+        other = "" if self.action in self.actions else " (an action that the strategy lacks)"
+        return f"{where}{other}; the strategy {plays}{cost}"
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "round": self.round,
+            "line": self.line,
+            "before": self.before,
+            "board": cards_name(self.board),
+            "action": self.action,
+            "played": self.played,
+            "actions": list(self.actions),
+            "words": list(self.words),
+            "frequencies": None if self.frequencies is None else list(self.frequencies),
+            "values": None if self.values is None else list(self.values),
+            "cost": self.cost,
+            "loss": self.loss,
+            "opponent_range": None if self.opponent_range is None else self.opponent_range.to_json(),
+            "text": self.text,
+        }
+
+
+def _told(
+    words: Sequence[str], actions: Sequence[str], frequencies: Sequence[float], played: str
+) -> list[str]:
+    return [
+        f"{text} {share:.0%}"
+        for text, action, share in zip(words, actions, frequencies, strict=True)
+        if share >= LEAST_TOLD or action == played
+    ]
+
+
+def _in_unit(chips: float | None, unit: Unit) -> float | None:
+    return None if chips is None else chips / unit.chips
+
+
+@dataclass(frozen=True)
+class RunningScore:
+    """A person's winnings against a stored strategy: the total, and means per hand with and without luck.
+
+    The cost of a decision is the EV of the strategy's own frequencies less the EV of the played action.
+
+    Attributes:
+        hands: number of finished hands.
+        total: the person's winnings in all finished hands together.
+        won: the person's mean winnings per hand, with a 95 % interval.
+        without_luck: estimate of the mean winnings with luck removed, with a 95 % interval; None without an estimate.
+        expected: mean winnings per hand of the strategy itself in the same seats; None if this is unknown.
+        cost: mean over hands of the summed cost of the person's decisions; None before the first hand whose costs are
+            known.
+        unit: name of the unit of all amounts.
+    """
+
+    hands: int
+    total: float
+    won: Mean
+    without_luck: Mean | None
+    expected: float | None
+    cost: Mean | None
+    unit: str
+
+    @classmethod
+    def of(cls, won: Sequence[float], judged: Sequence[Judged | None], unit: Unit) -> RunningScore:
+        """Compute the score from all finished hands.
+
+        If the strategy's own expected winnings are known for each hand, the interval of `without_luck` is computed from
+        the estimates minus these expected winnings. So the interval does not widen if the expected winnings differ from
+        hand to hand.
+
+        Args:
+            won: chips that the person won in each hand.
+            judged: review of each hand; None if the review failed.
+        """
+        known = [each for each in judged if each is not None]
+        expected = [each.expected for each in known if each.expected is not None]
+        without_luck = [
+            each.without_luck - (each.expected or 0.0) for each in known if each.without_luck is not None
+        ]
+        costs = [
+            sum(decided.cost or 0.0 for decided in each.decisions)
+            for each in known
+            if all(decided.cost is not None for decided in each.decisions)
+        ]
+        mean = _mean(without_luck, unit)
+        usual = fmean(expected) / unit.chips if expected else None
+        if mean is not None and usual is not None:
+            mean = Mean(mean.mean + usual, mean.half, mean.n)
+        return cls(
+            len(won),
+            sum(won) / unit.chips,
+            Mean.plain([chips / unit.chips for chips in won]),
+            mean,
+            usual,
+            _mean(costs, unit),
+            unit.name,
+        )
+
+    @property
+    def text(self) -> str:
+        parts = [f"{self.won.mean:+z.2f} {self.unit} per hand"]
+        if self.without_luck is not None:
+            parts.append(f"without luck {_mean_text(self.without_luck, '+')}")
+        if self.expected is not None:
+            parts.append(f"the strategy itself wins {self.expected:+z.2f} in your seats")
+        elif self.cost is not None:
+            parts.append(f"your decisions cost {_mean_text(self.cost)}")
+        return f"score after {self.hands}: {'; '.join(parts)}"
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "hands": self.hands,
+            "total": self.total,
+            "won": _json(self.won),
+            "without_luck": _json(self.without_luck),
+            "expected": self.expected,
+            "cost": _json(self.cost),
+            "unit": self.unit,
+        }
+
+
+def _mean(chips: Sequence[float], unit: Unit) -> Mean | None:
+    return Mean.plain([each / unit.chips for each in chips]) if chips else None
+
+
+def _mean_text(mean: Mean, sign: str = "") -> str:
+    interval = f" ± {mean.half:.2f}" if mean.half == mean.half else ""
+    return f"{mean.mean:{sign}z.2f}{interval}"
+
+
+def _json(mean: Mean | None) -> dict[str, Any] | None:
+    if mean is None or not mean.n:
+        return None
+    return {name: None if value != value else value for name, value in asdict(mean).items()}
+
+
+def play_in_words(sitting: Sitting, ask: Ask, tell: Tell, hands: int | None = None) -> None:
+    """Let a person play a number of hands, or until the end of input; an unfinished hand does not count."""
+    for _ in count() if hands is None else range(hands):
+        tell(_text(sitting.deal()))
+        while sitting.in_play:
+            while (event := sitting.advance()) is not None:
+                tell(_text(event))
+            if sitting.in_play:
+                played = _asked(sitting, ask, tell)
+                if played is None:
+                    return
+                tell(_text(played))
+
+
+def _asked(sitting: Sitting, ask: Ask, tell: Tell) -> Event | None:
+    """Ask until the words mean a possible action; play it and return its event, or None at the end of input."""
+    turn = sitting.turn
+    assert turn is not None
+    while (line := ask(f"{turn.prompt} > ")) is not None:
+        if line.strip() in ("?", "help"):
+            tell(f"{sitting.help}\nBetting so far: {sitting.line or 'none'}")
+            continue
+        try:
+            return sitting.say(line)
+        except InputError as error:
+            tell(str(error))
+    return None
+
+
+def _text(event: Event) -> str:
+    if event.kind == "hand":
+        return f"\n{event.text}"
+    return f"  {event.text}" if event.kind in ("verdict", "score") else event.text

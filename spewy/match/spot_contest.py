@@ -18,18 +18,16 @@ from dataclasses import replace
 import numpy as np
 
 from buckets.cards import cards_name
-from spewy.bot.bet_translation import uniform_draw
+from spewy.bot.bet_translation import draw_action
 from spewy.errors import InputError, shown
 from spewy.game.amounts import Unit
 from spewy.game.hand import Hand
 from spewy.game.lines import action_words, faces_bet, read_action, wrong_word
 from spewy.game.nodes import Node
-from spewy.match.cards import MOST_SEED
-from spewy.match.contest import Choices, Judged
+from spewy.match.contest import Choices, Judged, label_text
 from spewy.match.hand_review import Decided, decided_in_spot
 from spewy.match.spots import Spot, Spots
-from spewy.match.table import Table, decisions
-from spewy.match.words import label_text
+from spewy.match.table import MOST_SEED, Table, decisions
 
 HELP = """fold, check, call
 bet 120    bet so that you have put 120 into the pot in this round
@@ -45,10 +43,7 @@ class SpotContest:
 
     Args:
         spots: the spots; the caller closes them.
-        seed: seed of the boards, the cards and the strategy's random choices.
-
-    Raises:
-        InputError: the seed is not between 0 and `MOST_SEED`.
+        seed: seed of the boards, the cards and the strategy's random choices, from 0 to `MOST_SEED`.
     """
 
     help = HELP
@@ -67,20 +62,14 @@ class SpotContest:
 
     @property
     def unit(self) -> Unit:
-        """Unit of amounts in the job of the current spot."""
         return self._spot.unit
 
     @property
     def pot(self) -> int:
-        """Chips in the middle at the root of the current spot."""
         return self._spot.pot
 
     def new_hand(self, number: int, person: int) -> tuple[Table, str]:
-        """Draw a board, both hands and the cards of later rounds, which follow from the seed and the number.
-
-        Returns:
-            The table at which the hand is played, and the person's position, cards and stack in words.
-        """
+        """Draw a board, both hands and the cards of later rounds, which follow from the seed and the number."""
         self._number = number
         rng = np.random.default_rng([self._seed, number])
         self._spot = self._spots.draw(rng)
@@ -93,23 +82,19 @@ class SpotContest:
         return table, f"{place}, with {cards_name(cards)}{behind}"
 
     def round_name(self, t: int) -> str:
-        """Return the name of the table's round ``t``; round 0 is the round in which the spot begins."""
         problem = self._spot.problem
         return problem.game.round_names[problem.first_round + t]
 
     def in_order(self, board: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the public cards with the cards of each round of hold'em sorted."""
         return self._spot.in_order(board)
 
     def act(self, hand: Hand) -> str:
-        """Draw a random action, with the frequencies of the strategy for the cards of the player to act."""
         assert hand.to_act is not None
         cards = hand.hole[hand.to_act]
         assert cards is not None
         actions, frequencies = self._spot.strategy(hand, cards)
-        cuts = np.cumsum(frequencies)
-        draw = uniform_draw(self._seed, f"{self._number}{hand.betting.line}{hand.board}") * cuts[-1]
-        return actions[min(int(np.searchsorted(cuts, draw, side="right")), len(actions) - 1)].acpc
+        text = f"{self._number}{hand.betting.line}{hand.board}"
+        return actions[draw_action(frequencies, self._seed, text)].acpc
 
     def choices(self, hand: Hand) -> Choices:
         """Return the actions of the spot's betting tree; no other sizes can be played."""
@@ -118,7 +103,6 @@ class SpotContest:
         return Choices(tuple(action.acpc for action in node.actions), texts, ", ".join(texts))
 
     def read(self, hand: Hand, text: str) -> str:
-        """Convert a person's words, in any spelling that `spewy.game.lines` reads, to an ACPC action."""
         node = self._spot.node(hand)
         if not text.strip() and not hand.betting.can_fold:
             return "c"
@@ -132,7 +116,6 @@ class SpotContest:
             raise InputError(f"{shown(text.strip())}: expected {', '.join(_texts(node))}{hint}") from None
 
     def check(self, hand: Hand, action: str) -> None:
-        """Raise an `InputError` if the spot's tree does not have an action."""
         node = self._spot.node(hand)
         if all(action != each.acpc for each in node.actions):
             names = ", ".join(
@@ -141,12 +124,10 @@ class SpotContest:
             raise InputError(f"action {shown(action)}: expected {names}; the solved tree has no other action")
 
     def told(self, hand: Hand, action: str) -> str:
-        """Describe an action by its label in the spot's tree."""
         node = self._spot.node(hand)
         return label_text(next(each.label for each in node.actions if each.acpc == action))
 
     def won(self, hand: Hand, person: int) -> float:
-        """Return the chips that the person has won from the middle, less the chips that the person has put in."""
         return self._spot.won(hand, person)
 
     def judge(self, hand: Hand, person: int, *, failed: bool) -> Judged:
@@ -170,17 +151,9 @@ class SpotContest:
         return Judged(decided, self._spot.range_of(hand, 1 - person, own), without_luck, expected)
 
     def end(self, hand: Hand, person: int) -> None:
-        """Do nothing: a stored strategy need not know that a hand is over."""
+        pass  # a stored strategy need not know that a hand is over
 
     def _decided(self, public: Hand, action: str, person: int, own: tuple[int, ...]) -> Decided:
-        """Compare one decision of the person with the solved strategy.
-
-        Args:
-            public: the hand before the decision, without hole cards.
-            action: the ACPC action that the person took.
-            person: number of the player that the person is.
-            own: the person's cards.
-        """
         decided = decided_in_spot(self._spot, public, action, person, own)
         return replace(decided, opponent_range=self._spot.range_of(public, 1 - person, own))
 

@@ -26,16 +26,14 @@ from spewy.game.hand import Hand
 from spewy.game.nodes import Action, Node, entry_line
 from spewy.game.ranges import parse_range
 from spewy.job.job import Job, SpotJob
-from spewy.look.board_report import require_same, stands_for
-from spewy.look.boards import batch_folders, find_boards
 from spewy.look.chunk import ChunkView
-from spewy.look.folder import stored_job, strategy_folder
+from spewy.look.folder import batch_folders, find_boards, stored_job, strategy_folder
 from spewy.look.pairs import compatible
+from spewy.look.report import require_same, stands_for
 from spewy.look.solution import Solution
-from spewy.match.cards import Dealt
-from spewy.match.table import Table
-from spewy.system.closing import Closing
+from spewy.match.table import Dealt, Table
 from spewy.system.textfile import as_path
+from spewy.system.tools import Closing
 
 MOST_OPEN = 4
 """Largest number of solves of a batch that are open at the same time."""
@@ -49,11 +47,7 @@ Note = Callable[[str], None]
 
 
 def holds_spots(folder: str | Path) -> bool:
-    """Whether a folder holds a solved spot or a batch of spots; False for whole games and all other folders.
-
-    Raises:
-        lockers.LockerError: the lockers are damaged, or cannot be read.
-    """
+    """Whether a folder holds a solved spot or a batch of spots; False for whole games and all other folders."""
     path = as_path(folder, "folder")
     if batch_folders(path) is not None:
         return True
@@ -87,11 +81,8 @@ class Spot:
     """A solved spot as a game for two players.
 
     Args:
-        solution: the solve; the caller closes it.
+        solution: the solve, not of a whole game; the caller closes it.
         folder: folder of the solve, for errors.
-
-    Raises:
-        InputError: the solve is that of a whole game.
     """
 
     def __init__(self, solution: Solution, folder: Path) -> None:
@@ -110,16 +101,13 @@ class Spot:
 
     @property
     def board(self) -> tuple[int, ...]:
-        """Public cards of the root."""
         return self.solution.job.board
 
     def in_order(self, board: Sequence[int]) -> tuple[int, ...]:
-        """Return the public cards with the cards of each round sorted: the flop, the turn and the river."""
         return self.problem.game.board_order(board)
 
     @property
     def pot(self) -> int:
-        """Chips in the middle at the root."""
         return self.config.pot
 
     @cached_property
@@ -154,7 +142,6 @@ class Spot:
         return Dealt((hole[0], hole[1]), (*self.board, *later))
 
     def table(self, dealt: Dealt) -> Table:
-        """Return a table at which a dealt hand can be played step by step."""
         return Table(self.game, dealt)
 
     def node(self, hand: Hand) -> Node:
@@ -163,11 +150,7 @@ class Spot:
         return chunk.at(line)
 
     def strategy(self, hand: Hand, cards: Sequence[int]) -> tuple[tuple[Action, ...], Floats]:
-        """Return the actions at a decision, and the frequencies ``[action]`` with which one hand takes them.
-
-        Raises:
-            InputError: the player to act cannot have the hand.
-        """
+        """Return the actions at a decision, and the frequencies ``[action]`` with which one hand takes them."""
         line, chunk = self._reached(hand)
         node = chunk.at(line)
         assert node.player is not None
@@ -175,11 +158,7 @@ class Spot:
         return node.actions, frequencies
 
     def hand_values(self, hand: Hand, cards: Sequence[int]) -> HandValues:
-        """Return the strategy and EVs of one hand at a decision, in chips, as ``spewy show`` prints them.
-
-        Raises:
-            InputError: the player to act cannot have the hand.
-        """
+        """Return the strategy and EVs of one hand at a decision, in chips, as ``spewy show`` prints them."""
         line = hand.betting.line
         chunk = self._chunk(line, hand.board)
         node = chunk.at(line)
@@ -190,11 +169,9 @@ class Spot:
         )
 
     def range_of(self, hand: Hand, player: int, dead: Sequence[int] = ()) -> Floats:
-        """Return a player's range after the last action of a hand, ``[hand of the deck]``.
+        """Return a player's range ``[hand of the deck]`` after the last action of a hand, which may be over.
 
         Args:
-            hand: a hand, which may be over.
-            player: number of the player whose range is wanted.
             dead: cards that the player cannot have.
         """
         line, chunk = self._reached(hand)
@@ -206,11 +183,7 @@ class Spot:
         return out
 
     def won(self, hand: Hand, player: int) -> float:
-        """Return the chips that a player has won from the middle, less the player's chips put in since the root.
-
-        Raises:
-            InputError: the hand is not over, or hole cards at its showdown are unknown.
-        """
+        """Return the chips that a player has won from the middle, less the player's chips put in since the root."""
         spent, folded = hand.betting.spent, hand.betting.folded
         hand.net()  # raises an error unless the result is known
         stake, rake = min(spent), self.config.rake.of(self.pot + 2 * min(spent))
@@ -228,13 +201,6 @@ class Spot:
         self.solution.reads.forget()
 
     def _chunk(self, line: str, board: Sequence[int], *, ev: bool = True) -> ChunkView:
-        """Return the strategies and EVs of the chunk in which a line ends.
-
-        Args:
-            line: the betting line since the root.
-            board: the public cards, which may include cards of rounds after the line.
-            ev: whether EVs are needed besides the strategies.
-        """
         t = line.count("/")
         cards = board[: self.game.board_sizes[t]]
         cards = board_cards(self.problem, self.problem.first_round + t, cards)
@@ -248,11 +214,7 @@ class Spot:
         return line, self._chunk(line, hand.board, ev=False)
 
     def _place(self, chunk: ChunkView, player: int, cards: Sequence[int]) -> int:
-        """Return the position of a hand among the hands of a player in a chunk.
-
-        Raises:
-            InputError: the hand is not in the player's range.
-        """
+        """Return the position of a hand among the hands of a player in a chunk."""
         numbers = chunk.play.hands[player]
         number = self.game.hand_number(cards)
         place = int(np.searchsorted(numbers, number))
@@ -282,7 +244,7 @@ class Spot:
 class Spots(Closing):
     """The solved spots of a folder: one spot, or a batch of spots on several boards; each hand gets a random board.
 
-    The probability of a board is proportional to the number of boards that it stands for (`spewy.look.board_report`)
+    The probability of a board is proportional to the number of boards that it stands for (`spewy.look.report`)
     times the weight of all pairs of hands that can be dealt with it. Boards that are not solved yet are left out.
 
     Args:
@@ -318,11 +280,7 @@ class Spots(Closing):
         return tuple(self._opened)
 
     def draw(self, rng: np.random.Generator) -> Spot:
-        """Draw a board at random, and return its spot.
-
-        Raises:
-            InputError: no board can be drawn, since all are unsolved or have no weight.
-        """
+        """Draw a board at random, and return its spot."""
         if len(self._folders) == 1:
             return self.first
         most = max([len(suit_permutations(self.first.game.deck)), *self._batch.weights.values()])
@@ -343,16 +301,10 @@ class Spots(Closing):
             spot.forget()
 
     def close(self) -> None:
-        """Close all solves."""
         while self._opened:
             self._opened.popitem()[1].solution.close()
 
     def _first(self) -> Spot:
-        """Open the first solved board.
-
-        Raises:
-            NotSolvedError: no board is solved.
-        """
         for folder in self._folders[:-1]:
             spot = self._open(folder)
             if spot is not None:

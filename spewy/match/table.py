@@ -1,26 +1,81 @@
-"""Play a hand step by step: the caller asks the player whose turn it is for an action, and passes it to the table.
+"""Deal the cards of a match from its seed, and play a hand step by step at a table.
 
-The players can be people or programs of any kind. `play_hand` plays a hand between two bots.
+Cards come as the ACPC's reference dealer deals them. The caller asks the player whose turn it is for an action, and
+passes it to the table, so the players can be people or programs of any kind. `play_hand` plays a hand between two bots.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from random import Random
 
 import numpy as np
 
 from solvers.tree import Floats
 from spewy.bot.bot import Mix
 from spewy.bot.tally import Tally
+from spewy.errors import InputError, shown
 from spewy.game.betting import Betting
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
-from spewy.match.cards import Dealt
 from spewy.match.seat import Seat
 
+MOST_SEED = 2**32 - 1
+_WORDS = 624
 MOST_AHEAD = 64
 """Largest number of states after a decision at which `look_ahead` asks for strategies."""
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """All cards of one hand.
+
+    Attributes:
+        hole: hole cards of players 0 and 1.
+        board: public cards of all rounds in the order of the deal, also of rounds that the hand does not reach.
+    """
+
+    hole: tuple[tuple[int, ...], tuple[int, ...]]
+    board: tuple[int, ...]
+
+
+def deals(game: Game, seed: int) -> Iterator[Dealt]:
+    rng = _generator(seed)
+    # The reference dealer's deck goes suit by suit.
+    cards = sorted(game.deck.cards, key=lambda card: (card & 3, card >> 2))
+    size, n_board = game.num_hole_cards, sum(game.num_board_cards)
+    while True:
+        drawn = _drawn(rng, list(cards), 2 * size + n_board)
+        yield Dealt((drawn[:size], drawn[size : 2 * size]), drawn[2 * size :])
+
+
+def hand_seed(seed: int, number: int) -> int:
+    """Return the seed of a bot's random choices in hand ``number`` of a match that has the seed ``seed``."""
+    return seed << 32 | number
+
+
+def _drawn(rng: Random, deck: list[int], number: int) -> tuple[int, ...]:
+    """Draw cards one by one; after each draw the deck's last card moves to where the drawn card was."""
+    out = []
+    for _ in range(number):
+        place = rng.getrandbits(32) % len(deck)
+        out.append(deck[place])
+        deck[place] = deck[-1]
+        deck.pop()
+    return tuple(out)
+
+
+def _generator(seed: int) -> Random:
+    """Make a Mersenne Twister that is seeded as in C programs; Python's own `seed` would mix the number first."""
+    if not 0 <= seed <= MOST_SEED:
+        raise InputError(f"seed: expected 0 to {MOST_SEED}, found {shown(seed)}")
+    words = [seed]
+    for i in range(1, _WORDS):
+        words.append((1812433253 * (words[-1] ^ (words[-1] >> 30)) + i) & 0xFFFFFFFF)
+    rng = Random()
+    rng.setstate((3, (*words, _WORDS), None))
+    return rng
 
 
 class Table:
@@ -51,12 +106,10 @@ class Table:
 
     @property
     def to_act(self) -> int | None:
-        """Number of the player who has to act; None at the end of the hand."""
         return self.hand.to_act
 
     @property
     def is_over(self) -> bool:
-        """Whether the hand has ended."""
         return self.hand.is_over
 
     @property
@@ -74,11 +127,7 @@ class Table:
 
     @property
     def result(self) -> tuple[int, int]:
-        """Net chips that each player has won; a loss is negative.
-
-        Raises:
-            InputError: the hand is not over.
-        """
+        """Net chips that each player has won; a loss is negative."""
         return self.hand.net()
 
     def view(self, player: int) -> Hand:
@@ -90,9 +139,6 @@ class Table:
 
         Returns:
             The board after each deal of public cards: no boards within a round, several boards after an all-in.
-
-        Raises:
-            InputError: the action is not legal.
         """
         gives_up = action == "f" and self._free_folds
         self.hand = self.hand.given_up() if gives_up else self.hand.apply(action)
@@ -139,7 +185,6 @@ class Step:
 
     @property
     def player(self) -> int:
-        """Number of the player who acted."""
         player = self.hand.to_act
         assert player is not None
         return player
@@ -166,17 +211,11 @@ class Played:
 def play_hand(
     dealt: Dealt, seats: tuple[Seat, Seat], game: Game, seeds: tuple[int, int], record: bool = False
 ) -> Played:
-    """Play one hand between two bots.
+    """Play one hand between two bots, players 0 and 1.
 
     Args:
-        dealt: all cards of the hand.
-        seats: players 0 and 1.
-        game: the game to play.
         seeds: seed of each bot's random choices.
         record: whether to ask each bot that reveals its strategy for the strategy at each of its decisions.
-
-    Raises:
-        BotError: a bot in this process raised an unexpected exception.
     """
     table, steps = Table(game, dealt), list[Step]()
     for player, seat in enumerate(seats):
@@ -204,7 +243,7 @@ def look_ahead(seats: tuple[Seat, Seat], public: Hand, mix: Mix) -> dict[str, Mi
     Args:
         seats: players 0 and 1.
         public: the state of the decision, without hole cards.
-        mix: the strategy of the player to act.
+        mix: the strategy of the player to act there.
 
     Returns:
         The strategies by betting line.
@@ -249,12 +288,7 @@ def acted(betting: Betting, action: str) -> Betting:
 
 
 def by_action(mix: Mix, n_hands: int) -> dict[str, Floats]:
-    """Return the frequencies of each action, ``[hand of the deck]``; 0 for hands that the strategy lacks.
-
-    Args:
-        mix: a player's strategy at a decision.
-        n_hands: number of hands of the deck.
-    """
+    """Return the frequencies of each action, ``[hand of the deck]``; 0 for hands that the strategy lacks."""
     out: dict[str, Floats] = {}
     for action, row in zip(mix.actions, mix.frequencies, strict=True):
         out[action] = np.zeros(n_hands)

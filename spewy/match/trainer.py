@@ -20,8 +20,8 @@ from spewy.game.hand import Hand
 from spewy.game.lines import action_words, faces_bet, read_action, wrong_word
 from spewy.game.names import SEAT_NAMES
 from spewy.game.nodes import Node
-from spewy.match.cards import MOST_SEED
 from spewy.match.spots import HandValues, Spot, Spots
+from spewy.match.table import MOST_SEED
 
 MOST_DECISIONS = 8
 """Number of a player's decisions in a hand that can be asked; hardly any betting tree has more of them."""
@@ -65,7 +65,6 @@ class Question:
 
     @property
     def text(self) -> str:
-        """The question in words."""
         before = f" after {self.words}" if self.words else ""
         price = f", {self.to_call:.10g} to call" if self.to_call else ""
         return (
@@ -73,7 +72,6 @@ class Question:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the question as a JSON object."""
         return {**vars(self), "actions": list(self.actions), "texts": list(self.texts), "text": self.text}
 
 
@@ -101,7 +99,6 @@ class Answer:
 
     @property
     def frequency(self) -> float:
-        """Frequency of the chosen action in the strategy."""
         return self.frequencies[self.question.actions.index(self.action)]
 
     @property
@@ -111,7 +108,6 @@ class Answer:
 
     @property
     def text(self) -> str:
-        """The score in words."""
         unit, rows = self.question.unit, zip(self.question.texts, self.frequencies, self.values, strict=True)
         plays = ", ".join(f"{text} {share:.0%} (EV {value:.2f})" for text, share, value in rows)
         return (
@@ -120,7 +116,6 @@ class Answer:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the question, the answer and its score as a JSON object."""
         return {
             "question": self.question.to_json(),
             "action": self.action,
@@ -155,7 +150,6 @@ class TrainerScore:
 
     @classmethod
     def of(cls, answers: Sequence[Answer], unit: str) -> TrainerScore:
-        """Compute the score of some answers."""
         if not answers:
             return cls(0, None, None, None, unit)
         return cls(
@@ -168,7 +162,6 @@ class TrainerScore:
 
     @property
     def text(self) -> str:
-        """The score in words."""
         if self.lost is None:
             return "no answer yet"
         noun = "decision" if self.decisions == 1 else "decisions"
@@ -178,7 +171,6 @@ class TrainerScore:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the score as a JSON object."""
         return {**vars(self), "text": self.text}
 
 
@@ -193,9 +185,6 @@ class Trainer:
     Attributes:
         question: the question that waits for an answer; None if there is none.
         answers: all answers so far.
-
-    Raises:
-        InputError: the seat or the seed is out of range.
     """
 
     def __init__(self, spots: Spots, seat: int | None = None, seed: int = 0) -> None:
@@ -220,11 +209,7 @@ class Trainer:
         return TrainerScore.of(self.answers, self._spots.first.unit.name)
 
     def deal(self) -> Question:
-        """Draw the next question; an earlier question that still waits for an answer is dropped.
-
-        Raises:
-            InputError: the player never has a choice in the spots.
-        """
+        """Draw the next question; an earlier question that still waits for an answer is dropped."""
         rng = np.random.default_rng([self._seed, self._asked])
         for _ in range(MOST_HANDS):
             seat = int(rng.integers(2)) if self._seat is None else self._seat
@@ -244,9 +229,6 @@ class Trainer:
 
         Args:
             text: the chosen action as a label, such as ``Bet(120)``, or in any other spelling.
-
-        Raises:
-            InputError: no question waits, or the text names no action of the decision.
         """
         question = self.question
         if question is None:
@@ -271,17 +253,7 @@ class Trainer:
 
 
 def _decision(spot: Spot, seat: int, number: int, rng: np.random.Generator) -> Hand | None:
-    """Play a hand with both strategies up to a player's decision.
-
-    Args:
-        spot: the solved spot in which the hand is played.
-        seat: number of the player whose decision is wanted.
-        number: number of the decision, from 1, among the player's decisions with more than one action.
-        rng: source of random numbers.
-
-    Returns:
-        The hand at the decision, as the player sees it; None if the hand ends before.
-    """
+    """Play a hand with both strategies up to a player's decision, as the player sees it; None if it ends before."""
     table = spot.table(spot.deal(rng))
     while (player := table.to_act) is not None:
         cards = table.hand.hole[player]
@@ -318,7 +290,6 @@ def _question(spot: Spot, hand: Hand, number: int) -> Question:
 
 
 def _values(spot: Spot, hand: Hand) -> HandValues:
-    """Return the strategy and the EVs of the player's hand at a question."""
     assert hand.to_act is not None
     cards = hand.hole[hand.to_act]
     assert cards is not None
@@ -326,7 +297,6 @@ def _values(spot: Spot, hand: Hand) -> HandValues:
 
 
 def _chosen(spot: Spot, node: Node, text: str) -> int:
-    """Return the number of the action that an answer names, among the actions of the decision."""
     try:
         return read_action(spot.config, node, text, "answer")
     except InputError:

@@ -1,6 +1,7 @@
 """Charts on axes and whole figures, for commands and notebooks.
 
-Each chart draws on matplotlib's axes ``ax``, or on a new figure if ``ax`` is None, and returns the axes.
+Each chart draws on matplotlib's axes ``ax``, or on a new figure if ``ax`` is None, and returns the axes. A function
+whose name ends in ``_figure`` returns a whole figure; its ``size`` is a key of `SIZES`.
 
 >>> from spewy import Solution, plot
 >>> with Solution.open("results/T1") as solution:  # doctest: +SKIP

@@ -24,15 +24,7 @@ APART = 0.035
 
 
 def buckets_figure(buckets: BoardBuckets, size: str = "screen") -> Any:
-    """Draw the outcome curves and the hands of a board's buckets side by side, with one colour bar.
-
-    Args:
-        buckets: the buckets.
-        size: size of the figure, a key of `SIZES`.
-
-    Returns:
-        The figure.
-    """
+    """Draw the outcome curves and the hands of a board's buckets side by side, with one colour bar."""
     chosen = SIZES[size]
     with font(chosen):
         height = 2.0 * chosen.width if chosen.stacked else 0.5 * chosen.width
@@ -49,13 +41,6 @@ def outcome_curves(buckets: BoardBuckets, ax: Any = None) -> Any:
     """Draw a curve for each bucket: the mean share of opposing hands beaten, over run-outs from the worst to the best.
 
     On a river there is a single outcome, so each bucket gets a bar.
-
-    Args:
-        buckets: the buckets.
-        ax: axes to draw on; None for a new figure.
-
-    Returns:
-        The axes.
     """
     ax = axes_for(ax)
     colours, n_outcomes = _colours(buckets), buckets.curves.shape[1]
@@ -83,10 +68,6 @@ def outcome_curves(buckets: BoardBuckets, ax: Any = None) -> Any:
 
 def bucket_chart(buckets: BoardBuckets, ax: Any = None) -> Any:
     """Draw each hand as a tile in its bucket's colour, in the cell of its hand class; hands with board cards are grey.
-
-    Args:
-        buckets: the buckets.
-        ax: axes to draw on; None for a new figure.
 
     Returns:
         The axes, with a colour bar beside them.

@@ -18,21 +18,14 @@ from spewy.plot.figures import action_colours, new_figure
 
 if TYPE_CHECKING:
     from solvers.tree import Floats, Ints
-    from spewy.look.matrix_game import ChunkSolution, OneChunk
+    from spewy.look.chunk_game import ChunkSolution, OneChunk
 
 MOST_ROW_NAMES = 8
 """Number of rows that an axis of a payoff matrix names, about."""
 
 
 def ranges_figure(chunk: OneChunk) -> Any:
-    """Draw both players' ranges at the root of a chunk: the weight of each row.
-
-    Args:
-        chunk: the chunk.
-
-    Returns:
-        The figure.
-    """
+    """Draw both players' ranges at the root of a chunk: the weight of each row."""
     figure, axes = _subplots(1, 2, (10, 2.6), shared=True)
     for p, axis in enumerate(axes.flat):
         weights = chunk.ranges[p]
@@ -58,14 +51,9 @@ def payoffs_figure(
     rows can be dealt together.
 
     Args:
-        chunk: the chunk.
         matrices: by title, ``[row of player 0, row of player 1]``.
-        heading: title of the figure.
         limit: number that gets the strongest colour; None for the largest number of the matrices.
         unit: label of the colour scale.
-
-    Returns:
-        The figure.
     """
     import matplotlib as mpl
     from matplotlib.colors import TwoSlopeNorm
@@ -112,16 +100,8 @@ def strategies_figure(
     """Draw the frequencies of actions for each row, at some decisions of a chunk.
 
     Args:
-        chunk: the chunk.
         solution: strategies of the chunk.
         lines: lines of the decisions, each with words that say what the player faces.
-        heading: title of the figure.
-
-    Returns:
-        The figure.
-
-    Raises:
-        InputError: a line leads to no decision of this chunk.
     """
     figure, axes = _subplots(len(lines), 1, (10, 1.9 * len(lines) + 0.6))
     for axis, (line, words) in zip(axes.flat, lines.items(), strict=True):

@@ -37,12 +37,7 @@ def comparison_figure(
 
     Args:
         game: rules of the game.
-        comparison: the comparison.
         line: line of the decision in words; None for the line as it is written.
-        size: size of the figure, a key of `SIZES`.
-
-    Returns:
-        The figure.
     """
     look = SIZES[size]
     grids = _grids(comparison) if is_holdem(game) else []
@@ -102,7 +97,6 @@ def difference_chart(
 
     Args:
         values: ``[row, column]``, differences; cells with NaN stay empty.
-        ax: axes to draw on; None for a new figure.
         tell: function that formats a number.
         least: the strongest colour stands for the largest absolute difference, or for this number if it is larger.
 
@@ -114,7 +108,7 @@ def difference_chart(
 
 
 def _grids(comparison: Comparison) -> list[tuple[str, Floats, float, Callable[[float], str]]]:
-    """Return what two charts show: differences in EV, and in the frequency of the action that changes most.
+    """Return two charts: differences in EV, and in the frequency of the action that changes most.
 
     Returns:
         For each chart, its title, its values ``[row, column]``, and the arguments ``least`` and ``tell`` of

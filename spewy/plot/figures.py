@@ -77,10 +77,7 @@ def style() -> None:
 def new_figure(width: float, height: float, size: Size | None = None) -> Any:
     """Make an empty figure of a width and a height in inches.
 
-    Args:
-        width: width of the figure.
-        height: height of the figure.
-        size: entry of `SIZES` that sets the resolution; None: matplotlib's default, which `style` sets for notebooks.
+    ``size`` sets the resolution; None: matplotlib's default, which `style` sets for notebooks.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -98,7 +95,6 @@ def font(size: Size) -> Any:
 
 
 def axes_for(ax: Any) -> Any:
-    """Return the given axes, or the axes of a new pyplot figure."""
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt
@@ -110,7 +106,6 @@ def save(figure: Any, path: str | Path | BinaryIO, format: str | None = None) ->
     """Write a figure to a file.
 
     Args:
-        figure: the figure.
         path: path of the file, or an open file.
         format: ``"png"``, ``"svg"`` or ``"pdf"``; None: the suffix of the path.
     """

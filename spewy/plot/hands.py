@@ -31,10 +31,6 @@ def hand_chart(grid: Grid, ax: Any = None) -> Any:
 
     Args:
         grid: reach and strategy of a player.
-        ax: axes to draw on; None for a new figure.
-
-    Returns:
-        The axes.
     """
     ax = axes_for(ax)
     colours = [hex_colour(colour) for colour in grid.colours]
@@ -62,7 +58,6 @@ def heat_chart(
 
     Args:
         values: ``[row, column]``, a number for each hand class, such as from `class_means`; cells with NaN stay empty.
-        ax: axes to draw on; None for a new figure.
         tell: function that formats a number.
         limits: numbers for the first and the last colour of the scale; None for the smallest and the largest value.
         colours: name of a colour map of matplotlib.
@@ -107,13 +102,6 @@ def node_figure(
         words: the betting line in words, for the title.
         heat: name of the number to show for each hand class: "EV", "equity", "reach", or the label of an action for
             its EV (`NodeView.heat_map`); None for the frequencies of actions.
-        size: size of the figure, a key of `SIZES`.
-
-    Returns:
-        The figure.
-
-    Raises:
-        InputError: ``heat`` is unknown, no hand has this number at the decision, or the game is not hold'em.
     """
     title = ": ".join(text for text in (signs(views[0].board), words) if text) or "the first decision"
     if heat is None:
@@ -127,11 +115,6 @@ def decision_figure(grids: Sequence[Grid], title: str = "", size: str = "screen"
 
     Args:
         grids: grid of the player who acts, and grid of the player who waits.
-        title: title of the figure.
-        size: size of the figure, a key of `SIZES`.
-
-    Returns:
-        The figure.
     """
     with font(SIZES[size]):
         figure, axes = _side_by_side(len(grids), title, size)
@@ -143,16 +126,7 @@ def decision_figure(grids: Sequence[Grid], title: str = "", size: str = "screen"
 
 
 def heat_figure(maps: Sequence[HeatMap], title: str = "", size: str = "screen") -> Any:
-    """Draw heat maps side by side, with a common colour scale.
-
-    Args:
-        maps: the heat maps.
-        title: title of the figure.
-        size: size of the figure, a key of `SIZES`.
-
-    Returns:
-        The figure.
-    """
+    """Draw heat maps side by side, with a common colour scale."""
     limits = _limits([heat.values for heat in maps])
     with font(SIZES[size]):
         figure, axes = _side_by_side(len(maps), title, size, BESIDE_BAR)
@@ -182,7 +156,6 @@ def _side_by_side(count: int, title: str, size: str, stretch: float = STRETCH) -
 
 
 def _limits(maps: Sequence[Floats]) -> tuple[float, float]:
-    """Return the smallest and the largest number in some heat maps, the common limits of their colours."""
     known = np.concatenate([values[~np.isnan(values)] for values in maps])
     return (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
 
@@ -217,7 +190,6 @@ def _frame(ax: Any) -> None:
 
 
 def _legend(ax: Any, grid: Grid, colours: list[str]) -> None:
-    """Draw a legend of the actions that the range takes, with their frequencies."""
     from matplotlib.patches import Patch
 
     shares = grid.shares.tolist()

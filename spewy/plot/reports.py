@@ -38,12 +38,7 @@ def report_figure(report: Report, line: str | None = None, size: str = "screen")
     """Draw all charts of a report; without actions (after an all-in) there is no chart of frequencies.
 
     Args:
-        report: the report.
         line: line of the decision in words; None for the line as it is written.
-        size: size of the figure, a key of `SIZES`.
-
-    Returns:
-        The figure.
     """
     charts = [report_shares, report_realisation]
     if len(report.actions) > 1:
@@ -70,12 +65,7 @@ def report_frequencies(report: Report, ax: Any = None, orient: Orient | None = N
     """Draw the action frequencies for each card or board, and on average.
 
     Args:
-        report: the report.
-        ax: axes to draw on; None for a new figure.
         orient: direction of the bars; None for vertical bars of cards and horizontal bars of boards.
-
-    Returns:
-        The axes.
     """
     chart = _Chart(report, ax, orient)
     start = np.zeros(len(chart.rows))
@@ -94,8 +84,6 @@ def report_shares(report: Report, ax: Any = None, orient: Orient | None = None) 
     """Draw both players' EV as a share of the pot (dots) beside their equity (rings).
 
     Args:
-        report: the report.
-        ax: axes to draw on; None for a new figure.
         orient: direction of the bars; None for vertical bars of cards and horizontal bars of boards.
     """
     chart = _Chart(report, ax, orient)
@@ -114,8 +102,6 @@ def report_realisation(report: Report, ax: Any = None, orient: Orient | None = N
     """Draw EV / (equity * pot) of both players in percent, as bars that start at 100 %.
 
     Args:
-        report: the report.
-        ax: axes to draw on; None for a new figure.
         orient: direction of the bars; None for vertical bars of cards and horizontal bars of boards.
     """
     chart = _Chart(report, ax, orient)
@@ -155,11 +141,6 @@ class _Chart:
     """Draws a chart with a bar for each row of a report and for their average.
 
     The average is the last of vertical bars, and the first of horizontal bars. Vertical bars have a gap between ranks.
-
-    Args:
-        report: the report.
-        ax: axes to draw on; None for a new figure.
-        orient: direction of the bars; None for vertical bars of cards and horizontal bars of boards.
     """
 
     def __init__(self, report: Report, ax: Any, orient: Orient | None) -> None:
@@ -197,7 +178,6 @@ class _Chart:
         self.ax.plot(*pair, **style, markerfacecolor="white" if hollow else colour, label=label)
 
     def mark(self, value: float) -> None:
-        """Draw a black line across the chart at a value."""
         (self.ax.axvline if self.horizontal else self.ax.axhline)(value, color="black", linewidth=0.8)
 
     def limits(self) -> tuple[float, float]:

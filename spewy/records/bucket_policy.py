@@ -19,7 +19,7 @@ from spewy.game.nodes import Node, entry_line
 from spewy.records.keys import CLASSES
 from spewy.records.policy import BOARDS, ChunkPlay, Decision, Policy, Stacked
 from spewy.records.strategy_locker import StrategyLocker
-from spewy.system.kept_results import kept_results
+from spewy.system.tools import kept_results
 
 if TYPE_CHECKING:
     from buckets.abstraction import Abstraction

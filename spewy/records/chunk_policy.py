@@ -17,8 +17,8 @@ from lockers import Store
 from solvers.state import normalised
 from solvers.tree import Floats
 from spewy.chunks.boards import BoardHands, board_hands
+from spewy.chunks.layout import Place
 from spewy.chunks.locate import board_cards, solved_board
-from spewy.chunks.place import Place
 from spewy.chunks.problem import Problem, Shorts
 from spewy.chunks.rounds import chunk_nodes
 from spewy.errors import InputError
@@ -27,7 +27,7 @@ from spewy.records.chunks import Kind, require_size, split
 from spewy.records.patched_reads import PatchedReads
 from spewy.records.policy import BOARDS, ChunkPlay, Decision, Policy, SolvedBoard
 from spewy.records.progress import dropped_error, saved_sweeps
-from spewy.system.kept_results import kept_results
+from spewy.system.tools import kept_results
 
 
 class ChunkPolicy(Policy):

@@ -1,4 +1,4 @@
-"""Names of the lockers, and keys of their entries; `spewy.chunks.place` makes the keys of chunks."""
+"""Names of the lockers, and keys of their entries; `spewy.chunks.layout` makes the keys of chunks."""
 
 PAYOFF, REGRET, STRATEGY, GUESS, META = "payoff", "regret", "strategy", "guess", "meta"
 

@@ -25,8 +25,8 @@ from lockers import (
 )
 from lockers.codec import Array
 from spewy.records.keys import MARK_KEY, META
-from spewy.system.closing import Closing
-from spewy.system.folder_lock import FolderLock
+from spewy.system.folders import FolderLock
+from spewy.system.tools import Closing
 
 
 class MarkedStore(Closing):

@@ -26,9 +26,8 @@ from spewy.errors import InputError, shown
 from spewy.game.lines import read_line
 from spewy.game.names import SEAT_NAMES
 from spewy.game.nodes import Action, Node, decision_at, entry_line, find_node
-from spewy.system.closing import Closing
 from spewy.system.html import Printed, Table
-from spewy.system.kept_results import kept_results
+from spewy.system.tools import Closing, kept_results
 
 LINES, BOARDS = 256, 128
 """Number of chunks and number of boards that a policy caches, in some 10 MB at most."""

@@ -1,7 +1,7 @@
 """The status of a solve: a small file in its folder, which the solve rewrites and other processes read.
 
 A new status replaces the file in one step, so no process reads half of one. A process that solves in a folder holds the
-folder's lock (`spewy.system.folder_lock`) until it ends, so `running` looks at the lock. `last_word` reads from the
+folder's lock (`spewy.system.folders`) until it ends, so `running` looks at the lock. `last_word` reads from the
 last line of the log why the last run ended. The reason is in the log and not in the status file, since a full disk
 mostly has room for another line, but not for a new file.
 """
@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 from spewy.chunks.problem import Problem
 from spewy.errors import InputError, path_text, shown
 from spewy.records.progress import Trace
-from spewy.system.folder_lock import is_locked
+from spewy.system.folders import is_locked
 from spewy.system.textfile import read_text, replace_text, require_regular
 
 STATUS, LOG = "status.json", "log.txt"

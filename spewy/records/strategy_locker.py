@@ -27,7 +27,7 @@ from spewy.errors import InputError
 from spewy.records.keys import CLASSES, LINES, PLAY
 from spewy.records.line_index import LineIndex
 from spewy.records.strategy_progress import Saved, found_saved, put_saved, read_saved
-from spewy.system.closing import Closing
+from spewy.system.tools import Closing
 
 if TYPE_CHECKING:
     from solvers.sampled.quantise import Bytes

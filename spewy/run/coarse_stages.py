@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from lockers import holds_store
-from spewy.job.dealing import Dealing
 from spewy.job.job import Job
+from spewy.job.settings import Dealing
 from spewy.learn.engine import Stop
 from spewy.records.bucket_numbers import Mark, read_mark
 from spewy.run.folder_state import kept_abstraction, remove_stages, stage_folder
@@ -26,8 +26,8 @@ from spewy.run.start_from import Start
 from spewy.run.status import StatusWriter
 from spewy.run.stopping import INTERRUPTED, Stopping
 from spewy.run.stores import Stores
-from spewy.system.closing import Closing
 from spewy.system.interrupts import interruptible
+from spewy.system.tools import Closing
 
 
 class CoarseStages(Closing):

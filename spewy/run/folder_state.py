@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from lockers import Store, holds_store, open_store, remove_store, require_manifest
 from spewy.errors import path_text
 from spewy.job.job import Job
-from spewy.job.units import parse_target, unit_chips
+from spewy.job.texts import parse_target, unit_chips
 from spewy.records.progress import read_result, read_trace, saved_sweeps
 from spewy.records.status import forget_status
 from spewy.records.strategy_locker import FOLDER, kept_arrays

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from spewy.errors import InputError, error_line, path_text
 from spewy.records.status import LOG, STOP
-from spewy.system.closing import Closing
 from spewy.system.textfile import require_regular
+from spewy.system.tools import Closing
 
 
 class LogFile(Closing):

@@ -10,7 +10,7 @@ from threading import Event, Thread
 from typing import Literal
 
 from spewy.errors import size_text
-from spewy.system.closing import Closing
+from spewy.system.tools import Closing
 
 
 def peak_rss_mib() -> float:

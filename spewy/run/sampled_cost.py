@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from buckets.abstraction import AbstractionSpec
-from buckets.abstraction.board_features import start_kinds
-from buckets.abstraction.overlap import DEALS
+from buckets.abstraction.abstraction import DEALS
+from buckets.abstraction.percentiles import start_kinds
 from buckets.cards import board_map, count_boards
 from buckets.cards.boards import MAX_NUMBERS
 from lockers import STORE_BYTES, DiskSize

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from spewy.chunks.abstractions import abstraction
+from spewy.chunks.bucket_locker import abstraction
 from spewy.job.sections import DaskSection
 from spewy.learn.engine import Engine
 from spewy.learn.sampled import SampledEngine

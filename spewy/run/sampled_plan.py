@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from buckets.abstraction import AbstractionSpec
-from spewy.chunks.abstractions import Sizes, kept_sizes
+from spewy.chunks.bucket_locker import Sizes, kept_sizes
 from spewy.chunks.rounds import LineForest, line_forests
 from spewy.errors import InputError, size_text
 from spewy.game.count import MAX_NODES, require_buildable
 from spewy.game.gamefile import Game
-from spewy.job.dealing import Dealing
 from spewy.job.job import Job
-from spewy.job.units import parse_memory
+from spewy.job.settings import Dealing
+from spewy.job.texts import parse_memory
 from spewy.run.plan import Plan
 from spewy.run.sampled_cost import SampledCost, itemsize, n_board_buckets, n_rows, sampled_cost
 

@@ -37,10 +37,10 @@ from spewy.run.stores import Stores
 from spewy.run.walked_cost import WalkedCost
 from spewy.run.walked_plan import WalkedPlan
 from spewy.run.warmup import warm_up
-from spewy.system.closing import Closing
-from spewy.system.folder_lock import FolderLock
+from spewy.system.folders import FolderLock
 from spewy.system.interrupts import interruptible
 from spewy.system.textfile import as_path
+from spewy.system.tools import Closing
 
 if TYPE_CHECKING:
     from buckets.abstraction import Abstraction

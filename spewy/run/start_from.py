@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from lockers import Store, open_store
 from spewy.errors import InputError, path_text, size_text
 from spewy.job.job import Job
-from spewy.job.units import parse_memory
+from spewy.job.texts import parse_memory
 from spewy.learn.background_saves import Opener
 from spewy.learn.sampled import SampledEngine
 from spewy.records.bucket_numbers import Mark, read_mark, require_numbers

@@ -10,7 +10,7 @@ import numpy as np
 
 from spewy.job.job import Job
 from spewy.job.sections import WalkedSolve
-from spewy.job.units import parse_target, unit_chips
+from spewy.job.texts import parse_target, unit_chips
 from spewy.learn.engine import Check, Engine, Goal
 
 CHECK_EVERY = 10

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lockers import MemoryStore, Store, open_store
 from spewy.job.job import Job
 from spewy.records.strategy_locker import FOLDER
-from spewy.system.closing import Closing
+from spewy.system.tools import Closing
 
 if TYPE_CHECKING:
     from spewy.learn.background_saves import Opener

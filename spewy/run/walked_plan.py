@@ -11,12 +11,12 @@ import numpy as np
 from solvers.discount import DEFAULT_VARIANT, Variant, exact_variant, variant
 from solvers.exact import useful_threads
 from solvers.exact.engine import MAX_ROUNDS
-from spewy.chunks.groups import counted_exactly
+from spewy.chunks.boards import counted_exactly
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError, size_text
 from spewy.game.count import MAX_NODES, require_buildable
 from spewy.job.job import MOST_POTS_SINGLE, Job
-from spewy.job.units import parse_memory
+from spewy.job.texts import parse_memory
 from spewy.run.bounds import lower_bounds
 from spewy.run.cuts import cuts_text
 from spewy.run.lp_size import lp_size, require_small

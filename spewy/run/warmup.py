@@ -1,8 +1,8 @@
 """Compile an engine's kernels once for each machine and version of the code, in a separate process.
 
 Compiling takes up to half a minute and several hundred MiB of memory. A note announces it, and a separate process keeps
-it out of the solve's memory. A file beside the cached machine code (`compiled.cache`) records that all kernels of an
-engine are compiled.
+it out of the solve's memory. A file beside the cached machine code (`compiled.decorators`) records that all kernels of
+an engine are compiled.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 import solvers
 from compiled import stamp
-from spewy.system.child import end_with_parent, start_python
+from spewy.system.children import end_with_parent, start_python
 
 if TYPE_CHECKING:
     from solvers.game import LiveGame

@@ -2,30 +2,50 @@
 
 Workers must run the same version of spewy as this process; workers with another version get no tasks. Workers need no
 common folder, since each task contains all its data. Workers may join and leave at any time. While a cluster has no
-worker, this process waits and tells the user so. This process can also start a cluster on this machine, with one
-process for each worker. These processes end with this process, and other machines cannot connect to them.
+worker, this process waits and tells the user so. This process can also start a cluster on this machine
+(`LocalCluster`), with one process for each worker. These processes end with this process, and other machines cannot
+connect to them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import os
+import socket
+import struct
+import subprocess
+import sys
+import threading
 import time
 import uuid
+import warnings
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, TimeoutError, wait
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from solvers.stopping import StoppedError
-from spewy.errors import MOST_OF_ERROR, InputError, PeerError, error_line, one_line
-from spewy.system.closing import Closing
-from spewy.system.dask_connection import CONNECT_SECONDS, connected, identity, identity_text, require_dask
-from spewy.system.local_cluster import LocalCluster
-from spewy.system.worker_pool import POLL_SECONDS
+from spewy.errors import MOST_OF_ERROR, InputError, MissingError, PeerError, error_line, one_line, shown
+from spewy.system.children import HOME, STOPPED_SECONDS, is_stopped, start_python
+from spewy.system.folders import scratch_folder
+from spewy.system.interrupts import deaf_children
+from spewy.system.processes import POLL_SECONDS
+from spewy.system.tools import Closing
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
+CONNECT_SECONDS = 5.0
+"""Seconds to wait for a connection to open or close."""
+MOST_GREETING = 1 << 20
+"""Largest accepted size in bytes of a scheduler's first message; a real one has a few hundred bytes."""
+SOURCES = ("spewy", "solvers", "buckets", "lockers", "compiled")
+"""Packages whose source files must be equal in all processes."""
+WATCH_SECONDS = 0.25
+"""Seconds between two looks whether a signal has paused a worker."""
 LOOK_SECONDS = 1.0
 """Seconds between two updates of the list of workers."""
 SPEAK_SECONDS = 10.0
@@ -47,9 +67,7 @@ _CLUSTER = "spewy_cluster"  # attribute of a client that holds its cluster; a ta
 class Stop(Protocol):
     """Tells a waiting function to give up; for example a `threading.Event`."""
 
-    def is_set(self) -> bool:
-        """Whether the waiting function must give up."""
-        ...
+    def is_set(self) -> bool: ...
 
 
 class NoWorkerError(PeerError):
@@ -73,14 +91,7 @@ class Attempts:
         self._fruitless = 0
 
     def ended(self, *, fruitful: bool) -> None:
-        """Count an attempt; pause for a moment if it brought no answer.
-
-        Args:
-            fruitful: whether the attempt brought an answer.
-
-        Raises:
-            PeerError: too many attempts in a row brought no answer.
-        """
+        """Count an attempt; pause for a moment if it brought no answer."""
         if fruitful:
             self._fruitless = 0
             return
@@ -134,12 +145,7 @@ class Cluster(Closing):
 
     @classmethod
     def of_client(cls, client: Client) -> Cluster:
-        """Return the cluster to which a Dask client is connected; a log tells of workers that join or leave.
-
-        Raises:
-            InputError: all workers run another version of spewy.
-            PeerError: the scheduler has gone.
-        """
+        """Return the cluster to which a Dask client is connected; a log tells of workers that join or leave."""
         known: Cluster | None = getattr(client, _CLUSTER, None)
         return cls(str(client.scheduler.address), 0, _LOG.warning, client) if known is None else known
 
@@ -161,40 +167,30 @@ class Cluster(Closing):
 
         Returns:
             The number of threads of each worker, by the worker's address; {} if ``stop`` is set before.
-
-        Raises:
-            PeerError: the scheduler has gone.
         """
         while not self._look() and not (stop is not None and stop.is_set()):
             time.sleep(POLL_SECONDS)
         return dict(self._there)
 
     def there(self) -> dict[str, int]:
-        """Return the number of threads of each worker, by the worker's address; the list is at most a second old.
-
-        Raises:
-            PeerError: the scheduler has gone.
-        """
+        """Return the number of threads of each worker, by the worker's address; the list is at most a second old."""
         self._look()
         return dict(self._there)
 
     @property
     def known(self) -> dict[str, int]:
-        """Number of threads of each worker, by address, at the last update of the list of workers."""
+        """The last result of `there`, without a question to the scheduler; `size` and `threads` count it."""
         return dict(self._there)
 
     @property
     def size(self) -> int:
-        """Number of workers at the last update of the list of workers."""
         return len(self._there)
 
     @property
     def threads(self) -> int:
-        """Number of threads of all workers together, at the last update of the list of workers."""
         return sum(self._there.values())
 
     def is_there(self, worker: str) -> bool:
-        """Whether a worker is connected; the list of workers is a second old at most."""
         self._look()
         return worker in self._there
 
@@ -209,10 +205,6 @@ class Cluster(Closing):
 
         Yields:
             For each call in order, its answer, or `Lost` if its worker has left.
-
-        Raises:
-            StoppedError: ``stop`` was set.
-            PeerError: the scheduler has gone, a function raised an error, or too many workers in a row left.
         """
         key = uuid.uuid4().hex
         futures = [
@@ -241,10 +233,6 @@ class Cluster(Closing):
 
         Returns:
             A placeholder; a function that gets the placeholder as an argument in a worker receives the data.
-
-        Raises:
-            NoWorkerError: all workers have left.
-            PeerError: the scheduler has gone, or one worker after another leaves before it has the data.
         """
         key, attempts = f"data-{uuid.uuid4().hex}", Attempts(self, "the transfer of data")
         while True:
@@ -256,12 +244,7 @@ class Cluster(Closing):
             attempts.ended(fruitful=False)
 
     def _sent(self, key: str, data: Any, workers: list[str] | None) -> Future | None:
-        """Send data to one of the workers (None: of all workers); return None if that worker has left or died.
-
-        Raises:
-            NoWorkerError: all workers have left.
-            PeerError: the scheduler has gone.
-        """
+        """Send data to one of the workers (None: of all workers); return None if that worker has left or died."""
         try:
             return self.client.scatter({key: data}, workers=workers, hash=False, timeout=LOOK_SECONDS)[key]
         except TimeoutError:
@@ -350,7 +333,6 @@ class Cluster(Closing):
         return bool(self._there)
 
     def _tell(self, gone: Sequence[str], came: Sequence[str], now: float) -> None:
-        """Tell the user which workers have joined or left, and whether the cluster has none at the time ``now``."""
         for address in gone:
             self._note(f"{self.name}: worker {address} has left, {len(self._there)} remaining")
         if self._begun:
@@ -374,11 +356,7 @@ class Cluster(Closing):
         return {address: int(worker["nthreads"]) for address, worker in workers.items()}
 
     def _note_silent(self, seen: Mapping[str, float]) -> None:
-        """Tell the user of workers that have been silent for long; Dask drops them only after some minutes.
-
-        Args:
-            seen: time of the last sign of life of each worker, by the worker's address.
-        """
+        """Tell the user of workers that have been silent for long; Dask drops them only after some minutes."""
         now = time.monotonic()
         before, self._seen = self._seen, {}
         for address, when in seen.items():
@@ -409,19 +387,154 @@ class Cluster(Closing):
         return selected
 
     def require_scheduler(self) -> None:
-        """Check that the connection to the scheduler is open.
-
-        Raises:
-            PeerError: the scheduler has gone.
-        """
         if self.client.status != "running":
             raise self._gone(None)
 
     def _gone(self, error: BaseException | None) -> PeerError:
-        """Make the error for a scheduler that has gone; ``error`` is the reason, if it is known."""
         reason = "" if error is None else f" ({one_line(str(error), MOST_OF_ERROR)})"
         return PeerError(f"{self.name}: the scheduler has gone{reason}")
 
 
 async def _result(future: Any) -> Any:
     return await future.result()
+
+
+def identity() -> tuple[str, ...]:
+    """Return a hash of this program's source files, and the versions of Python and of the main libraries.
+
+    Processes may exchange data only if their identities are equal.
+    """
+    import numba
+    import numpy as np
+    from distributed import __version__ as dask
+
+    digest = hashlib.sha256()
+    for package in SOURCES:
+        for source in sorted(Path(HOME, package).rglob("*.py")):
+            digest.update(source.read_bytes())
+    python = ".".join(map(str, sys.version_info[:2]))
+    return digest.hexdigest()[:12], python, np.__version__, numba.__version__, dask
+
+
+def identity_text(value: object) -> str:
+    """Describe the identity that a process has sent, for a message; an invalid identity is described by its type."""
+    if isinstance(value, tuple) and len(value) == 5:
+        sources, python, numpy, numba, dask = value
+        return (
+            f"spewy of sources {sources}, Python {python}, numpy {numpy}, numba {numba}, distributed {dask}"
+        )
+    return one_line(f"{type(value).__name__}: {value}", MOST_OF_ERROR)
+
+
+def require_dask() -> None:
+    if find_spec("distributed") is None:
+        raise MissingError(
+            'solve.workers = "dask" needs the package distributed, which is not installed '
+            "(pip install 'spewy[dask]')"
+        )
+
+
+def connected(address: str) -> Client:
+    """Open a connection to a Dask scheduler at an address such as ``tcp://10.0.0.1:8786``."""
+    from distributed import Client
+    from distributed.comm import get_address_host_port
+    from distributed.versions import VersionMismatchWarning
+
+    silence()
+    try:
+        host, port = get_address_host_port(address)  # else an invalid address leaves a half-made client
+        if not address.startswith("tls:"):
+            _require_greeting(host, port)
+        with warnings.catch_warnings(), deaf_children():
+            warnings.simplefilter("ignore", VersionMismatchWarning)  # `identity` is stricter
+            return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError, TimeoutError, TypeError, RuntimeError) as error:
+        raise InputError(
+            f"dask.address: expected a Dask scheduler at {shown(address)}, found none ({error_line(error)})"
+        ) from None
+
+
+def _require_greeting(host: str, port: int) -> None:
+    """Check that a Dask scheduler listens at an address, by reading its first message.
+
+    Dask itself would wait for ever for a silent server. From a server of another kind, Dask would take the first eight
+    bytes as a size, and allocate that much memory. A scheduler's first message consists of 64-bit numbers (size of
+    the message, number of frames, size of each frame), followed by the frames.
+    """
+    ending = time.monotonic() + CONNECT_SECONDS
+    with socket.create_connection((host, port), timeout=CONNECT_SECONDS) as connection:
+        greeting, wanted = b"", 8
+        while len(greeting) < wanted:
+            connection.settimeout(max(0.001, ending - time.monotonic()))
+            received = connection.recv(wanted - len(greeting))
+            if not received:
+                raise ConnectionError("the server closed the connection")
+            greeting += received
+            if len(greeting) == 8:
+                wanted += min(int.from_bytes(greeting, "little"), MOST_GREETING)
+    numbers = struct.unpack_from(f"<{len(greeting) // 8}Q", greeting)
+    n_frames = numbers[1] if len(numbers) > 1 else len(numbers)
+    if numbers[0] != len(greeting) - 8 or 8 * (1 + n_frames) + sum(numbers[2 : 2 + n_frames]) != numbers[0]:
+        raise ValueError("the server sent something else than a message of Dask")
+
+
+def silence() -> None:
+    """Switch off Dask's own logs, since this program tells the user of the same events."""
+    for name in ("distributed", "distributed.client", "distributed.worker", "distributed.core", "tornado"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+class LocalCluster(Closing):
+    """A Dask scheduler in this process, and worker processes with one thread each.
+
+    Args:
+        size: number of workers.
+        is_ending: whether the work with the cluster ends, so that a paused worker is killed at once.
+
+    Attributes:
+        address: address of the scheduler.
+    """
+
+    def __init__(self, size: int, is_ending: Callable[[], bool]) -> None:
+        from spewy.system.dask_worker import local_scheduler
+
+        silence()
+        self._size, self._held = size, ExitStack()
+        self._scratch = self._held.enter_context(scratch_folder("dask"))
+        self._is_ending, self._closed = is_ending, threading.Event()
+        self._workers: list[subprocess.Popen[bytes]] = []
+        with deaf_children():
+            self._cluster = local_scheduler()
+        self.address = str(self._cluster.scheduler_address)
+        self.top_up()
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def top_up(self) -> None:
+        """Replace workers that have ended."""
+        self._workers = [worker for worker in self._workers if worker.poll() is None]
+        while len(self._workers) < self._size:
+            arguments = ["-m", "spewy.system.dask_worker", self.address, str(os.getpid()), str(self._scratch)]
+            self._workers.append(start_python(arguments))
+
+    def _watch(self) -> None:
+        """Kill workers that a signal such as SIGSTOP has paused for several seconds.
+
+        This is a thread, since the main thread may be waiting for such a worker.
+        """
+        since: dict[int, float] = {}
+        while not self._closed.wait(WATCH_SECONDS):
+            now = time.monotonic()
+            stopped = [worker for worker in self._workers if is_stopped(worker.pid)]
+            since = {worker.pid: since.get(worker.pid, now) for worker in stopped}
+            for worker in stopped:
+                if self._is_ending() or now - since[worker.pid] > STOPPED_SECONDS:
+                    worker.kill()
+
+    def close(self) -> None:
+        self._closed.set()
+        for worker in self._workers:
+            worker.kill()
+            worker.wait()
+        self._workers.clear()
+        self._cluster.close(timeout=CONNECT_SECONDS)
+        self._held.close()

@@ -17,31 +17,17 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from spewy.system.cluster import Cluster
-from spewy.system.local_pool import LocalPool
-from spewy.system.worker_pool import POLL_SECONDS, Message, WorkerPool
+from spewy.system.processes import POLL_SECONDS, LocalPool, Message, WorkerPool
 
 
 def worker_pool(workers: int) -> WorkerPool:
-    """Return a pool of local processes, or a pool on a cluster within ``joblib.parallel_config(backend="dask")``.
-
-    Args:
-        workers: number of local processes.
-
-    Raises:
-        InputError: all workers of the cluster run another version of spewy.
-        PeerError: the scheduler has gone.
-    """
+    """Return a pool of local processes, or a pool on a cluster within ``joblib.parallel_config(backend="dask")``."""
     cluster = active_cluster()
     return LocalPool(workers) if cluster is None else DaskPool(cluster)
 
 
 def active_cluster() -> Cluster | None:
-    """Return the cluster of the enclosing ``joblib.parallel_config(backend="dask")``; None outside of such a block.
-
-    Raises:
-        InputError: all workers of the cluster run another version of spewy.
-        PeerError: the scheduler has gone.
-    """
+    """Return the cluster of the enclosing ``joblib.parallel_config(backend="dask")``; None outside of such a block."""
     from joblib.parallel import get_active_backend
 
     client = getattr(get_active_backend()[0], "client", None)
@@ -75,15 +61,6 @@ class DaskPool(WorkerPool):
         return max(1, self.cluster.threads)
 
     def share(self, data: Any) -> Any:
-        """Send data to all workers.
-
-        Returns:
-            A placeholder; a task that gets the placeholder as an argument receives the data.
-
-        Raises:
-            NoWorkerError: all workers have left.
-            PeerError: the scheduler has gone.
-        """
         return self.cluster.given(data, everywhere=True)
 
     def stop(self) -> None:
@@ -96,7 +73,6 @@ class DaskPool(WorkerPool):
         self.cluster.tell_all(_stop, self._token)
 
     def close(self) -> None:
-        """Cancel the running tasks."""
         if self._running:
             self.stop()
             with suppress(Exception):  # the scheduler may have gone
@@ -131,14 +107,12 @@ class DaskPool(WorkerPool):
             client.unsubscribe_topic(self._token)
 
     def _ask_newcomers_to_stop(self) -> None:
-        """Ask workers that have joined since `stop` to let their tasks return early."""
         newcomers = self.cluster.known.keys() - self._asked_to_stop
         if newcomers:
             self._asked_to_stop |= newcomers
             self.cluster.tell_all(_stop, self._token, workers=newcomers)
 
     def _submit(self, number: int, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-        """Submit a task to the cluster."""
         future = self.cluster.client.submit(
             _call,
             self._token,
@@ -182,7 +156,6 @@ class DaskPool(WorkerPool):
             yield None
 
     def _message(self, number: int, future: Any) -> Message:
-        """Make the message that says how a task has ended."""
         from distributed.scheduler import KilledWorker
 
         self.cluster.require_scheduler()
@@ -198,7 +171,7 @@ class DaskPool(WorkerPool):
 
 
 class _Parent:
-    """The calling process from the point of view of a task on a cluster; see `spewy.system.worker.Parent`."""
+    """The calling process from the point of view of a task on a cluster; see `spewy.system.processes.Parent`."""
 
     heard = False
 
@@ -206,11 +179,9 @@ class _Parent:
         self._token, self._number = token, number
 
     def is_set(self) -> bool:
-        """Whether the calling process has asked tasks to return early."""
         return self._token in _stopped
 
     def tell(self, news: object) -> None:
-        """Send news to the calling process before the end of the task."""
         from distributed import get_worker
 
         get_worker().log_event(self._token, (self._number, pickle.dumps(news)))
@@ -229,12 +200,4 @@ def _stop(token: str) -> None:
 
 
 def _call(token: str, number: int, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Run a task in a worker of a cluster, and return the task's result.
-
-    Args:
-        token: text that identifies the pool of the task.
-        number: number of the task.
-        function: the function that the task calls, with a `_Parent` as the first argument.
-        arguments: all further arguments.
-    """
     return function(_Parent(token, number), *arguments)

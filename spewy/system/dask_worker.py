@@ -12,7 +12,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from spewy.system.child import end_with_parent
+from spewy.system.children import end_with_parent
 
 if TYPE_CHECKING:
     from distributed import SpecCluster
@@ -42,7 +42,6 @@ def local_scheduler() -> SpecCluster:
 
 
 async def _serve(scheduler: str, scratch: str) -> None:
-    """Run a worker of a scheduler, with temporary files in the folder ``scratch``."""
     from distributed import Worker
 
     class LocalWorker(NoHttp, Worker):  # type: ignore[misc]

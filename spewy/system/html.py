@@ -55,7 +55,6 @@ class Table:
         return "\n".join(_clipped(line, MOST_WIDTH) for line in out)
 
     def html(self) -> str:
-        """Format the table as HTML."""
         return table(self.title, self.columns, self.rows)
 
 
@@ -67,11 +66,9 @@ class Printed:
         """Return the table of the record."""
 
     def __repr__(self) -> str:
-        """Return the table as text."""
         return self._table().text()
 
     def _repr_html_(self) -> str:
-        """Return the table as HTML for notebooks."""
         return self._table().html()
 
 
@@ -92,7 +89,6 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
 
 
 def heading(title: str) -> str:
-    """Format a title as HTML."""
     return f"<strong>{escape(title)}</strong>"
 
 

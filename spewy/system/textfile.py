@@ -41,30 +41,13 @@ _LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{MOST_NAMES}}}"
 
 
 def as_path(path: object, subject: str) -> Path:
-    """Convert an argument to a path.
-
-    Args:
-        path: the argument.
-        subject: name of the argument, for the error message.
-
-    Raises:
-        InputError: the argument is neither text nor a path.
-    """
     if not isinstance(path, str | PathLike):
         raise InputError(f"{subject}: expected a path, found {shown(path)}")
     return Path(path)
 
 
 def read_text(path: Path, subject: str) -> str:
-    """Read the text of a regular file in UTF-8; a byte order mark at its beginning is skipped.
-
-    Args:
-        path: path of the file.
-        subject: name of the file, for the error message.
-
-    Raises:
-        InputError: the path is not a regular file, or the file cannot be read.
-    """
+    """Read the text of a regular file in UTF-8; a byte order mark at its beginning is skipped."""
     try:
         require_regular(path, subject)
         text = path.read_text(encoding="utf-8-sig")
@@ -84,15 +67,6 @@ def read_text(path: Path, subject: str) -> str:
 
 
 def read_toml(path: Path, subject: str) -> dict[str, Any]:
-    """Read a TOML file.
-
-    Args:
-        path: path of the file.
-        subject: name of the file, for the error message.
-
-    Raises:
-        InputError: the file cannot be read, is too large, or is not TOML.
-    """
     return parse_toml(read_text(path, subject), subject, MOST_CHARACTERS)
 
 
@@ -101,15 +75,13 @@ def parse_toml(
 ) -> dict[str, Any]:
     """Read the text of a TOML file, unless this would take much memory or time.
 
+    An error names the line and the column, and shows the line.
+
     Args:
         text: the text; a byte order mark at its beginning is skipped.
-        subject: name of the file, for the error message.
+        subject: name of the file.
         most: largest number of characters, and ten times the largest number of keys and values; None: no limit.
         parse_float: function that converts the text of a number with a point or an exponent.
-
-    Raises:
-        InputError: the text is not TOML, and then the message has the line and the column, and shows the line; or the
-            text is too long, or its keys or values are too many or nested too deeply.
     """
     text = text.removeprefix("\ufeff")
     _require_small(text, subject, most)
@@ -150,7 +122,6 @@ def nested_deeper(value: object, most: int) -> bool:
 
 
 def _require_small(text: str, subject: str, most: int | None) -> None:
-    """Refuse a text that is long, or has many keys and values or long keys."""
     if most is not None and len(text) > most:
         raise InputError(f"{subject}: expected at most {most:,} characters, found {len(text):,}")
     signs = _TEXT_OR_COMMENT.sub("x", text)
@@ -167,16 +138,6 @@ def _require_small(text: str, subject: str, most: int | None) -> None:
 
 
 def require_regular(path: Path, subject: str) -> None:
-    """Check that a path is a regular file.
-
-    Args:
-        path: the path.
-        subject: name of the file, for the error message.
-
-    Raises:
-        InputError: the path is a folder, a pipe or another special file.
-        OSError: nothing exists at the path, or this user has no access.
-    """
     kind = stat.S_IFMT(path.stat().st_mode)
     if kind != stat.S_IFREG:
         raise InputError(f"{subject}: expected a file, found {KINDS.get(kind, 'a special file')}")
@@ -206,13 +167,7 @@ def _reason(error: OSError | ValueError) -> str:
 def replace_text(path: Path, text: str, *, private: bool = False) -> None:
     """Write a file in one step: a reader sees either the old text or the new text.
 
-    Args:
-        path: path of the file.
-        text: the new text.
-        private: whether only this user may read the file.
-
-    Raises:
-        InputError: the file cannot be written, for instance because the path is a folder or the disk is full.
+    If ``private`` is True, only this user may read the file.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:

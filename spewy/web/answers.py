@@ -1,4 +1,4 @@
-"""JSON answers of the server: routes that call a function, and errors as one line of text.
+"""Answers of the server: routes that call a function in a thread, JSON and compressed bodies, errors as one line.
 
 A route's function gets the parameters of the request and returns a JSON object. Bad input is answered with status 400
 and ``{"error": text}``, a folder that is not solved yet with 409, and an unexpected error with 500 and no details; its
@@ -8,22 +8,27 @@ traceback goes to the log.
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import logging
+import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import Any, TypeVar
 
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from lockers import DamagedLockerError
 from spewy.errors import InputError, MissingError, NotSolvedError, SpewyError, one_line, shown
 from spewy.match.seat import BotError
 from spewy.system.failures import failure_text
 from spewy.system.textfile import MOST_NESTED, nested_deeper
-from spewy.web.threads import in_thread
 
 LOG = logging.getLogger(__name__)
 MOST_OF_PARAMETER = 20_000
@@ -32,11 +37,17 @@ BODY_SECONDS = 30.0
 """Seconds within which the whole body of a request must arrive."""
 LEFT = 499
 """HTTP status in the log for a request whose client closed the connection before the answer."""
-
 FAILED = "the answer failed unexpectedly; the log on the terminal says why"
 DAMAGED = "the saved solve is damaged; restore its folder from a copy, or solve its job again"
-
 Parameters = Mapping[str, Any]
+T = TypeVar("T")
+N_THREADS = 8
+"""Number of answers that are computed at the same time; further questions wait."""
+_TASKS: SimpleQueue[_Task] = SimpleQueue()
+_STARTING = threading.Lock()
+_STARTED: list[threading.Thread] = []
+QUICK, SMALL = 1, 9
+"""Levels of compression: for answers that a click waits for, and for files that are compressed once."""
 
 
 def get(path: str, function: Callable[[Parameters], Any]) -> Route:
@@ -56,7 +67,7 @@ def get(path: str, function: Callable[[Parameters], Any]) -> Route:
 
 
 def post(path: str, function: Callable[[Parameters], Any]) -> Route:
-    """Return a POST route, which changes something; its function gets the JSON object in the body of the request."""
+    """Return a POST route, which changes something; its function gets the JSON object in the request's body."""
 
     async def answer(request: Request) -> Response:
         try:
@@ -79,11 +90,7 @@ def post(path: str, function: Callable[[Parameters], Any]) -> Route:
 
 
 def text(parameters: Parameters, name: str, default: str | None = None) -> str:
-    """Return the text of the parameter ``name``, or ``default`` if the request lacks the parameter.
-
-    Raises:
-        InputError: the parameter is missing, too long, or no text.
-    """
+    """Return the text of the parameter ``name``, or ``default`` if the request lacks the parameter."""
     value = parameters.get(name, default)
     if not isinstance(value, str):
         raise InputError(
@@ -95,12 +102,13 @@ def text(parameters: Parameters, name: str, default: str | None = None) -> str:
 
 
 def optional(parameters: Parameters, name: str) -> str | None:
-    """Return the text of the parameter ``name``; None if it is missing or empty.
-
-    Raises:
-        InputError: the parameter is too long, or no text.
-    """
+    """Return the text of the parameter ``name``; None if it is missing or empty."""
     return text(parameters, name, "") or None
+
+
+def filters_of(parameters: Parameters) -> list[str]:
+    """Return the hand filters in the parameter ``filter``, where semicolons separate them."""
+    return [each for each in text(parameters, "filter", "").split(";") if each.strip()]
 
 
 def answer_of(function: Callable[[Parameters], Any], parameters: Parameters) -> tuple[int, Any]:
@@ -124,7 +132,6 @@ def answer_of(function: Callable[[Parameters], Any], parameters: Parameters) -> 
 
 
 async def refused(request: Request, error: Exception) -> Response:
-    """Return the answer to a request for an address that does not exist, or that does not have the request's method."""
     assert isinstance(error, HTTPException)
     answer = _response(*_error(error.status_code, f"{shown(request.url.path)}: {error.detail}"))
     answer.headers.update(error.headers or {})
@@ -132,19 +139,17 @@ async def refused(request: Request, error: Exception) -> Response:
 
 
 async def failed(request: Request, error: Exception) -> Response:
-    """Return the answer to a request that failed unexpectedly, outside of `answer_of`."""
+    """Answer a request that failed unexpectedly, outside of `answer_of`."""
     del request, error
     return _response(*_error(500, FAILED))
 
 
 async def _left(request: Request) -> None:
-    """Return once the client has closed the connection."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
 
 async def _answered(function: Callable[[Parameters], Any], parameters: Parameters) -> Response:
-    """Call a function in a thread, and return its result or its error as a response."""
     return await in_thread(lambda: _response(*answer_of(function, parameters)))
 
 
@@ -154,3 +159,80 @@ def _response(status: int, found: Any) -> Response:
 
 def _error(status: int, message: str) -> tuple[int, dict[str, str]]:
     return status, {"error": one_line(message, 2000)}
+
+
+async def in_thread(function: Callable[[], T]) -> T:
+    """Run a function in one of the threads and return its result.
+
+    If this coroutine is cancelled before the function has begun, the function does not run. The threads are daemons: a
+    computation that still runs does not delay the end of the process.
+    """
+    with _STARTING:
+        if len(_STARTED) < N_THREADS:
+            _STARTED.append(threading.Thread(target=_work, name=f"answers-{len(_STARTED)}", daemon=True))
+            _STARTED[-1].start()
+    task = _Task(function)
+    _TASKS.put(task)
+    try:
+        return await task.future  # type: ignore[no-any-return]
+    finally:
+        task.left = True
+
+
+class _Task:
+    def __init__(self, function: Callable[[], Any]) -> None:
+        self.function, self.left = function, False
+        self.loop = asyncio.get_running_loop()
+        self.future: asyncio.Future[Any] = self.loop.create_future()
+
+    def run(self) -> None:
+        """Run the function, unless nobody waits for its result."""
+        if self.left:
+            return
+        try:
+            result, error = self.function(), None
+        except BaseException as caught:
+            result, error = None, caught
+        with suppress(RuntimeError):  # the server has ended
+            self.loop.call_soon_threadsafe(self._finish, result, error)
+
+    def _finish(self, result: Any, error: BaseException | None) -> None:
+        if self.future.done():
+            return
+        if error is None:
+            self.future.set_result(result)
+        else:
+            self.future.set_exception(error)
+
+
+def _work() -> None:
+    while True:
+        _TASKS.get().run()
+
+
+class CompressedResponse(Response):
+    """An answer whose body is compressed by gzip; a client that does not accept gzip gets the plain body."""
+
+    def __init__(self, packed: bytes, media_type: str, headers: dict[str, str] | None = None) -> None:
+        more = {"content-encoding": "gzip", "vary": "accept-encoding", **(headers or {})}
+        super().__init__(packed, headers=more, media_type=media_type)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not _accepts_gzip(Headers(scope=scope).get("accept-encoding", "")):
+            self.body = gzip.decompress(self.body)
+            self.headers["content-length"] = str(len(self.body))
+            del self.headers["content-encoding"]
+        await super().__call__(scope, receive, send)
+
+
+def compressed(body: bytes, level: int) -> bytes:
+    return gzip.compress(body, level, mtime=0)
+
+
+def _accepts_gzip(encodings: str) -> bool:
+    """Whether the header ``Accept-Encoding`` names gzip, and does not exclude it by ``q=0``."""
+    for encoding in encodings.lower().split(","):
+        name, _, weight = encoding.replace(" ", "").partition(";q=")
+        if name == "gzip":
+            return weight.strip("0.") != "" or not weight
+    return False

@@ -1,25 +1,40 @@
-"""The web application: pages, their scripts and styles, and the routes that answer with JSON."""
+"""The web application: the page with its script and style sheet, and the routes that answer with JSON.
+
+A browser would load some sixty modules in several waves, since it learns of a module from those that import the module.
+So all modules, and all style sheets, are joined into one file. The two files have names with a hash of their content,
+so browsers keep them until they change.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import mimetypes
+import re
+from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.routing import Mount
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from spewy.web.answers import failed, refused
-from spewy.web.bundle import STATIC
+from spewy.web.answers import SMALL, CompressedResponse, compressed, failed, refused
+from spewy.web.bundle import SHEET, STATIC, bundle, styles
 from spewy.web.folders import Folders
 from spewy.web.job_process import Estimates, JobProcess
 from spewy.web.jobs import job_routes
 from spewy.web.looking import look_routes
-from spewy.web.page_files import PageFiles
 from spewy.web.playing import Playing
 from spewy.web.security import Guard
 from spewy.web.setting_up import setup_routes
+
+FOREVER = "private, max-age=31536000, immutable"
+"""The ``Cache-Control`` header of files whose content never changes under their name."""
+TYPES = {"js": "text/javascript", "css": "text/css"}
+_SCRIPT = re.compile(r'<script type="module" src="/static/([\w-]+\.js)"')
+_SHEETS = re.compile(rf"(?:\s*{SHEET.pattern} />)+")
 
 # Some machines have other types in their own tables, and browsers refuse scripts of another type.
 mimetypes.add_type("text/javascript", ".js")
@@ -35,8 +50,8 @@ def make_app(
 
     Args:
         folders: the folders to show.
-        hosts: names and addresses that the ``Host`` header of a request may have; None: any, for a
-            server that requires a token.
+        hosts: names and addresses that the ``Host`` header of a request may have; None: any, for a server that
+            requires a token.
         token: token that each request must bring; None: no token.
         jobs: runs the solves that pages start; the caller closes it. None: a new `JobProcess`.
     """
@@ -52,3 +67,43 @@ def make_app(
         exception_handlers={HTTPException: refused, Exception: failed},
     )
     return Guard(app, hosts, token)
+
+
+class PageFiles:
+    """Makes the page and its two joined files, and makes them anew when a file on the disk has changed."""
+
+    def __init__(self, folder: Path = STATIC) -> None:
+        self._folder = folder
+        self._stamp: tuple[int, ...] = ()
+        self._html = ""
+        self._files: dict[str, bytes] = {}
+        self.routes = [Route("/", self._page), Route("/joined/{name}", self._file)]
+
+    async def _page(self, request: Request) -> Response:
+        del request
+        now = tuple(path.stat().st_mtime_ns for path in sorted(self._folder.iterdir()))
+        if now != self._stamp:
+            self._join()
+            self._stamp = now
+        return HTMLResponse(self._html)
+
+    async def _file(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        packed = self._files.get(name)
+        if packed is None:
+            raise HTTPException(404, "there is no such file; reload the page")
+        return CompressedResponse(packed, TYPES[name.rpartition(".")[2]], {"cache-control": FOREVER})
+
+    def _join(self) -> None:
+        html = (self._folder / "index.html").read_text("utf-8")
+        start = _SCRIPT.search(html)
+        assert start is not None
+        joined = {}
+        for kind, text in (("js", bundle(start[1], self._folder)), ("css", styles(self._folder))):
+            body = text.encode()
+            joined[kind] = name = f"{hashlib.sha256(body).hexdigest()[:16]}.{kind}"
+            self._files[name] = compressed(body, SMALL)
+        html = _SCRIPT.sub(f'<script type="module" src="/joined/{joined["js"]}"', html)
+        self._html = _SHEETS.sub(
+            f'\n    <link rel="stylesheet" href="/joined/{joined["css"]}" />', html, count=1
+        )

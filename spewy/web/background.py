@@ -63,9 +63,6 @@ class Background:
                 another version is returned once, to the page that waited for it; later it is computed anew.
             work: computes the answer, if no computation has begun yet.
             exact: whether to compute an answer of another version anew even for the page that waited for it.
-
-        Raises:
-            Exception: the computation raised it; the next question begins the computation anew.
         """
         with self._changed:
             task = self._tasks.get(key)
@@ -134,7 +131,7 @@ class Background:
             self._changed.notify_all()
 
     def _waiting(self) -> list[_Task]:
-        """Return the questions that a page still asks and whose computation has not begun, the latest question last."""
+        """Return the questions that pages still ask and whose computation has not begun, the latest last."""
         return [task for task in self._tasks.values() if not task.begun and not task.is_forsaken()]
 
 

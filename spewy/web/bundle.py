@@ -26,12 +26,7 @@ SHEET = re.compile(r'<link rel="stylesheet" href="/static/([\w-]+\.css)"')
 def bundle(start: str, folder: Path = STATIC) -> str:
     """Join a module and all modules that it needs into one script without imports and exports.
 
-    Args:
-        start: file name of the module.
-        folder: folder of the modules.
-
-    Returns:
-        The script, to be run as a module, since modules are strict. Each module stands after those that it imports.
+    Each module stands after those that it imports. The script is to be run as a module, since modules are strict.
 
     Raises:
         ValueError: a module is missing, imports or exports in another form, or needs itself; a name that it imports
@@ -62,19 +57,9 @@ def top_level_names(text: str) -> dict[str, bool]:
 
 
 def _ordered(start: str, folder: Path, before: dict[str, str], waiting: tuple[str, ...]) -> dict[str, str]:
-    """Add a module, and before it all modules that it imports, to some modules.
+    """Add a module, and before it all modules that it imports, to the texts of ``before`` by file name.
 
-    Args:
-        start: file name of the module.
-        folder: folder of the modules.
-        before: text of each module so far, by file name.
-        waiting: names of the modules whose imports are being read, to notice a module that imports itself.
-
-    Returns:
-        The text of each module by file name; each module comes after the modules that it imports.
-
-    Raises:
-        ValueError: a file is missing, or a module imports itself.
+    ``waiting`` has the modules whose imports are being read, to notice a module that imports itself.
     """
     if start in before:
         return before
@@ -113,7 +98,6 @@ def _imported(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _joined(name: str, text: str) -> str:
-    """Return a module's text without imports and exports."""
     script = EXPORT.sub("", IMPORT.sub("", text))
     other = OTHER.search(script)
     if other is not None:

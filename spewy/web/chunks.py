@@ -1,31 +1,58 @@
-"""Routes for the inside of a solve: payoff matrices of chunks, board buckets and rows of hands."""
+"""The inside of a solve for pages: payoff matrices of chunks, board buckets and rows of hands, with their routes.
+
+A matrix of a thousand rows is too large for a picture. So the rows of each player that are in the range are sorted by
+equity and divided into at most `MOST_BLOCKS` blocks of equally many rows. With the weight ``w[i, j]`` of all compatible
+pairs of hands of two rows in both ranges, the entry for two blocks is their mean payoff,
+``Σ w[i, j] U[i, j] / Σ w[i, j]``, summed over the rows i of one block and j of the other.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from buckets.cards import canonical, cards_name, hand_name
+from solvers.tree import Floats, Ints
 from spewy.errors import InputError, shown
-from spewy.look.board_buckets import board_bucket
-from spewy.look.hand_rows import hand_rows
+from spewy.game.nodes import Line, entry_line
+from spewy.look.node import NodeView
 from spewy.look.solution import Solution
+from spewy.records.bucket_policy import BucketPolicy
+from spewy.system.tools import plain
 from spewy.web.answers import Parameters, get, optional, text
 from spewy.web.background import Progress
 from spewy.web.folders import Folders
+from spewy.web.position import both_views, hands_text
 from spewy.web.readers import stamp
 
 if TYPE_CHECKING:
-    from spewy.look.chunk_blocks import ChunkBlocks
-    from spewy.look.chunk_game import Below
+    from spewy.look.chunk_game import Below, OneChunk  # which loads kernels
 
 PAYOFFS: dict[str, Below] = {"average": "average", "stored": "stored"}
+MOST_BLOCKS = 60
+"""Largest number of blocks into which a player's rows are divided."""
+MOST_NAMED = 12
+"""Largest number of hands that a block names."""
+ROOT = ""
+"""Name that stands for the chunk's root beside the names of its leaves.
+
+The payoffs of the root are those of the average strategies.
+"""
+DEALS_AT_ONCE = 4096
+"""Number of random deals that are searched for other boards in one step."""
+MOST_DEALS = 100_000
+"""Largest number of random deals that are searched for other boards of a bucket."""
+MOST_BOARDS = 12
+"""Largest number of other boards that are listed for a bucket."""
 
 
 def chunk_routes(folders: Folders) -> list[Route]:
-    """Return the routes for chunks and buckets of the solutions in some folders."""
-
     def chunk(parameters: Parameters) -> Any:
         name, line = text(parameters, "folder"), text(parameters, "line", "")
         board, payoffs = optional(parameters, "board"), text(parameters, "payoffs", "average")
@@ -34,11 +61,9 @@ def chunk_routes(folders: Folders) -> list[Route]:
         saved = stamp(folders.solve(name).path)
         with folders.solution(name) as solution:
             node, cards = solution.at(line, board)
-            entry = node.line[: node.line.rfind("/") + 1]
+            entry = entry_line(node.line)
 
         def work(progress: Progress) -> ChunkBlocks:
-            from spewy.look.chunk_blocks import chunk_blocks  # imported here, since it loads kernels
-
             del progress
             with folders.apart(name) as solution:
                 return chunk_blocks(solution, entry, cards, PAYOFFS[payoffs])
@@ -60,10 +85,8 @@ def chunk_routes(folders: Folders) -> list[Route]:
             del progress
             with folders.solution(name) as solution:
                 found = board_bucket(solution, line, board)
-                views = _views(solution, line, board)
-            return found | {
-                "hand_rows": [[row.to_json() for row in hand_rows(view, found["row_of"])] for view in views]
-            }
+                views = both_views(solution, line, board)
+            return found | {"hand_rows": [hand_rows(view, found["row_of"]) for view in views]}
 
         return folders.computed(("bucket", line, board), [name], work)
 
@@ -73,19 +96,234 @@ def chunk_routes(folders: Folders) -> list[Route]:
 def _rows(
     solution: Solution, line: str, board: str | None, blocks: ChunkBlocks
 ) -> list[list[dict[str, Any]]] | None:
-    """Return each player's rows of hands in the chunk of a decision; None if each hand is a row of its own.
-
-    ``blocks`` has the chunk's payoff matrices, and the row of each hand.
-    """
+    """Return each player's rows of hands in the chunk of a decision; None if each hand is a row of its own."""
     if all(len(set(rows.values())) == len(rows) for rows in blocks.row_of):
         return None
-    return [
-        [row.to_json() for row in hand_rows(view, blocks.row_of[view.player])]
-        for view in _views(solution, line, board)
-    ]
+    return [hand_rows(view, blocks.row_of[view.player]) for view in both_views(solution, line, board)]
 
 
-def _views(solution: Solution, line: str, board: str | None) -> list[Any]:
-    """Return two views of a decision: the hands of oop and the hands of ip, with reach, strategy and EVs."""
-    views = (solution.node(line, board), solution.waiting(line, board))
-    return sorted(views, key=lambda view: view.player)
+@dataclass(frozen=True)
+class Block:
+    """Consecutive rows of one player, when the rows are sorted by equity.
+
+    Attributes:
+        hands: names of the rows' hands, those with the least equity first; at most `MOST_NAMED`.
+        count: number of all hands in the rows.
+        weight: share of the player's range that the rows hold, from 0 to 1.
+        equity: smallest and largest equity of the rows.
+    """
+
+    hands: tuple[str, ...]
+    count: int
+    weight: float
+    equity: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class ChunkBlocks:
+    """All payoff matrices of a chunk, in blocks.
+
+    Attributes:
+        line: line that enters the chunk, in the unit of the job.
+        pot: size of the pot at the root of the chunk, in the unit of the job.
+        unit: unit of amounts.
+        rows: numbers of rows of oop and ip in the matrix game.
+        estimated: whether the payoffs of a chance leaf were estimated, since none were stored.
+        value: net amount that oop wins on average from the root of the chunk, in the unit of the job.
+        blocks: blocks of oop and ip, those with the least equity first.
+        leaves: for each leaf, and for the root under the name `ROOT`, its line in the unit of the job, its words and
+            its kind.
+        payoffs: by the name of the leaf, the net amount that oop wins on average ``[block of oop, block of ip]``, in
+            the unit of the job; NaN for blocks without two compatible hands.
+        row_of: for oop and ip, the row of each hand by its name.
+    """
+
+    line: str
+    pot: float
+    unit: str
+    rows: tuple[int, int]
+    estimated: bool
+    value: float
+    blocks: tuple[tuple[Block, ...], tuple[Block, ...]]
+    leaves: Mapping[str, Mapping[str, str]]
+    payoffs: Mapping[str, Floats]
+    row_of: tuple[Mapping[str, int], Mapping[str, int]]
+
+    def to_json(self, leaf: str = ROOT) -> dict[str, Any]:
+        """Return the payoffs of a leaf, with the blocks and all other attributes, as a JSON object."""
+        if leaf not in self.payoffs:
+            raise InputError(f"leaf {shown(leaf)}: expected one of {', '.join(filter(None, self.payoffs))}")
+        found: dict[str, Any] = {
+            "line": self.line,
+            "pot": self.pot,
+            "unit": self.unit,
+            "rows": self.rows,
+            "estimated": self.estimated,
+            "value": self.value,
+            "blocks": [[vars(block) for block in side] for side in self.blocks],
+            "leaves": [{"name": name, **facts} for name, facts in self.leaves.items()],
+            "leaf": leaf,
+            "payoffs": self.payoffs[leaf],
+        }
+        plained: dict[str, Any] = plain(found)
+        return plained
+
+
+def chunk_blocks(
+    solution: Solution,
+    line: str = "",
+    board: str | Sequence[int] | None = None,
+    payoffs: Below = "average",
+) -> ChunkBlocks:
+    """Compute the payoff matrices of the chunk in which a decision lies, with the rows joined to blocks."""
+    node, cards = solution.at(line, board)
+    entry, unit = Line(entry_line(node.line)), solution.job.amounts
+    views = both_views(solution, entry, cards)
+    chunk = solution.chunk(entry, cards, payoffs)
+    sides = [_sorted_rows(view, chunk, p) for p, view in enumerate(views)]
+    groups = [np.array_split(order, min(MOST_BLOCKS, len(order))) for order, _ in sides]
+    weights = chunk.chunk.entering[0][:, None] * chunk.joint_weight * chunk.chunk.entering[1]
+    matrices = {ROOT: chunk.average.payoffs}
+    leaves = {ROOT: {"line": unit.line_text(entry), "words": "", "kind": "root"}}
+    for n in chunk.leaves:
+        leaf = chunk.tree.nodes[n]
+        name = unit.line_text(leaf.line)
+        words = solution.words(leaf).rpartition(" / ")[2]
+        matrices[name], leaves[name] = (
+            chunk.leaf_payoffs(n),
+            {"line": name, "words": words, "kind": leaf.kind},
+        )
+    return ChunkBlocks(
+        unit.line_text(entry),
+        chunk.pot / unit.chips,
+        unit.name,
+        (len(chunk.hands[0]), len(chunk.hands[1])),
+        chunk.estimated,
+        chunk.average.value / unit.chips,
+        (_blocks(chunk, 0, groups[0], sides[0][1]), _blocks(chunk, 1, groups[1], sides[1][1])),
+        leaves,
+        {name: _means(matrix, weights, groups) / unit.chips for name, matrix in matrices.items()},
+        (_rows_of(chunk, 0), _rows_of(chunk, 1)),
+    )
+
+
+def _sorted_rows(view: NodeView, chunk: OneChunk, p: int) -> tuple[Ints, Floats]:
+    """Sort the rows of player p that are in the range by equity; return them, and the equity of all, ``[row]``."""
+    row_of, n_rows = _rows_of(chunk, p), len(chunk.hands[p])
+    rows = np.array([row_of[hand] for hand in view.hands], dtype=np.int64)
+    known = ~np.isnan(view.equity) & (view.reach > 0)
+    mass = np.bincount(rows[known], view.reach[known], n_rows)
+    total = np.bincount(rows[known], (view.reach * view.equity)[known], n_rows)
+    equity = np.divide(total, mass, out=np.full(n_rows, np.nan), where=mass > 0)
+    order = np.argsort(equity, kind="stable")
+    return order[: int((mass > 0).sum())], equity
+
+
+def _rows_of(chunk: OneChunk, p: int) -> dict[str, int]:
+    return {hand: row for row, names in enumerate(chunk.hands[p]) for hand in names}
+
+
+def _blocks(chunk: OneChunk, p: int, groups: Sequence[Ints], equity: Floats) -> tuple[Block, ...]:
+    total = chunk.ranges[p].sum()
+    found = []
+    for rows in groups:
+        names = [hand for row in rows for hand in chunk.hands[p][row]]
+        weight = float(chunk.ranges[p][rows].sum() / total)
+        bounds = float(equity[rows[0]]), float(equity[rows[-1]])
+        found.append(Block(tuple(names[:MOST_NAMED]), len(names), weight, bounds))
+    return tuple(found)
+
+
+def _means(matrix: Floats, weights: Floats, groups: Sequence[Sequence[Ints]]) -> Floats:
+    """Average a matrix over pairs of blocks: ``[block of oop, block of ip]``.
+
+    ``matrix`` and ``weights`` are ``[row of oop, row of ip]``; NaN in ``matrix`` counts as 0.
+    """
+    chosen = [_members(side, n) for side, n in zip(groups, weights.shape, strict=True)]
+    mass = chosen[0] @ weights @ chosen[1].T
+    total = chosen[0] @ np.where(weights > 0, weights * np.nan_to_num(matrix), 0.0) @ chosen[1].T
+    out: Floats = np.divide(total, mass, out=np.full_like(total, np.nan), where=mass > 0)
+    return out
+
+
+def _members(groups: Sequence[Ints], n_rows: int) -> Floats:
+    """Return an array ``[block, row]``: 1 if the block has the row, else 0."""
+    out = np.zeros((len(groups), n_rows))
+    for block, rows in enumerate(groups):
+        out[block, rows] = 1.0
+    return out
+
+
+def hand_rows(view: NodeView, row_of: Mapping[str, int]) -> list[dict[str, Any]]:
+    """Group the hands of a player at a decision by their rows, as JSON, the row with the least equity first.
+
+    ``row_of`` has the number of each hand's row. A row of the result has its ``number``, the names of its ``hands``,
+    the hands as the ``text`` of a range, the sum of the weights as ``reach``, the mean ``equity``, or null if it is not
+    known, and the ``strategy``, the frequency of each action.
+    """
+    numbers = np.array([row_of[hand] for hand in view.hands], dtype=np.int64)
+    rows = [_row(view, int(number), numbers == number) for number in np.unique(numbers)]
+    rows.sort(key=lambda row: (np.isnan(row["equity"]), row["equity"], row["number"]))
+    plained: list[dict[str, Any]] = plain(rows)
+    return plained
+
+
+def _row(view: NodeView, number: int, members: NDArray[np.bool_]) -> dict[str, Any]:
+    hands = view.only(members)
+    reach, known = float(hands.reach.sum()), ~np.isnan(hands.equity)
+    weights = hands.reach if reach > 0 else np.ones(len(hands.hands))
+    mass = float(weights[known].sum())
+    equity = float(weights[known] @ hands.equity[known]) / mass if mass > 0 else float("nan")
+    return {
+        "number": number,
+        "hands": hands.hands,
+        "text": hands_text(view, hands.hands),
+        "reach": reach,
+        "equity": equity,
+        "strategy": (hands.strategy @ weights / weights.sum()).tolist(),
+    }
+
+
+def board_bucket(
+    solution: Solution, line: str = "", board: str | Sequence[int] | None = None
+) -> dict[str, Any]:
+    """Describe the board bucket of a board in a whole game, as a JSON object.
+
+    It has ``bucket``, the number of the board bucket; ``of``, the number of board buckets in its round; ``boards``,
+    names of other boards of the bucket, found by random deals and different by more than suits; and ``row_of``, the
+    number of each hand's row.
+    """
+    policy = solution.reads.policy
+    if not isinstance(policy, BucketPolicy):
+        raise InputError(f"job {solution.job.name}: expected a whole game with [boards], found another solve")
+    node, cards = solution.at(line, board)
+    bucket, rows = policy.rows_on(node.round, cards)
+    deck = solution.problem.hands
+    return {
+        "bucket": bucket,
+        "of": policy.strategies.saved.board_buckets[node.round],
+        "boards": [cards_name(found) for found in _others(solution, policy, node.round, cards, bucket)],
+        "row_of": {hand_name(deck[h]): int(rows[h]) for h in np.flatnonzero(rows >= 0)},
+    }
+
+
+def _others(
+    solution: Solution, policy: BucketPolicy, t: int, cards: Sequence[int], bucket: int
+) -> Iterator[tuple[int, ...]]:
+    """Yield other boards of a board bucket of round t, from random deals."""
+    from buckets.abstraction import Abstraction
+
+    game, size, abstraction = solution.job.rules, len(cards), policy.abstraction
+    if not size or not isinstance(abstraction, Abstraction):
+        return
+    seen = {canonical(game.cut(cards), game.deck)[0]}
+    for first in range(0, MOST_DEALS, DEALS_AT_ONCE):
+        classes = abstraction.classes_of_deals(0, first, DEALS_AT_ONCE)[:, t]
+        for number in first + np.flatnonzero(classes == bucket):
+            dealt = tuple(abstraction.deal(0, [int(number)]).boards[0, :size].tolist())
+            history = canonical(game.cut(dealt), game.deck)[0]
+            if history not in seen:
+                seen.add(history)
+                yield game.board_order(dealt)
+            if len(seen) > MOST_BOARDS:
+                return

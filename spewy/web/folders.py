@@ -1,4 +1,4 @@
-"""The folders that a server shows: finds their solves and batches, and opens solutions.
+"""The folders that a server shows: finds their solves and batches, says why one cannot be opened, opens solutions.
 
 Pages name a solve by its id, the path from a given folder, such as ``T1`` or ``flops/Ks7h2d``. An id has one or two
 names of folders below a given folder, and neither may be ``..`` or hidden, so a request cannot leave the given folders.
@@ -12,24 +12,34 @@ import re
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
 from buckets.cards import parse_cards
 from buckets.errors import CardError
-from lockers.manifest import FILE
+from lockers import DamagedLockerError, LockerError, lacks_manifest, open_store
+from lockers.files import FILE
 from spewy.batch.job_files import folder_name
-from spewy.errors import InputError, shown
-from spewy.look.boards import WEIGHTS_FILE
+from spewy.errors import InputError, one_line, shown
+from spewy.look.folder import WEIGHTS_FILE, strategy_folder
 from spewy.look.solution import Solution
+from spewy.records.progress import saved_sweeps
 from spewy.records.strategy_locker import FOLDER
+from spewy.records.strategy_progress import saved_deals
 from spewy.web.background import Background, Work
-from spewy.web.health import NO_MANIFEST, lacks_manifest
 from spewy.web.readers import Readers, identity, stamp
 
 NAME = re.compile(r"[^\W_][\w .+-]{0,99}")
 """Matches valid names of new solves."""
 UNREADABLE = "the folder cannot be read; change its permissions"
+REMEDY = "restore the folder from a copy, or solve its job again"
+DAMAGED = f"a file of the solve is damaged; {REMEDY}"
+NO_MANIFEST = f"the file manifest.json is missing; {REMEDY}"
+UNSAVED = "nothing is saved yet; wait until the solve saves, or continue it on the Solve page"
+FOREIGN = "it holds lockers, but no solve"
+MOST_REMEMBERED = 4096
+"""Largest number of folders whose health is remembered."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +60,6 @@ class Entry:
 
     @property
     def solves(self) -> list[Path]:
-        """The folder of the solve, or the folders of the batch's solves."""
         return [self.path / board.rpartition("/")[2] for board in self.boards] or [self.path]
 
 
@@ -93,44 +102,28 @@ class Folders:
         self.background = Background()
 
     def listing(self) -> Listing:
-        """Return the solves and batches that are in the folders now, and the folders that cannot be listed."""
         problems: list[tuple[str, str]] = []
         found = [entry for root in self.roots for entry in _entries(root, self._name(root), problems)]
         return Listing(tuple(found), tuple(problems))
 
     def entries(self) -> list[Entry]:
-        """Return the solves and batches that are in the folders now, the solves of a batch after the batch."""
         return list(self.listing().entries)
 
     def solve(self, name: str) -> Entry:
-        """Return the solve with an id.
-
-        Raises:
-            InputError: no solve has the id, its folder was deleted, or the id is that of a batch.
-        """
+        """Return the solve with an id; the id of a batch is an `InputError`."""
         entry = self.entry(name)
         if entry.kind == "batch":
             raise InputError(f"folder {shown(name)} is a batch; choose one of its boards")
         return entry
 
     def entry(self, name: str) -> Entry:
-        """Return the solve or batch with an id.
-
-        Raises:
-            InputError: no solve or batch has the id, or its folder was deleted.
-        """
         for path in self._places(name):
             if (found := _entry(path, name)) is not None:
                 return found
         raise InputError(f"folder {shown(name)}: there is no such solve; it may have been renamed or deleted")
 
     def new(self, name: str) -> Entry:
-        """Return the entry for a solve with a new name, in the first given folder that can contain solves.
-
-        Raises:
-            InputError: the name is not allowed for a folder, is that of a board, or belongs to a link to another
-                folder; or each given folder is itself a solve or batch.
-        """
+        """Return the entry for a solve with a new name, in the first given folder that can contain solves."""
         if not NAME.fullmatch(name) or name != folder_name(name) or name.endswith(".toml"):
             raise InputError(
                 f"name: expected up to 100 letters, digits, blanks and the signs . _ + - for the folder of the solve, "
@@ -151,7 +144,7 @@ class Folders:
         )
 
     def holds(self, entry: Entry) -> bool:
-        """Whether the folder of a solve or batch lies in one of the given folders, rather than being one of them."""
+        """Whether a solve or batch lies in one of the given folders, rather than being one of them."""
         return entry.path not in self.roots
 
     @contextmanager
@@ -159,48 +152,28 @@ class Folders:
         """Open a solve for a ``with`` block, in which all reads see the same save of the solve.
 
         A solve that has saved since the last call is opened again, so that pages show its latest strategy.
-
-        Raises:
-            InputError: there is no solve with the id.
-            NotSolvedError: nothing was saved yet.
-            lockers.LockerError: the folder is damaged.
         """
         with self._readers.solution(self.solve(name).path) as solution:
             yield solution
 
     @contextmanager
     def apart(self, name: str) -> Iterator[Solution]:
-        """Open a solve on its own for long work in a ``with`` block; pages can look at the solve meanwhile.
-
-        Raises:
-            InputError: there is no solve with the id.
-            NotSolvedError: nothing was saved yet.
-            lockers.LockerError: the folder is damaged.
-        """
+        """Open a solve on its own for long work in a ``with`` block; pages can look at the solve meanwhile."""
         with closing(Solution.open(self.solve(name).path)) as solution, solution.store.snapshot():
             yield solution
 
     def computed(self, key: Hashable, names: Sequence[str], work: Work, *, exact: bool = False) -> Any:
-        """Return an answer that takes longer than a click, or a response with the progress: see `Background.answer`.
+        """Return an answer that takes longer than a click, or the progress: see `Background.answer`.
 
         An answer about a solve that has saved meanwhile is still returned to the page that waited for it, unless
-        ``exact`` is set; an answer about a solve that was replaced meanwhile is never returned.
-
-        Args:
-            key: what identifies the question, besides the solves.
-            names: ids of the solves or batches that the answer depends on.
-            work: computes the answer.
-            exact: whether to compute the answer anew if a solve has saved since it was computed.
-
-        Raises:
-            InputError: there is no solve or batch with one of the ids.
+        ``exact`` is set; an answer about a solve that was replaced meanwhile is never returned. ``names`` are the ids
+        of the solves or batches that the answer depends on.
         """
         folders = [folder for name in names for folder in self.entry(name).solves]
         asked = (key, tuple(names), tuple(map(identity, folders)))
         return self.background.answer(asked, tuple(map(stamp, folders)), work, exact=exact)
 
     def close(self) -> None:
-        """Stop computing in the background, and close all solutions."""
         self.background.close()
         self._readers.close()
 
@@ -216,17 +189,14 @@ class Folders:
                 yield root.joinpath(*names)
 
     def _name(self, root: Path) -> str:
-        """Return the prefix of all ids below a given folder; empty if it is the only folder and contains solves."""
+        """Prefix of all ids below a given folder; empty if it is the only folder and contains solves."""
         return "" if len(self.roots) == 1 and _entry(root, "") is None else root.name
 
 
 def _entries(folder: Path, name: str, problems: list[tuple[str, str]]) -> Iterator[Entry]:
     """Yield the solves and batches in a folder: the folder itself, or its direct subfolders.
 
-    Args:
-        folder: the folder.
-        name: prefix of the ids; empty if it has none.
-        problems: list to which ids and reasons of folders are added that cannot be listed.
+    Ids begin with ``name``. Folders that cannot be listed are added to ``problems``, with the reason.
     """
     if (entry := _entry(folder, name)) is not None:
         yield from _with_boards(entry)
@@ -243,18 +213,16 @@ def _entries(folder: Path, name: str, problems: list[tuple[str, str]]) -> Iterat
             problems.append((inner, UNREADABLE))
         elif (entry := _entry(path, inner)) is not None:
             yield from _with_boards(entry)
-        elif lacks_manifest(path):
+        elif lacks_manifest(path) or lacks_manifest(path / FOLDER):
             problems.append((inner, NO_MANIFEST))
 
 
 def _with_boards(entry: Entry) -> Iterator[Entry]:
-    """Yield an entry, and the solves of a batch after it."""
     yield entry
     yield from (Entry(board, entry.path / board.rpartition("/")[2], "solve") for board in entry.boards)
 
 
 def _entry(folder: Path, name: str) -> Entry | None:
-    """Return the entry of a folder with the id ``name``; None if the folder is neither a solve nor a batch."""
     if _is_solve(folder):
         return Entry(name, folder, "solve")
     boards = _solves_of_batch(folder)
@@ -262,7 +230,7 @@ def _entry(folder: Path, name: str) -> Entry | None:
 
 
 def _solves_of_batch(folder: Path) -> list[str] | None:
-    """Return the names of the solves of one job on several boards; None if a folder does not hold such solves.
+    """Names of the solves of one job on several boards; None if a folder does not hold such solves.
 
     The folder of a batch has a file of weights, or its solves have boards as names.
     """
@@ -292,6 +260,14 @@ def _is_board(name: str) -> bool:
         return False
 
 
+def cards_of(name: str) -> frozenset[int]:
+    """Return the cards in the name of a board or of its folder; none if it is not a board."""
+    try:
+        return frozenset(parse_cards(name))
+    except CardError:
+        return frozenset()
+
+
 def _are_plain(names: Sequence[str]) -> bool:
     """Whether an id consists of one or two plain names, so that it cannot lead out of the given folders."""
     return 1 <= len(names) <= 2 and all(map(_is_plain, names))
@@ -311,13 +287,56 @@ def _is_text(name: str) -> bool:
 
 
 def _subfolders(folder: Path) -> list[str]:
-    """Return the sorted names of the folders in a folder; none if it is a file.
-
-    Raises:
-        OSError: the folder cannot be read.
-    """
+    """Return the sorted names of the folders in a folder; none if it is a file."""
     try:
         with os.scandir(folder) as children:
             return sorted(child.name for child in children if _is_plain(child.name) and child.is_dir())
     except NotADirectoryError:
         return []
+
+
+@dataclass(frozen=True)
+class Health:
+    """Whether the solve in a folder can be opened.
+
+    Attributes:
+        problem: why it cannot be opened; None if it can.
+        is_game: whether it is a whole game rather than a spot; None if the problem hides it.
+        board_buckets: whether it is a whole game with board buckets.
+    """
+
+    problem: str | None
+    is_game: bool | None = None
+    board_buckets: bool = False
+
+
+class Healths:
+    """Examines the folders of solves, and remembers the result until a solve changes."""
+
+    def __init__(self) -> None:
+        self._examined = lru_cache(MOST_REMEMBERED)(lambda folder, saved: _examined(folder))
+
+    def of(self, folder: Path) -> Health:
+        try:
+            return self._examined(folder, stamp(folder))
+        except (OSError, LockerError) as error:
+            return _refused(error)
+
+
+def _examined(folder: Path) -> Health:
+    try:
+        with open_store(strategy_folder(folder), read_only=True) as store:
+            job = store.manifest.get("job")
+            if not isinstance(job, dict):
+                return Health(FOREIGN)
+            sampled = job.get("boards") is not None
+            saved = saved_deals(store) if sampled else saved_sweeps(store)
+            return Health(None if saved else UNSAVED, job.get("spot") is None, sampled)
+    except DamagedLockerError:
+        return Health(DAMAGED)
+    except (LockerError, OSError) as error:
+        return _refused(error)
+
+
+def _refused(error: Exception) -> Health:
+    return Health(one_line(str(error), 300))

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from spewy.errors import InputError, SpewyError, one_line, shown
+from spewy.system.children import Outsider
 from spewy.system.interrupts import INTERRUPTED, STARTER
-from spewy.system.outsider import Outsider
 
 ESTIMATE_SECONDS = 120.0
 """Time limit in seconds for an estimate."""
@@ -62,16 +62,6 @@ class JobProcess:
         self._begun = self._ended = 0.0
 
     def start(self, name: str, file: Path, folder: Path) -> None:
-        """Start a solve, or continue it.
-
-        Args:
-            name: id of the solve.
-            file: the job file.
-            folder: the folder of the solve.
-
-        Raises:
-            InputError: another solve of this server is running.
-        """
         with self._lock:
             self._require_free()
             if self._log is not None:
@@ -85,20 +75,11 @@ class JobProcess:
             self._id, self._stopping, self._begun = name, False, time.monotonic()
 
     def require_free(self) -> None:
-        """Check that this server runs no solve.
-
-        Raises:
-            InputError: a solve of this server is running.
-        """
         with self._lock:
             self._require_free()
 
     def stop(self, *, at_once: bool = False) -> None:
-        """Ask the solve to save and end; ``at_once`` ends it without a save.
-
-        Raises:
-            InputError: this server runs no solve.
-        """
+        """Ask the solve to save and end; ``at_once`` ends it without a save."""
         with self._lock:
             if not self._runs():
                 raise InputError("no solve of this server is running")
@@ -155,7 +136,6 @@ class JobProcess:
         return runs
 
     def _lines(self) -> list[str]:
-        """Return the last lines that the process has written."""
         if self._log is None or self._log.closed:
             return []
         size = os.fstat(self._log.fileno()).st_size
@@ -173,16 +153,7 @@ class Estimates:
     def of(self, text: str, page: str) -> dict[str, Any] | None:
         """Return the object that ``spewy estimate --json`` prints for the text of a job file.
 
-        Args:
-            text: the text.
-            page: name of the page that asks, which no other page has.
-
-        Returns:
-            The object; None if the page has asked for another estimate meanwhile.
-
-        Raises:
-            InputError: the job is invalid or too large.
-            SpewyError: the estimate takes too long.
+        None if the page (``page`` is a name that no other page has) has asked for another estimate meanwhile.
         """
         own = _Latest()
         earlier = self._latest.get(page)
@@ -206,7 +177,7 @@ class _Latest:
         self.ended = False
 
     def begin(self, process: Outsider) -> None:
-        """Record the process that computes the estimate; kill the process at once if `end` was called before."""
+        """Record the process that computes the estimate; kill it at once if `end` was called before."""
         with self._lock:
             self._process = process
             if self.ended:
@@ -221,7 +192,6 @@ class _Latest:
 
 
 def _estimate(text: str, latest: _Latest) -> dict[str, Any] | None:
-    """Return what ``spewy estimate --json`` prints for the text of a job file; None if it was ended meanwhile."""
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as log:
         file = Path(folder) / "job.toml"
         file.write_text(text, encoding="utf-8")
@@ -261,16 +231,7 @@ def _start(arguments: Sequence[str], **options: Any) -> Outsider:
 
 
 def _error(lines: Sequence[str], code: int, name: str, advice: str) -> str:
-    """Return the error of a command that has failed.
-
-    Without a line that begins with "Error: ", the last line counts as the error.
-
-    Args:
-        lines: the lines that the command has written.
-        code: its exit code; a negative number is that of the signal that has killed it.
-        name: name of the command for messages.
-        advice: what to do if a signal has killed the command.
-    """
+    """Return the error of a command that has failed: its last line that begins with "Error: ", or the last of all."""
     if code < 0:
         out_of_memory = ", perhaps because the machine ran out of memory" if code == -signal.SIGKILL else ""
         return f"the {name} was killed by {_signal_name(-code)}{out_of_memory}; {advice}"

@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 from starlette.routing import Route
 
-from buckets.cards import parse_cards
-from buckets.errors import CardError
 from lockers import LOCK, DamagedLockerError, LockerError, holds_store, open_store
 from spewy.errors import InputError, one_line
 from spewy.look.folder import solves_in
@@ -22,11 +20,10 @@ from spewy.records.status import LOG, STATUS, running
 from spewy.run.stopping import INTERRUPTED
 from spewy.system.textfile import replace_text
 from spewy.web.answers import Parameters, get, post, text
-from spewy.web.drafts import Draft, draft_of_solve, job_file
-from spewy.web.folders import Entry, Folders
+from spewy.web.folders import Entry, Folders, cards_of
 from spewy.web.job_process import JobProcess
 from spewy.web.readers import stamp
-from spewy.web.setting_up import draft_of
+from spewy.web.setting_up import Draft, draft_of, draft_of_solve, job_file
 
 READ_SECONDS = 0.3
 """Seconds that an answer may spend on reading the progress of a batch's boards; the next answer reads more of them."""
@@ -37,7 +34,6 @@ MOST_OF_PROBLEM = 300
 
 
 def job_routes(folders: Folders, jobs: JobProcess) -> list[Route]:
-    """Return the routes for starting, stopping and watching solves."""
     known = _Known()
 
     def listed(parameters: Parameters) -> dict[str, Any]:
@@ -97,11 +93,7 @@ class _Known:
         self._read: dict[Path, tuple[object, Progress]] = {}
 
     def progress(self, folder: Path) -> Progress | None:
-        """Return the progress of the solve in a folder; None while the solve begins or its folder is replaced.
-
-        Raises:
-            lockers.DamagedLockerError: the folder is damaged.
-        """
+        """Return the progress of the solve in a folder; None while the solve begins or its folder is replaced."""
         mark = _mark(folder)
         before = self._read.get(folder)
         if before is not None and before[0] == mark:
@@ -116,7 +108,6 @@ class _Known:
         return found
 
     def is_read(self, folder: Path) -> bool:
-        """Whether the progress of a solve has been read since its last change."""
         before = self._read.get(folder)
         return before is not None and before[0] == _mark(folder)
 
@@ -140,7 +131,6 @@ def _runs(folder: Path) -> bool | None:
 
 
 def _solve_json(progress: Progress | None) -> dict[str, Any] | None:
-    """Return the progress of a solve as a JSON object; None if it is not known."""
     if progress is None:
         return None
     status = progress.status
@@ -167,17 +157,14 @@ def _solve_json(progress: Progress | None) -> dict[str, Any] | None:
 
 
 def _thinned(curve: Sequence[tuple[int, float, float]]) -> list[tuple[int, float, float]]:
-    """Return at most `MOST_POINTS` of a solve's checks: the first, the last, and fewer and fewer of the later checks.
-
-    A check is (sweeps or deals, seconds, exploitability).
-    """
+    """Return at most `MOST_POINTS` checks: the first, the last, and fewer and fewer of the later ones."""
     if len(curve) <= MOST_POINTS:
         return list(curve)
     return [curve[at - 1] for at in np.unique(np.geomspace(1, len(curve), MOST_POINTS).round().astype(int))]
 
 
 def _is_finish(ended: str | None) -> bool:
-    """Whether a run ended because the solve is done: it has reached the target, or a limit of the job."""
+    """Whether the solve is done: it has reached the target, or a limit of the job."""
     return ended is not None and not ended.startswith((INTERRUPTED, "failed", "stopped"))
 
 
@@ -195,18 +182,10 @@ def _batch_json(entry: Entry, folders: Folders, known: _Known) -> dict[str, Any]
             boards.append({"id": name, "solve": _solve_json(known.progress(folder)) if read else None})
         except DamagedLockerError as error:
             boards.append({"id": name, "solve": None, "problem": one_line(str(error), MOST_OF_PROBLEM)})
-    begun = {_cards_of(each.rpartition("/")[2]) for each in entry.boards}
+    begun = {cards_of(each.rpartition("/")[2]) for each in entry.boards}
     listed = draft_of_solve(entry, beside=folders.holds(entry)).boards
-    waiting = [] if listed is None else [name for name in listed.boards if _cards_of(name) not in begun]
+    waiting = [] if listed is None else [name for name in listed.boards if cards_of(name) not in begun]
     return {"boards": boards, "waiting": [name.replace(" ", "") for name in waiting]}
-
-
-def _cards_of(name: str) -> frozenset[int]:
-    """Return the cards in the name of a board or of its folder; none if it is not a board."""
-    try:
-        return frozenset(parse_cards(name))
-    except CardError:
-        return frozenset()
 
 
 def _place(entry: Entry, draft: Draft) -> dict[str, Any]:
@@ -234,7 +213,7 @@ def _place(entry: Entry, draft: Draft) -> dict[str, Any]:
 
 
 def _free_name(folder: Path) -> str:
-    """Append a number to the name of a folder, the smallest from 2 on with which the name is not in use; return it."""
+    """Append the smallest number from 2 on with which the name of a folder is not in use."""
     for number in itertools.count(2):
         path = folder.with_name(f"{folder.name[:90]}-{number}")
         if not path.exists() and not job_file(path).exists():
@@ -260,6 +239,5 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 
 def _without_board(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Return the manifest of a spot without its board, which differs between the solves of a batch."""
     job = manifest["job"]
     return manifest | {"job": job | {"spot": (job.get("spot") or {}) | {"board": None}}}

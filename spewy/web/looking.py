@@ -1,39 +1,39 @@
-"""Routes for looking at solutions: positions, reports over cards and boards, comparisons, ranges and tables."""
+"""Routes for looking at solutions: the list of solves, positions, curves, ranges, tables and pictures."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from importlib.util import find_spec
+from io import BytesIO
 from typing import Any, Protocol
 
 from starlette.responses import Response
 from starlette.routing import Route
 
-from buckets.cards import parse_cards
-from buckets.errors import CardError
-from spewy.errors import InputError
-from spewy.look.boards import find_boards
-from spewy.look.curves import curves
+from spewy.errors import InputError, MissingError, shown
+from spewy.game.names import SEAT_NAMES
+from spewy.look.folder import find_boards
 from spewy.look.hand_filter import filter_names, filtered
 from spewy.look.node import NodeView
 from spewy.look.pairs import load_kernels
-from spewy.look.position import position, summary
-from spewy.look.range_texts import range_texts
 from spewy.look.solution import Solution
-from spewy.web.answers import Parameters, get, optional, text
+from spewy.web.answers import Parameters, filters_of, get, optional, text
+from spewy.web.background import Progress
 from spewy.web.chunks import chunk_routes
-from spewy.web.folders import Entry, Folders
-from spewy.web.health import Health, Healths
-from spewy.web.kept import KeptAnswers
-from spewy.web.parameters import filters_of
+from spewy.web.folders import Entry, Folders, Health, Healths, cards_of
+from spewy.web.position import both_views, curves, position, range_texts, summary
+from spewy.web.readers import KeptAnswers
 from spewy.web.reporting import report_routes
-from spewy.web.saving import saving_routes
 
 Question = Callable[[Parameters], Any]
 """A function from the parameters of a question to the JSON object that answers it."""
-
 UNEXAMINED = Health(None, is_game=False)
 """Health of batches and of their boards in the list of solves."""
+PICTURES = {"png": "image/png", "svg": "image/svg+xml"}
+"""Formats of pictures, and their media types."""
+MAPS = {"strategy": None, "EV": "EV", "equity": "equity", "reach": "reach"}
+"""Quantities that pictures can show, with the names of their heat maps; None for the frequencies of actions."""
 
 
 class Solutions(Protocol):
@@ -45,7 +45,6 @@ class Solutions(Protocol):
 
 
 def look_routes(folders: Folders) -> list[Route]:
-    """Return the routes for looking at the solutions in some folders."""
     healths = Healths()
 
     def listed(parameters: Parameters) -> dict[str, Any]:
@@ -93,7 +92,7 @@ def look_routes(folders: Folders) -> list[Route]:
 
 
 def solution_questions(solutions: Solutions) -> dict[str, Question]:
-    """Return functions that answer questions about a solution, by URL path; a server and a notebook use them."""
+    """Return the functions that answer questions about a solution, by path, for a server or a notebook."""
 
     def facts(parameters: Parameters) -> dict[str, Any]:
         with solutions.solution(text(parameters, "folder")) as solution:
@@ -107,13 +106,12 @@ def solution_questions(solutions: Solutions) -> dict[str, Question]:
         place = text(parameters, "line", ""), optional(parameters, "board")
         with solutions.solution(text(parameters, "folder")) as solution:
             found = curves(_views(solution, parameters), solution.pot_at(solution.at(*place)[0]))
-            unit = solution.job.amounts.name
-        return {"unit": unit, "curves": {name: [c.to_json() for c in pair] for name, pair in found.items()}}
+            return {"unit": solution.job.amounts.name, "curves": found}
 
     def ranges(parameters: Parameters) -> dict[str, Any]:
         with solutions.solution(text(parameters, "folder")) as solution:
             views = _views(solution, parameters)
-        return {"ranges": [found.to_json() for view in views for found in range_texts(view)]}
+        return {"ranges": [found for view in views for found in range_texts(view)]}
 
     return {
         "/api/summary": facts,
@@ -135,23 +133,20 @@ def _position(solution: Solution, parameters: Parameters) -> dict[str, Any]:
 
 
 def _views(solution: Solution, parameters: Parameters) -> list[NodeView]:
-    """Return two views of a decision, the hands of oop and the hands of ip, without hands that a filter excludes."""
     place = text(parameters, "line", ""), optional(parameters, "board")
-    views = sorted((solution.node(*place), solution.waiting(*place)), key=lambda view: view.player)
-    return [filtered(solution.job.rules, view, filters_of(parameters)) for view in views]
+    return both_views(solution, *place, filters=filters_of(parameters))
 
 
 def _batch_facts(entry: Entry) -> dict[str, Any]:
-    """Return the facts about a batch: its boards with their ids and weights, and the boards that are missing."""
     found = find_boards((entry.path,))
     weights = {frozenset(cards): weight for cards, weight in found.weights.items()}
     boards = [(name, name.rpartition("/")[2]) for name in entry.boards]
-    rows = [{"id": name, "board": board, "weight": weights.get(_cards(board))} for name, board in boards]
+    rows = [{"id": name, "board": board, "weight": weights.get(cards_of(board))} for name, board in boards]
     return {"name": entry.path.name, "kind": "batch", "boards": rows, "missing": found.missing}
 
 
 def _home(folders: Folders, entry: Entry) -> dict[str, str]:
-    """Return ``{"batch": id}`` with the id of the batch to which a solve belongs; ``{}`` if it belongs to no batch."""
+    """Return ``{"batch": id}`` with the batch to which a solve belongs; ``{}`` if it belongs to none."""
     parent = entry.id.rpartition("/")[0]
     try:
         return {"batch": parent} if parent and folders.entry(parent).kind == "batch" else {}
@@ -159,8 +154,52 @@ def _home(folders: Folders, entry: Entry) -> dict[str, str]:
         return {}
 
 
-def _cards(board: str) -> frozenset[int]:
-    try:
-        return frozenset(parse_cards(board))
-    except CardError:
-        return frozenset()
+def saving_routes(folders: Folders) -> list[Route]:
+    def table(parameters: Parameters) -> Response:
+        _require("pandas", "export")
+        place = text(parameters, "line", ""), optional(parameters, "board")
+        with folders.solution(text(parameters, "folder")) as solution:
+            views = [solution.node(*place), solution.waiting(*place)]
+            seat = text(parameters, "seat", SEAT_NAMES[views[0].player])
+            view = next((view for view in views if SEAT_NAMES[view.player] == seat), None)
+            if view is None:
+                raise InputError(f"parameter seat: expected oop or ip, found {shown(seat)}")
+            frame = filtered(solution.job.rules, view, filters_of(parameters)).wide_frame()
+        return Response(frame.to_csv(index=False), media_type="text/csv; charset=utf-8")
+
+    def picture(parameters: Parameters) -> Any:
+        _require("matplotlib", "plot")
+        name, line = text(parameters, "folder"), text(parameters, "line", "")
+        board, filters = optional(parameters, "board"), tuple(filters_of(parameters))
+        suffix, what = _one_of(PICTURES, parameters, "format"), _one_of(MAPS, parameters, "map")
+
+        def work(progress: Progress) -> bytes:
+            del progress
+            from spewy.plot import node_figure, save
+
+            with folders.solution(name) as solution:
+                views = [solution.node(line, board), solution.waiting(line, board)]
+                words = solution.words(solution.at(line, board)[0])
+                views = [filtered(solution.job.rules, view, filters) for view in views]
+            drawn = BytesIO()
+            save(node_figure(views, words, MAPS[what]), drawn, suffix)
+            return drawn.getvalue()
+
+        found = folders.computed(("picture", line, board, filters, suffix, what), [name], work)
+        return found if isinstance(found, Response) else Response(found, media_type=PICTURES[suffix])
+
+    return [get("/api/table.csv", table), get("/api/picture", picture)]
+
+
+def _one_of(choices: dict[str, Any], parameters: Parameters, name: str) -> str:
+    given = text(parameters, name, next(iter(choices)))
+    if given not in choices:
+        raise InputError(f"parameter {name}: expected one of {', '.join(choices)}, found {shown(given)}")
+    return given
+
+
+def _require(package: str, extra: str) -> None:
+    if find_spec(package) is None:
+        raise MissingError(
+            f"this needs the package {package}, which is not installed (pip install 'spewy[{extra}]')"
+        )

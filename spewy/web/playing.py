@@ -1,31 +1,45 @@
 """Routes for playing against a solved strategy, and for training decisions of solved spots.
 
-A page starts a session with the id of a solve or a batch, and names the session in later requests.
+A page starts a session with the id of a solve or a batch, and names the session in later requests. Sessions are kept in
+memory, and forgotten when they are idle.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
-from contextlib import ExitStack, closing
-from dataclasses import dataclass
-from typing import Any
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 from starlette.routing import Route
 
 import spewy
+from lockers import open_store
 from spewy.errors import InputError, shown
 from spewy.game.names import SEAT_NAMES
-from spewy.match.cards import MOST_SEED
+from spewy.look.folder import strategy_folder
 from spewy.match.contest import GameContest
 from spewy.match.sitting import Sitting
 from spewy.match.spot_contest import SpotContest
 from spewy.match.spots import Spot, Spots, holds_spots
+from spewy.match.table import MOST_SEED
 from spewy.match.trainer import Trainer
 from spewy.web.answers import Parameters, get, optional, post, text
 from spewy.web.folders import Entry, Folders
-from spewy.web.sessions import Sessions
-from spewy.web.unchanged import Unchanged
+from spewy.web.readers import identity
+
+T = TypeVar("T")
+MOST_SESSIONS = 24
+"""Largest number of sessions; a new one replaces the session that was used least recently."""
+WARM = 2
+"""Number of most recently used sessions that keep computed results in memory."""
+IDLE_SECONDS = 3600.0
+"""Seconds without a request after which a session is forgotten."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +59,7 @@ class Seated:
     unchanged: Unchanged
 
     def to_json(self) -> dict[str, Any]:
-        """Return the state of the hand as a JSON object: `Sitting.to_json`, and facts about the contest.
+        """Return `Sitting.to_json`, and facts about the contest.
 
         ``look`` is the id of the solve whose decisions a page can show, or null if lines may leave the solved tree.
         """
@@ -71,7 +85,6 @@ class Training:
     unchanged: Unchanged
 
     def to_json(self) -> dict[str, Any]:
-        """Return the question that waits for an answer, and the score, as a JSON object."""
         question = self.trainer.question
         return {
             "folder": self.entry.id,
@@ -82,11 +95,7 @@ class Training:
 
 
 class Playing:
-    """Answers the requests of people who play or train, each in a session.
-
-    Args:
-        folders: the folders of the server.
-    """
+    """Answers the requests of people who play or train, each in a session."""
 
     def __init__(self, folders: Folders) -> None:
         self._folders = folders
@@ -94,7 +103,6 @@ class Playing:
 
     @property
     def routes(self) -> list[Route]:
-        """The routes of playing and training."""
         return [
             post("/api/play/new", self._sit),
             post("/api/play/act", self._act),
@@ -106,7 +114,6 @@ class Playing:
         ]
 
     def _sit(self, parameters: Parameters) -> dict[str, Any]:
-        """Begin a sitting of a person at a solve or batch, and deal its first hand."""
         entry, seat, seed = self._chosen(parameters)
         unchanged = Unchanged(entry)
         with ExitStack() as opened:
@@ -141,11 +148,9 @@ class Playing:
         return self._seen(parameters, play)
 
     def _deal(self, parameters: Parameters) -> dict[str, Any]:
-        """Begin the next hand of a sitting."""
         return self._seen(parameters, lambda seated: _deal(seated.sitting))
 
     def _seen(self, parameters: Parameters, change: Callable[[Seated], None]) -> dict[str, Any]:
-        """Apply ``change`` to the sitting that the parameters name, and return its new state."""
         name = text(parameters, "session")
         with self._seated.use(name) as seated:
             seated.unchanged.require()
@@ -153,7 +158,6 @@ class Playing:
             return {"session": name, **seated.to_json()}
 
     def _train(self, parameters: Parameters) -> dict[str, Any]:
-        """Begin a training with decisions of a solve or batch, and ask its first question."""
         entry, seat, seed = self._chosen(parameters)
         unchanged = Unchanged(entry)
         if entry.kind == "solve" and not holds_spots(entry.path):
@@ -169,7 +173,6 @@ class Playing:
             return {"session": name, **training.to_json()}
 
     def _answer(self, parameters: Parameters) -> dict[str, Any]:
-        """Score a person's answer to the question of a trainer; return the scored answer and the person's score."""
         name, action = text(parameters, "session"), text(parameters, "action")
         with self._training.use(name) as training:
             training.unchanged.require()
@@ -177,7 +180,6 @@ class Playing:
             return {"session": name, "answer": answer.to_json(), **training.to_json()}
 
     def _ask(self, parameters: Parameters) -> dict[str, Any]:
-        """Let a trainer ask its next question; return the question and the person's score."""
         name = text(parameters, "session")
         with self._training.use(name) as training:
             training.unchanged.require()
@@ -185,7 +187,6 @@ class Playing:
             return {"session": name, **training.to_json()}
 
     def _chosen(self, parameters: Parameters) -> tuple[Entry, int | None, int]:
-        """Return the solve or batch, the seat and the seed of a new session."""
         entry = self._folders.entry(text(parameters, "folder"))
         seat = optional(parameters, "seat")
         if seat not in (None, *SEAT_NAMES):
@@ -202,5 +203,142 @@ def _deal(sitting: Sitting) -> None:
 
 
 def _look_id(entry: Entry, spot: Spot) -> str:
-    """Return the id of a spot's solve: the id of the entry, or that of one of its boards if the entry is a batch."""
     return entry.id if entry.kind == "solve" else f"{entry.id}/{spot.folder.name}"
+
+
+class Unchanged:
+    """Checks the folders of a session before each of its requests.
+
+    A session keeps its solves open. Without the check it would show the numbers of a solve that was replaced, and
+    reading a data file that was cut off would end the server. The entry has not been opened yet.
+    """
+
+    def __init__(self, entry: Entry) -> None:
+        self._name = entry.id
+        self._identities = {folder: identity(folder) for folder in entry.solves}
+        self._opened: Callable[[], Iterable[Path]] = tuple
+
+    def watch(self, opened: Callable[[], Iterable[Path]]) -> None:
+        """Check from now on also the data files in the folders that ``opened`` returns, which are open."""
+        self._opened = opened
+        self.require()
+
+    def require(self) -> None:
+        """Check that no solve was replaced or deleted, and that no open data file was cut off."""
+        if any(identity(folder) != before for folder, before in self._identities.items()):
+            raise InputError(
+                f"folder {shown(self._name)} was replaced or deleted since you began; start again"
+            )
+        for folder in self._opened():
+            open_store(strategy_folder(folder), read_only=True).close()
+
+
+@dataclass
+class _Session(Generic[T]):
+    """A person's sitting or training on the server, and functions that release its resources.
+
+    Attributes:
+        content: the sitting or the trainer.
+        close: releases the files of the session.
+        cool: releases the session's computed results, which are computed again if needed.
+        used: time of the last request.
+        lock: held by the thread that answers a request of the session.
+        closed: whether the session was closed.
+    """
+
+    content: T
+    close: Callable[[], None]
+    cool: Callable[[], None]
+    used: float
+    warm: bool = True
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    closed: bool = False
+
+
+class Sessions(Generic[T]):
+    """Keeps sessions by id, and forgets sessions that are idle or too many; ``clock`` returns the time in seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._sessions: OrderedDict[str, _Session[T]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def add(self, content: T, close: Callable[[], None], cool: Callable[[], None] = lambda: None) -> str:
+        """Add a session, and return its id.
+
+        ``close`` releases the files of the session, once it is forgotten; ``cool`` releases its computed results, once
+        `WARM` other sessions were used after it.
+        """
+        name = secrets.token_urlsafe(12)
+        with self._lock:
+            self._sessions[name] = _Session(content, close, cool, self._clock())
+            old, unused = self._outdated(), self._unused()
+        _close(old)
+        _cool(unused)
+        return name
+
+    @contextmanager
+    def use(self, name: str) -> Iterator[T]:
+        """Yield the content of a session; threads that use one session wait for each other."""
+        with self._lock:
+            old = self._outdated()
+            session = self._sessions.get(name)
+            if session is not None:
+                session.used, session.warm = self._clock(), True
+                self._sessions.move_to_end(name)
+            unused = self._unused()
+        _close(old)
+        _cool(unused)
+        if session is None:
+            raise _forgotten(name)
+        with session.lock:
+            if session.closed:
+                raise _forgotten(name)
+            yield session.content
+
+    def close(self) -> None:
+        with self._lock:
+            old, self._sessions = list(self._sessions.values()), OrderedDict()
+        _close(old)
+
+    def _unused(self) -> list[_Session[T]]:
+        """Return the sessions that must release their computed results; the caller holds the lock."""
+        return [session for session in list(self._sessions.values())[:-WARM] if session.warm]
+
+    def _outdated(self) -> list[_Session[T]]:
+        """Remove the sessions that are idle or too many, and return them; the caller holds the lock."""
+        limit, old = self._clock() - IDLE_SECONDS, []
+        while self._sessions:
+            oldest = next(iter(self._sessions.values()))
+            if len(self._sessions) <= MOST_SESSIONS and oldest.used >= limit:
+                break
+            old.append(self._sessions.popitem(last=False)[1])
+        return old
+
+
+def _forgotten(name: str) -> InputError:
+    return InputError(
+        f"session {shown(name)} has ended: it was idle for an hour, or the server was restarted; start again"
+    )
+
+
+def _cool(sessions: list[_Session[T]]) -> None:
+    """Let sessions release memory, except those that a thread uses now."""
+    for session in sessions:
+        if session.lock.acquire(blocking=False):
+            try:
+                if not session.closed:
+                    session.cool()
+                session.warm = False
+            finally:
+                session.lock.release()
+
+
+def _close(sessions: list[_Session[T]]) -> None:
+    for session in sessions:
+        with session.lock:
+            session.closed = True
+            session.close()

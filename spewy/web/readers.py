@@ -1,25 +1,30 @@
-"""Opened solutions, which threads borrow one after another.
+"""Opened solutions, which threads borrow one after another, and their latest answers.
 
 A solution keeps what it has read, so that the next answer about it is fast. If the solve has saved since the last
-borrower, the solution is opened again for the next one. All reads of one borrower see the same save.
+borrower, the solution is opened again for the next one. All reads of one borrower see the same save. A question that
+was asked before, by any reader, is not computed again until the solve saves.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from starlette.responses import JSONResponse, Response
 
 from lockers import DATA, Store, open_store
-from lockers.manifest import FILE
+from lockers.files import FILE
 from spewy.errors import InputError, path_text
 from spewy.look.folder import strategy_folder
 from spewy.look.pairs import load_kernels
 from spewy.look.solution import Solution
+from spewy.web.answers import QUICK, CompressedResponse, compressed
 
 MOST_IDLE = 3
 """Largest number of solutions that stay open while nobody uses them; each may hold some tens of MiB."""
@@ -34,7 +39,6 @@ LONGEST_WAIT = 3.0
 """Seconds after which a thread opens a solve once more although `MOST_AT_ONCE` other threads use it."""
 ATTEMPTS = 5
 """Number of attempts to open a solve whose folder is replaced meanwhile."""
-
 Stamp = tuple[int, ...]
 """Device, inode, size, and times of the last write and change, of a solve's manifest and of its data file.
 
@@ -42,6 +46,14 @@ A copy can have the inode, the size and the time of the last write of the file t
 """
 IDENTITY = 5
 """Number of entries of a `Stamp` that belong to the manifest."""
+MOST_BYTES = 24 << 20
+"""Largest size in bytes of all cached answers; a decision of hold'em takes 30 to 150 kB compressed."""
+SETTLED = 2.0
+"""Seconds since the last save of a solve, after which answers are cached.
+
+A save takes several writes. A file system may give two of them the same time, and an answer between the two is old
+after the second.
+"""
 
 
 class Readers:
@@ -55,12 +67,7 @@ class Readers:
 
     @contextmanager
     def solution(self, folder: Path) -> Iterator[Solution]:
-        """Borrow the solution of a folder for a ``with`` block, in which all reads see the same save of the solve.
-
-        Raises:
-            NotSolvedError: nothing was saved yet.
-            lockers.LockerError: the folder is damaged.
-        """
+        """Borrow the solution of a folder; all reads in the ``with`` block see the same save of the solve."""
         reader = self._take(folder)
         try:
             with reader.latest() as solution:
@@ -86,7 +93,7 @@ class Readers:
             return _Reader(folder) if place is None else self._idle.pop(place)
 
     def _find(self, folder: Path) -> int | None:
-        """Return the index of an idle reader of a folder; None if there is none. The caller holds the lock."""
+        """Index of an idle reader of a folder; None if there is none. The caller holds the lock."""
         places = [place for place, reader in enumerate(self._idle) if reader.folder == folder]
         return places[-1] if places else None
 
@@ -104,7 +111,7 @@ class Readers:
             each.close()
 
     def _dispensable(self) -> int:
-        """Return the index of the idle reader to close: one of two with the same folder, else the oldest."""
+        """Index of the idle reader to close: one of two with the same folder, else the oldest."""
         folders = [reader.folder for reader in self._idle]
         return next((place for place, each in enumerate(folders) if each in folders[place + 1 :]), 0)
 
@@ -121,11 +128,6 @@ class _Reader:
 
     @contextmanager
     def latest(self) -> Iterator[Solution]:
-        """Yield the solution with the latest saved strategies.
-
-        Raises:
-            InputError: the folder is replaced again and again.
-        """
         for _ in range(ATTEMPTS):
             now = stamp(self.folder)
             if self._store is None or now != self._stamp:
@@ -171,7 +173,6 @@ def identity(folder: Path) -> Stamp:
 
 
 def _stamp(folder: Path, names: Sequence[str]) -> Stamp:
-    """Return device, inode, size and times of files in the store of a solve's strategies, as far as they exist."""
     found: list[int] = []
     with suppress(FileNotFoundError, NotADirectoryError):
         store = strategy_folder(folder)
@@ -184,3 +185,34 @@ def _stamp(folder: Path, names: Sequence[str]) -> Stamp:
 def age(saved: Stamp) -> float:
     """Return the seconds since the last change that a `stamp` tells of; 0 if there is no solve."""
     return time.time() - max(saved[3::IDENTITY]) / 1e9 if saved else 0.0
+
+
+class KeptAnswers:
+    """A cache of the last answers about the solves in some folders; a solve that saves loses its answers."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[Path, Stamp, Hashable], bytes] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def answer(self, folder: Path, question: Hashable, work: Callable[[], Any]) -> Response:
+        """Return the answer to a question about the solve in a folder, from the cache or by ``work``."""
+        saved = stamp(folder)
+        key = (folder, saved, question)
+        with self._lock:
+            packed = self._kept.get(key)
+            if packed is not None:
+                self._kept.move_to_end(key)
+        if packed is None:
+            body = bytes(JSONResponse(work()).body)
+            packed = compressed(body, QUICK)
+            if age(saved) > SETTLED and stamp(folder) == saved:
+                self._keep(key, packed)
+        return CompressedResponse(packed, str(JSONResponse.media_type))
+
+    def _keep(self, key: tuple[Path, Stamp, Hashable], packed: bytes) -> None:
+        with self._lock:
+            self._bytes += len(packed) - len(self._kept.pop(key, b""))
+            self._kept[key] = packed
+            while self._bytes > MOST_BYTES:
+                self._bytes -= len(self._kept.popitem(last=False)[1])

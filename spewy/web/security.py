@@ -48,8 +48,6 @@ Headers = Mapping[str, str]
 
 
 class Refusal(NamedTuple):
-    """Status and reason of an answer to a refused request."""
-
     status: int
     reason: str
 
@@ -59,8 +57,8 @@ class Guard:
 
     Args:
         app: the application.
-        hosts: names and addresses, without port, that the ``Host`` header may have; None: any, for
-            a server that requires a token.
+        hosts: names and addresses, without port, that the ``Host`` header may have; None: any, for a server that
+            requires a token.
         token: token that a request must bring, as ``?token=`` once and then as a cookie; None: no token.
     """
 
@@ -69,7 +67,6 @@ class Guard:
         self._running = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or refuse it."""
         if scope["type"] != "http":
             if scope["type"] == "websocket":
                 await send({"type": "websocket.close", "code": 1008})
@@ -97,7 +94,6 @@ class Guard:
     def _refusal(
         self, scope: Scope, names: Iterable[str], headers: Headers, has_token: bool
     ) -> Refusal | None:
-        """Return why a request is refused; None if the request is allowed."""
         counted = list(names)
         twice = next((name for name in _SINGLE if counted.count(name) > 1), None)
         if twice is not None:
@@ -129,7 +125,6 @@ class Guard:
 
 
 def _refused_change(method: str, headers: Headers) -> Refusal | None:
-    """Return why a request that may change something is refused; None if the request is allowed."""
     if method != "POST":
         return Refusal(405, f"method {method[:20]}: expected GET or POST")
     origin = headers.get("origin")
@@ -156,7 +151,7 @@ def _token_of(scope: Scope) -> str:
 
 
 def _with_headers(send: Send, cookie: str | None) -> Send:
-    """Return a function that sends an answer with the security headers, and with a cookie if there is one."""
+    """Add the security headers to an answer, and a cookie if there is one."""
 
     async def guarded(message: Message) -> None:
         if message["type"] == "http.response.start":

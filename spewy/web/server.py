@@ -23,8 +23,8 @@ from threadpoolctl import threadpool_limits
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from spewy.errors import InputError
-from spewy.system.heap import release_large_blocks
 from spewy.system.interrupts import interruptible
+from spewy.system.tools import release_large_blocks
 from spewy.web.app import make_app
 from spewy.web.folders import Folders
 from spewy.web.job_process import JobProcess
@@ -75,10 +75,6 @@ def serve(
         ready: called with the address of the first page, including the token, once the server listens.
         waits: called with the name of a solve if the server ends and waits until this solve has saved.
         asks_token: whether requests need the token even if only this machine can reach the address.
-
-    Raises:
-        InputError: the port is in use, or the address is not one of this machine.
-        KeyboardInterrupt: a signal has ended the server.
     """
     release_large_blocks()
     folders, jobs = Folders(roots), JobProcess()
@@ -141,12 +137,10 @@ class _Server(uvicorn.Server):
             yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to accept connections."""
         await super().startup([])
         self._accepting = [asyncio.create_task(self._accept(listener)) for listener in sockets or ()]
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Accept no more connections, and end those that are open."""
         for task in self._accepting:
             task.cancel()
         await super().shutdown(sockets)
@@ -194,7 +188,6 @@ def _close_oldest(opened: Sequence[_Opened], before: float) -> bool:
 
 
 def _most_connections() -> int:
-    """Return `MOST_CONNECTIONS`, or half of the number of files that this process may open, if that is less."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return MOST_CONNECTIONS if files == resource.RLIM_INFINITY else min(MOST_CONNECTIONS, files // 2)
 
@@ -220,7 +213,6 @@ def _reachable(host: str) -> str:
 
 
 def _listener(host: str, port: int) -> socket.socket:
-    """Open the socket to listen on."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (socket.gaierror, UnicodeError) as error:

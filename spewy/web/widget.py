@@ -20,7 +20,6 @@ from spewy.web.looking import solution_questions
 
 
 def widget_script() -> str:
-    """Return the script of the widget with its styles, as an ES module in anywidget's form."""
     script = f"{bundle('widget.js')}\nconst NOTEBOOK_STYLE = {json.dumps(shadow_styles())};\n"
     return f"{script}export default {{ render: (context) => renderWidget(context, NOTEBOOK_STYLE) }};\n"
 
@@ -64,25 +63,16 @@ class LookWidget(anywidget.AnyWidget):
         self.on_msg(self._answer)
 
     def go(self, line: str = "", board: str | None = None) -> None:
-        """Show another position.
-
-        Args:
-            line: betting since the root of the solve, as players write it or as an ACPC string.
-            board: all public cards; None for the root's.
-
-        Raises:
-            InputError: the line does not exist, or the board is impossible after it.
-        """
+        """Show another position: a line as players write it or as an ACPC string, and all public cards."""
         self.place = self._place(line, board)
 
     def _place(self, line: str, board: str | None) -> dict[str, str]:
-        """Return a position as the widget names it: a dictionary with the texts ``line`` and ``board``."""
+        """Return a position as the widget names it, with the texts ``line`` and ``board``."""
         node, cards = self._solution.at(line, board)
         amounts = self._solution.job.amounts
         return {"line": amounts.line_text(Line(node.line)), "board": cards_name(cards)}
 
     def _answer(self, widget: object, message: Any, buffers: object) -> None:
-        """Answer a question that the widget has sent: send a message with the id of the question and the answer."""
         del widget, buffers
         fields = message if isinstance(message, dict) else {}
         path, query = fields.get("path"), fields.get("query")
@@ -106,6 +96,6 @@ class _OneSolution:
         self._solution = solution
 
     def solution(self, name: str) -> AbstractContextManager[Solution]:
-        """Return the solution for a ``with`` block, which does not close it."""
+        """Return the solution; the end of the ``with`` block does not close it."""
         del name
         return nullcontext(self._solution)

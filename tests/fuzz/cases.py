@@ -356,7 +356,7 @@ def logs_of_others(case: Case) -> None:
 
 BOT_OPTIONS = {
     "--resolve": ("never", "off-tree"),
-    "--safe": ("mixed", "estimate", "cfr-d"),
+    "--safe": ("mixed", "cfr-d"),
     "--budget": ("0.5", "1", "2.25"),
     "--threads": ("1", "2"),
     "--menu": ("lean", "job"),

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from random import Random
 
-from lockers.manifest import _checksum
+from lockers.files import _checksum
 
 from .mutate import change_value
 

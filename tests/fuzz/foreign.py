@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from random import Random
 
-from lockers.manifest import _checksum
+from lockers.files import _checksum
 
 INSIDE = ("play", "payoffs", "judged", "log.txt", "status.json", ".lock", "manifest.json", "lockers.mdb")
 """Names of files and folders in a solve's folder."""

@@ -8,9 +8,8 @@ from random import Random
 from buckets.cards import parse_cards
 from spewy.game.gamefile import load_game
 from spewy.match.acpc_text import LoggedHand
-from spewy.match.cards import Dealt
 from spewy.match.phh import phh_text
-from spewy.match.table import Table
+from spewy.match.table import Dealt, Table
 
 from .case import Case
 from .judge import Answer

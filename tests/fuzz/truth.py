@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from spewy.job.job import Job
-from spewy.job.units import parse_target, unit_chips
+from spewy.job.texts import parse_target, unit_chips
 
 ROUNDING = 2e-4
 """Tolerances, in pots or big blinds: sums in single precision, and two averages of 16 bits."""

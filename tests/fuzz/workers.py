@@ -12,8 +12,7 @@ from contextlib import closing
 from itertools import takewhile
 from pathlib import Path
 
-from spewy.system.local_pool import LocalPool
-from spewy.system.worker_pool import Message
+from spewy.system.processes import LocalPool, Message
 
 from .case import TEMPLATES, Found, log_of, run_case
 from .templates import solve_templates

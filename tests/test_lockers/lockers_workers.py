@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lockers import LmdbStore, Store, Transaction, environment, open_store
+from lockers import LmdbStore, Store, Transaction, lmdb, open_store
 
 SIDE = 12
 
@@ -45,7 +45,7 @@ def visit(transaction: Transaction, key: bytes, worker: int, side: int) -> None:
 
 def hammer(store: LmdbStore, worker: int, keys: list[bytes], visits: int) -> None:
     """Visit keys in an order of this worker's own, arrays of changing size, from a tiny map."""
-    environment.MAP_SIZE = 1
+    lmdb.MAP_SIZE = 1
     generator = np.random.default_rng(worker)
     for number in range(visits):
         key = keys[int(generator.integers(len(keys)))]

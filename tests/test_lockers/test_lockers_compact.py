@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from lockers_workers import put
 
-import lockers.environment
-import lockers.folder
+import lockers.files
+import lockers.lmdb
 from lockers import (
     LmdbStore,
     LockerError,
@@ -72,7 +72,7 @@ def test_files_get_smaller_and_hold_the_same(tmp_path: Path) -> None:
             put(store, "regret", key(9, number), np.arange(5000.0))
         require_filled(store)
         assert store.check() == []
-    assert not [path for path in (tmp_path / "f").iterdir() if path.suffix == lockers.environment.TEMPORARY]
+    assert not [path for path in (tmp_path / "f").iterdir() if path.suffix == lockers.files.TEMPORARY]
     with open_store(tmp_path / "f", {"a": 1}) as store:
         require_filled(store)
         assert store.get("regret", key(9, 49)) is not None
@@ -170,7 +170,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
             assert store.check() == []
     with open_store(tmp_path / "f") as store:
         store.compact()
-    assert not list((tmp_path / "f").glob(f".*{lockers.environment.TEMPORARY}"))
+    assert not list((tmp_path / "f").glob(f".*{lockers.files.TEMPORARY}"))
 
 
 @pytest.mark.parametrize("step", ["copy_used_pages", "sync_folder"])
@@ -182,7 +182,7 @@ def test_a_copy_that_fails_changes_nothing(
 
     with filled(tmp_path / "f") as store:
         with monkeypatch.context() as patch:
-            patch.setattr(lockers.environment, step, breaks)
+            patch.setattr(lockers.lmdb, step, breaks)
             with pytest.raises(LockerError, match="No space left"):
                 store.compact()
         require_filled(store)
@@ -204,7 +204,7 @@ def test_a_store_is_removed_and_other_files_stay(tmp_path: Path) -> None:
             attempt(folder)
     with open_store(folder, {"b": 2}) as store:
         assert list(store.keys("regret")) == []
-    assert not (folder / lockers.folder.REMOVED).exists()
+    assert not (folder / lockers.files.REMOVED).exists()
     assert (folder / "notes.txt").read_text() == "mine"
 
 
@@ -219,14 +219,14 @@ def test_not_while_it_is_open_here(tmp_path: Path) -> None:
 def test_an_interrupted_removal_is_finished(tmp_path: Path, left: str) -> None:
     folder = tmp_path / "f"
     filled(folder).close()
-    (folder / "manifest.json").rename(folder / lockers.folder.REMOVED)
+    (folder / "manifest.json").rename(folder / lockers.files.REMOVED)
     if left == "nothing":
         (folder / "lockers.mdb").unlink()
     with open_store(folder, {"b": 2}) as store:
         assert list(store.keys("regret")) == []
         put(store, "regret", b"k", np.ones(1))
         assert store.check() == []
-    assert not (folder / lockers.folder.REMOVED).exists()
+    assert not (folder / lockers.files.REMOVED).exists()
     shutil.rmtree(folder)
 
 
@@ -249,9 +249,7 @@ def test_a_copy_holds_what_was_committed_and_no_more_pages_than_it_needs(tmp_pat
 
 def test_a_copy_that_breaks_off_leaves_no_store(tmp_path, monkeypatch):
     with filled(tmp_path / "here") as store:
-        monkeypatch.setattr(
-            lockers.environment.os, "fsync", lambda file: (_ for _ in ()).throw(OSError(28, "full"))
-        )
+        monkeypatch.setattr(lockers.lmdb.os, "fsync", lambda file: (_ for _ in ()).throw(OSError(28, "full")))
         with pytest.raises(StorageError):
             store.copy_to(tmp_path / "there")
         assert not holds_store(tmp_path / "there")

@@ -419,7 +419,7 @@ class TestLmdbStore(StoreConformance):
             store.get("payoff", b"%d" % number)
         store.let_go()
         assert mapped_bytes(tmp_path / "store") > 7 * 2**20  # a small file stays
-        monkeypatch.setattr("lockers.lmdb_store.LARGE", 2**20)
+        monkeypatch.setattr("lockers.lmdb.LARGE", 2**20)
         store.let_go()
         assert mapped_bytes(tmp_path / "store") == 0
         np.testing.assert_array_equal(store.get("payoff", b"7"), np.full(2**17, 7.0))

@@ -26,8 +26,8 @@ from lockers import (
     Transaction,
     open_store,
 )
-from lockers import environment as environment_module
-from lockers.lmdb_errors import translate
+from lockers import lmdb as lmdb_module
+from lockers.errors import translate
 
 
 def test_a_tiny_map_grows(tmp_path: Path, tiny_maps: None) -> None:
@@ -105,7 +105,7 @@ def test_a_map_that_another_process_enlarges_meanwhile(
 
     with open_store(tmp_path, {}) as store:
         put(store, "payoff", b"k", np.array(1))
-    monkeypatch.setattr(environment_module.lmdb, "open", open_late)
+    monkeypatch.setattr(lmdb_module.lmdb, "open", open_late)
     with open_store(tmp_path) as store:
         assert store.get("payoff", b"k") == 1
     assert len(tries) == 3
@@ -154,8 +154,8 @@ def test_threads_and_growth(tmp_path: Path, tiny_maps: None) -> None:
 def test_a_map_that_cannot_grow(tmp_path: Path) -> None:
     # The child may have only so much address space; the error leaves the store as it was.
     script = (
-        "import resource, sys, numpy as np, lockers, lockers.environment\n"
-        "lockers.environment.MAP_SIZE = 1\n"
+        "import resource, sys, numpy as np, lockers, lockers.lmdb\n"
+        "lockers.lmdb.MAP_SIZE = 1\n"
         "store = lockers.open_store(sys.argv[1], {})\n"
         "store.transact(lambda t: t.put('payoff', b'k', np.arange(3)))\n"
         "array = np.zeros(20_000_000)\n"
@@ -303,7 +303,7 @@ def test_files_that_may_not_be_written(tmp_path: Path, monkeypatch: pytest.Monke
     def refuse(path: str, **options: object) -> None:
         raise lmdb_error(lmdb.Error, code)
 
-    monkeypatch.setattr(environment_module.lmdb, "open", refuse)
+    monkeypatch.setattr(lmdb_module.lmdb, "open", refuse)
     with pytest.raises(
         ReadOnlyLockerError, match=r"lockers\.mdb: expected a folder and files that can be wr"
     ):

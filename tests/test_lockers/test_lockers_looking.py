@@ -21,7 +21,7 @@ from lockers import (
     open_store,
     remove_store,
 )
-from lockers.lock_file import lock_file
+from lockers.files import lock_file
 
 only_root = pytest.mark.skipif(
     os.getuid() != 0,

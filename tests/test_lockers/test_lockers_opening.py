@@ -24,9 +24,8 @@ from lockers import (
     open_store,
     remove_store,
 )
-from lockers import folder as folder_module
-from lockers import manifest as manifest_module
-from lockers.table import _ALL
+from lockers import files as files_module
+from lockers.lmdb import _ALL
 
 
 def in_use(folder: Path) -> int:
@@ -126,7 +125,7 @@ def test_an_interrupted_creation_is_taken_up(tmp_path: Path, monkeypatch: pytest
     def die(*arguments: object) -> None:
         raise Killed
 
-    monkeypatch.setattr(folder_module, "write_manifest", die)
+    monkeypatch.setattr(files_module, "write_manifest", die)
     with pytest.raises(Killed):
         open_store(tmp_path, {"a": 1})
     (tmp_path / ".lockers.mdb.1234.tmp").write_bytes(b"")
@@ -185,7 +184,7 @@ def test_a_bad_manifest_is_told_in_short(tmp_path: Path, old: bytes, new: bytes)
 def test_a_manifest_that_is_no_object(tmp_path: Path) -> None:
     open_store(tmp_path, {}).close()
     content = {"format": 2, "manifest": [1]}
-    text = json.dumps(content | {"crc32": manifest_module._checksum(content)})
+    text = json.dumps(content | {"crc32": files_module._checksum(content)})
     (tmp_path / "manifest.json").write_text(text)
     with pytest.raises(DamagedLockerError, match="expected a manifest of the job, found"):
         open_store(tmp_path)

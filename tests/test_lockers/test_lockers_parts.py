@@ -8,7 +8,7 @@ import pytest
 
 from lockers import DamagedLockerError
 from lockers.keys import full_key, split_key
-from lockers.rwlock import RWLock
+from lockers.lmdb import RWLock
 
 
 def test_keys_there_and_back() -> None:

@@ -16,7 +16,7 @@ import pytest
 from lockers_workers import put
 
 from lockers import LmdbStore, LockerError, MemoryStore, Transaction, open_store
-from lockers import environment as environment_module
+from lockers import lmdb as lmdb_module
 
 
 def join_all(children: list) -> None:
@@ -195,7 +195,7 @@ def test_a_fork_in_the_middle_of_a_transaction(tmp_path: Path) -> None:
 def test_a_fork_beside_a_transaction_that_does_not_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(environment_module, "_FORK_PATIENCE", 0.05)
+    monkeypatch.setattr(lmdb_module, "_FORK_PATIENCE", 0.05)
     inside, leave = threading.Event(), threading.Event()
 
     def body(transaction: Transaction) -> None:

@@ -1,17 +1,13 @@
-"""The opponent's steps before a subgame that is re-solved safely."""
+"""The opponent's step before a subgame that is re-solved safely."""
 
 import numpy as np
 import pytest
 
-from solvers.resolve import BLEND, BlendedStep, CfrDStep, MixedStep
+from solvers.resolve import GadgetStep
 
 
 def test_hands_enter_where_the_subgame_is_worth_more():
-    step = CfrDStep(
-        alternatives=np.array([1.0, -1.0, 0.0]),
-        compatible=np.array([1.0, 1.0, 0.0]),
-        estimated=np.ones(3),
-    )
+    step = GadgetStep(alternatives=np.array([1.0, -1.0, 0.0]), compatible=np.array([1.0, 1.0, 0.0]))
     np.testing.assert_array_equal(step.reach(), [1, 1, 0])  # a hand without compatible mass never enters
     for _ in range(5):
         step.learn(np.zeros(3))
@@ -20,27 +16,12 @@ def test_hands_enter_where_the_subgame_is_worth_more():
 
 def test_the_estimated_range_enters_whatever_the_hands_choose():
     """The second hand takes its value, which is larger; its weight in the estimated range enters all the same."""
-    estimated = np.array([1.0, 0.25, 1.0])
-    step = MixedStep(
+    step = GadgetStep(
         alternatives=np.array([-1.0, 1.0, 0.0]),
         compatible=np.array([1.0, 1.0, 0.0]),
-        estimated=estimated,
+        estimated=np.array([1.0, 0.25, 1.0]),
     )
     assert step.reach().tolist() == [2.0, 1.25, 0.0]
     for _ in range(3):
         step.learn(np.zeros(3))
     assert step.reach() == pytest.approx([2.0, 0.25, 0.0])
-
-
-def test_a_blended_range_has_hands_that_the_estimate_lacks():
-    step = BlendedStep(
-        alternatives=np.zeros(4),
-        compatible=np.array([1.0, 1.0, 1.0, 0.0]),
-        estimated=np.array([1.0, 0.5, 0.0, 1.0]),
-    )
-    shares = step.reach() / step.reach().sum()
-    expected = [(1 - BLEND) * 2 / 3 + BLEND / 3, (1 - BLEND) / 3 + BLEND / 3, BLEND / 3, 0]
-    assert shares == pytest.approx(expected)
-    assert step.reach().max() == 1
-    step.learn(np.ones(4))
-    assert step.reach() / step.reach().sum() == pytest.approx(shares)

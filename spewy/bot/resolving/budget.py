@@ -1,7 +1,11 @@
-"""The time limit of a decision, and predictions of how long the stages of a solve take.
+"""Time limits of a match and of a decision, and predictions of how long the stages of a solve take.
 
-A bot skips stages that do not fit into a decision's time. Predictions come from earlier measurements of elapsed time,
-so a busy machine counts as a slow machine.
+The Annual Computer Poker Competition limits the time of a match: all answers of a player together may take at most a
+number of seconds times the number of hands. Most hands never reach a round that is re-solved, so their seconds are left
+for the hands that do: each hand adds seconds to a `TimeBank`, and the bot spends them where they help most.
+
+A bot skips stages that do not fit into a decision's time (`Budget`). The predictions of a `Pace` come from earlier
+measurements of elapsed time, so a busy machine counts as a slow machine.
 """
 
 from __future__ import annotations
@@ -13,7 +17,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal
 
-from spewy.errors import SpewyError
+from spewy.errors import InputError, SpewyError, shown
+from spewy.system.tools import MOST_SECONDS
+
+HORIZON = 20
+"""Number of coming hands over which the bank plans to spend its seconds."""
+PRIOR_HANDS, PRIOR_DECISIONS = 20, 0.5
+"""Number of hands that the bank pretends to have seen before the first hand, and number of solves in each of them."""
+RESERVE = 5
+"""Number of hands whose seconds the bank holds back, since one hand may need several solves."""
+SHARE = 0.5
+"""Largest share of the bank that one decision may spend, so that a decision that runs late does not overdraw it."""
+MOST_OF_ANSWER = 60.0
+"""Largest allowance of a decision in seconds; the ACPC's dealer waits ten minutes for an answer."""
+AROUND = 0.002
+"""Seconds charged for each decision in addition to the measured time, because sending messages takes time too."""
+PATIENCE = 10
+"""Number of refusals of a stage after which its prediction uses the fastest measured speed again."""
 
 Stage = Literal["read", "lay", "first", "iterate", "deal", "judge"]
 """A stage of a solve.
@@ -27,12 +47,82 @@ Stage = Literal["read", "lay", "first", "iterate", "deal", "judge"]
 """
 
 
-PATIENCE = 10
-"""Number of refusals of a stage after which its prediction uses the fastest measured speed again."""
-
-
 class OutOfTimeError(SpewyError):
     """A stage of a solve does not fit into a decision's time."""
+
+
+def importance(pot: float, size: float) -> float:
+    """Weight of a solve: the bank divides time among solves in proportion to their weights.
+
+    A strategy that was solved for a time T loses about ``pot * size / T`` chips: the loss is a share of the pot, which
+    falls with each iteration, and an iteration takes time in proportion to the size. The sum of the losses is smallest
+    if each solve has time in proportion to the square root of ``pot * size``.
+
+    Args:
+        pot: chips in the middle.
+        size: size of the subgame: hands times actions, on all boards.
+
+    >>> importance(400, 9) / importance(100, 9), importance(100, 36) / importance(100, 9)
+    (2.0, 2.0)
+    """
+    return math.sqrt(pot * size)
+
+
+class TimeBank:
+    """The seconds of a match that a bot has not spent.
+
+    Each hand adds a fixed number of seconds when it begins. The caller measures each decision and charges its seconds.
+    If the bank is empty, solves get no time. So all decisions together last at most the fixed number of seconds times
+    the number of hands, except for the short time of decisions without a solve.
+
+    Args:
+        per_hand: seconds that each hand adds.
+
+    Attributes:
+        hands: number of hands that have begun.
+        spent: seconds that the decisions have lasted.
+    """
+
+    def __init__(self, per_hand: float) -> None:
+        if not 0 < per_hand <= MOST_SECONDS:
+            raise InputError(
+                f"seconds per hand: expected more than 0 and at most {MOST_SECONDS:,.0f}, found {shown(per_hand)}"
+            )
+        self.per_hand, self.hands, self.spent = per_hand, 0, 0.0
+        self._weights = 0.0
+
+    @property
+    def left(self) -> float:
+        """Seconds in the bank; below 0 if decisions without a solve have overdrawn it."""
+        return self.per_hand * self.hands - self.spent
+
+    def new_hand(self) -> None:
+        self.hands += 1
+
+    def allowance(self, weight: float, pending: float = 0.0) -> float:
+        """Return the seconds that a solve may last now; 0 if the bank is empty.
+
+        The bank adds up the seconds that it has now and those that the next `HORIZON` hands will add, and subtracts the
+        seconds of `RESERVE` hands. It divides the result among the solves that it expects in the next `HORIZON` hands,
+        in proportion to their weights. One solve gets at most the share `SHARE` of the bank and `MOST_OF_ANSWER`
+        seconds.
+
+        Args:
+            weight: weight of the solve (`importance`).
+            pending: seconds that the current decision has already taken, and that are not charged yet.
+        """
+        left = self.left - pending
+        if left <= 0:
+            return 0.0
+        weights = PRIOR_HANDS * PRIOR_DECISIONS * weight + self._weights
+        per_hand = weights / (PRIOR_HANDS + self.hands)
+        rate = (left + (HORIZON - RESERVE) * self.per_hand) / (HORIZON * per_hand)
+        return min(rate * weight, SHARE * left, MOST_OF_ANSWER)
+
+    def charge(self, seconds: float, weight: float = 0.0) -> None:
+        """Take the seconds of a decision out of the bank; the weight is that of its solve, 0 without a solve."""
+        self.spent += seconds + AROUND
+        self._weights += weight
 
 
 class Budget:
@@ -50,7 +140,6 @@ class Budget:
         self.deadline: float | None = None
 
     def start(self) -> None:
-        """Start the time of a decision now."""
         self.deadline = None if self._seconds is None else time.monotonic() + self._seconds
 
     @property
@@ -59,7 +148,7 @@ class Budget:
         return None if self.deadline is None else self.deadline - time.monotonic()
 
     def after(self, share: float) -> float | None:
-        """Return the time, on the clock of `time.monotonic`, at which a share of the remaining time is over."""
+        """Return the time at which a share of the remaining time is over, as a `deadline`."""
         now = time.monotonic()
         return None if self.deadline is None else now + share * (self.deadline - now)
 
@@ -80,9 +169,9 @@ class Budget:
 class Pace:
     """Predicts the time of each stage from its measured speed and the size of a subgame.
 
-    The size is the number of entries in the subgame's strategies (`builder.strategy_size`). The speed is the total time
-    divided by the total size of all measurements; each new measurement halves the weight of all earlier measurements. A
-    small subgame has little weight, because other processes can take most of its time.
+    The ``size`` is the number of entries in the subgame's strategies (`builder.strategy_size`). The speed is the total
+    time divided by the total size of all measurements; each new measurement halves the weight of all earlier
+    measurements. A small subgame has little weight, because other processes can take most of its time.
 
     A single measurement on a machine that was blocked could rule out a stage forever, because a refused stage is not
     measured again. So after `PATIENCE` refusals the prediction uses the fastest measured speed of the stage.
@@ -101,17 +190,13 @@ class Pace:
         self._refused.clear()
 
     def seconds(self, stage: Stage, size: int) -> float:
-        """Predict the seconds of a stage in a subgame with ``size`` strategy entries."""
         seconds, numbers = self._done.get(stage, (0.0, 1.0))
         return seconds / numbers * size
 
     def iterations(self, size: int, seconds: float) -> float:
         """Predict the number of iterations that a solve can do within some seconds if two best responses follow.
 
-        Args:
-            size: strategy entries of the subgame.
-            seconds: time for the iterations and the best responses; if it is too short for both best responses and one
-                iteration, the result is below 1.
+        The result is below 1 if the time is too short for both best responses and one iteration.
         """
         rest = seconds - self.seconds("first", size) - 2 * self.seconds("judge", size)
         return 1 + rest / max(self.seconds("iterate", size), 1e-9)
@@ -120,9 +205,7 @@ class Pace:
         """Record how long a stage took.
 
         Args:
-            stage: the stage.
-            size: strategy entries of the subgame; if the stage was repeated n times, n times as many.
-            seconds: measured time.
+            size: size of the subgame; if the stage was repeated n times, n times the size.
             whole: whether the stage was completed. The speed of an incomplete stage is never recorded as the stage's
                 fastest measured speed.
         """
@@ -160,16 +243,7 @@ class Pace:
         return spent
 
     def require(self, deadline: float | None, size: int, *stages: Stage) -> None:
-        """Check that stages can be completed before a deadline.
-
-        Args:
-            deadline: deadline on the clock of `time.monotonic`; None: no limit.
-            size: strategy entries of the subgame.
-            stages: the stages.
-
-        Raises:
-            OutOfTimeError: the stages do not fit.
-        """
+        """Raise an `OutOfTimeError` unless the stages can be completed before a deadline; None: no limit."""
         if deadline is None:
             return
         needed = sum(self.seconds(stage, size) for stage in stages)

@@ -3,6 +3,11 @@
 A subgame is built like a spot of the round in which the subgame begins: its lines start with the round, and amounts in
 its lines are chips put in since the start of the round. A subgame ends with the hand. The builder caches the latest
 betting trees and lists of boards, because they recur from hand to hand.
+
+The *menu* of a subgame has the bet sizes that a re-solve considers besides the bets that were really made. A few sizes
+are enough: in a given time, more iterations help more than more sizes (`docs/research/re-solving.md`). If a menu takes
+too much memory or time, the bot uses the next smaller menu. Each menu has a bet, since a bot that can only check and
+call plays worse than the stored strategy.
 """
 
 from __future__ import annotations
@@ -13,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import comb
+from typing import Literal
 
 import numpy as np
 
@@ -24,7 +30,6 @@ from solvers.reference.cfr import Cfr
 from solvers.solver import Solver
 from solvers.tree import Floats, Forest, Ints
 from spewy.bot.resolving.budget import Pace
-from spewy.bot.resolving.menus import Menu, menus_from, with_menu
 from spewy.chunks.boards import BoardRound, board_rounds
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import with_ranges
@@ -33,11 +38,26 @@ from spewy.chunks.rounds import BettingRound, betting_rounds
 from spewy.errors import InputError
 from spewy.game.nodes import Node
 from spewy.game.tree import BettingTree, tree_after
-from spewy.game.treeconfig import TreeConfig
+from spewy.game.treeconfig import PlayerSizes, TreeConfig, player_sizes
 from spewy.records.policy import Stacked
 from spewy.run.memory import available_memory
 
 LOG = logging.getLogger(__name__)
+Menu = Literal["job", "lean", "all-in"]
+"""Name of a menu.
+
+- ``job``: the bet sizes of the job file with which the stored strategy was solved.
+- ``lean``: bets of the pot and all-in; raises all-in.
+- ``all-in``: bets and raises all-in.
+"""
+MENUS: tuple[Menu, ...] = ("job", "lean", "all-in")
+"""All menus, the largest first."""
+FORCE_ALLIN = 0.25
+"""Value of `TreeConfig.force_allin` in the menus ``lean`` and ``all-in``."""
+_SIZES: dict[Menu, PlayerSizes] = {
+    "lean": player_sizes("100%, a", "a"),
+    "all-in": player_sizes("a", "a"),
+}
 FEWEST = 10
 """Number of iterations that a solve must be able to do in its time; if it cannot, the next smaller menu is used."""
 FEWEST_DEALS = 400
@@ -121,11 +141,6 @@ class SubgameBuilder:
         self._boards.cache_clear()
 
     def tree(self, root: Root) -> BettingTree:
-        """Return the betting tree of a subgame.
-
-        Raises:
-            InputError: the pot at the root is empty, or the root's actions are not legal.
-        """
         return self._tree(root).tree
 
     def fitting(
@@ -143,11 +158,8 @@ class SubgameBuilder:
             menu: the largest menu.
             seconds: time for the solve; None: no limit.
             sampled: whether the solve samples the cards of later rounds.
-
-        Raises:
-            InputError: the root or the actions are impossible.
         """
-        menus = menus_from(menu, self.config)
+        menus = ("job",) if self.game.limit else MENUS[MENUS.index(menu) :]
         for each in menus:
             found = self._with_bets(replace(root, menu=each), made)
             problem = (self._too_few_deals if sampled else self._does_not_fit)(found, seconds)
@@ -172,7 +184,6 @@ class SubgameBuilder:
         return None
 
     def _too_few_deals(self, root: Root, seconds: float | None) -> str | None:
-        """Return why a sampled solve takes too much time; None if the time is enough."""
         needed = FEWEST_DEALS * self.pace.seconds("deal", self.n_actions(root))
         if seconds is not None and needed > seconds:
             return f"needs more than {seconds:g} s for {FEWEST_DEALS} deals"
@@ -193,9 +204,6 @@ class SubgameBuilder:
         """Number of entries in both players' strategies of a subgame: hands times actions, on all boards.
 
         This method counts the boards without listing them. If the subgame's `Layout` exists, use `strategy_size`.
-
-        Raises:
-            InputError: the root is impossible.
         """
         total, n_boards, seen = 0, 1, self.game.board_sizes[root.round]
         for t, bets in enumerate(self._tree(root).betting, root.round):
@@ -207,19 +215,9 @@ class SubgameBuilder:
         return total
 
     def n_actions(self, root: Root) -> int:
-        """Number of actions of both players in all rounds of a subgame.
-
-        Raises:
-            InputError: the root is impossible.
-        """
         return sum(sum(forest.n_slots) for forest in self.forests(root))
 
     def forests(self, root: Root) -> list[Forest]:
-        """Return the betting of each round of a subgame.
-
-        Raises:
-            InputError: the root is impossible.
-        """
         return [bets.forest for bets in self._tree(root).betting]
 
     def decision(self, root: Root, line: str) -> tuple[int, int, Node] | None:
@@ -232,12 +230,7 @@ class SubgameBuilder:
         return self._tree(root).slots.get(line)
 
     def decisions(self, root: Root, t: int, player: int) -> tuple[list[str], Ints]:
-        """List a player's decisions in a round.
-
-        Args:
-            root: the subgame's root.
-            t: the round, counted from the root's round.
-            player: the player.
+        """List a player's decisions in round ``t``, counted from the root's round.
 
         Returns:
             The decisions' lines, and the indices of their actions among all actions of the player in this round.
@@ -251,11 +244,6 @@ class SubgameBuilder:
         return lines, np.concatenate([np.zeros(0, dtype=np.int64), *slots])
 
     def layout(self, root: Root, board: tuple[int, ...]) -> Layout:
-        """Return the boards and the betting of a subgame that starts on a board.
-
-        Raises:
-            InputError: the root is impossible, or the subgame is too large.
-        """
         tree = self._tree(root)
         boards = self._boards(root.round, board)[: len(tree.betting)]
         layout = Layout(self._problem(tree.tree, root.round, board, root.pot), tree.betting, boards)
@@ -278,8 +266,7 @@ class SubgameBuilder:
             sizes=self.config.sizes[root.round :],
             min_bet=self.config.min_bet or self.game.big_blind,
         )
-        config = with_menu(config, root.menu)
-        tree = tree_after(config, root.actions, root.extra_bets, donk=root.donk)
+        tree = tree_after(_with_menu(config, root.menu), root.actions, root.extra_bets, donk=root.donk)
         betting = betting_rounds(tree)
         slots = {}
         for t, bets in enumerate(betting):
@@ -299,8 +286,18 @@ class SubgameBuilder:
         return Problem(self.game, tree, history, pot, (all_hands, all_hands), rows, "", symmetry=False)
 
 
+def _with_menu(config: TreeConfig, menu: Menu) -> TreeConfig:
+    """Give a tree the bet sizes of a menu; limit games always have the sizes of the game."""
+    if menu == "job" or config.game.limit:
+        return config
+    sizes = (_SIZES[menu], _SIZES[menu])
+    return replace(
+        config, sizes=(sizes,) * len(config.sizes), add_allin=0.0, force_allin=FORCE_ALLIN, merge=0.0
+    )
+
+
 def strategy_size(layout: Layout) -> int:
-    """Number of entries in both players' strategies of a subgame: hands times actions, on all boards."""
+    """Number of entries in both players' strategies, which `SubgameBuilder.size` counts without listing the boards."""
     return sum(
         slots * len(table.boards) * len(table.boards[0].hands[p].numbers)
         for bets, table in zip(layout.betting, layout.boards, strict=True)
@@ -314,12 +311,8 @@ def live_game(
     """Convert a subgame to the arrays that a solver reads.
 
     Args:
-        layout: boards and betting of the subgame.
         ranges: both players' ranges, each ``[hand of the deck]``; they are scaled to a largest weight of 1.
         kept: fixed frequencies ``[action, hand of the deck]`` of decisions of the first round, by line; NaN: not fixed.
-
-    Raises:
-        solvers.errors.SolverError: every pair of hands in the two ranges shares a card.
     """
     scaled = []
     for rows, weights in zip(layout.board(0, 0).hands, ranges, strict=True):
@@ -331,12 +324,7 @@ def live_game(
 
 
 def _locks(layout: Layout, kept: Mapping[str, Floats]) -> Iterator[Lock]:
-    """Yield a lock for each decision of a subgame's first round whose line is a key of ``kept``.
-
-    Args:
-        layout: boards and betting of the subgame.
-        kept: fixed frequencies ``[action, hand of the deck]`` of decisions, by line; NaN: not fixed.
-    """
+    """Yield a lock for each decision of a subgame's first round whose line is a key of ``kept``."""
     for n, node in enumerate(layout.betting[0].nodes):
         if node.kind == "decision" and node.line in kept:
             assert node.player is not None
@@ -350,7 +338,7 @@ def _locks(layout: Layout, kept: Mapping[str, Floats]) -> Iterator[Lock]:
 
 
 def new_solver(game: LiveGame, threads: int = 1) -> Solver:
-    """Make the solver of a subgame: the exact engine, or the reference engine for one-card hands."""
+    """Make the exact engine, or the reference engine for one-card hands."""
     if supports(game, variant(RESOLVING_VARIANT)):
         return ExactCfr(game, variant(RESOLVING_VARIANT), threads=threads)
     return Cfr(game, variant(DEFAULT_VARIANT), threads=threads)

@@ -1,24 +1,39 @@
-"""Solve a subgame within a decision's time, up to a number of iterations or a deadline.
+"""Solve a subgame on all boards within a decision's time, up to a number of iterations or a deadline.
 
 An unsafe solve takes both ranges as estimated. A safe solve re-solves one player so that the opponent gains nothing
 (`solvers.resolve`); it needs the value of each hand of the opponent against the blueprint, which is the strategy that
 the bot plays without a re-solve.
+
+A solve starts from the blueprint, or from an earlier solve of the round in a tree with other bets. The start from the
+blueprint follows N. Brown and T. Sandholm, "Strategy-Based Warm Starting for Regret Minimization in Games" (AAAI 2016),
+but the size of its regrets depends only on the pot. A few iterations after such a start reach the quality of many
+iterations from zero (`docs/research/re-solving.md`).
+
+Functions take the subgame as its ``builder``, the betting at its ``root``, and the public cards there, ``board``. A
+``layout`` has its boards and betting. A ``deadline`` is a time on the clock of `time.monotonic`; None: no limit.
 """
 
 from __future__ import annotations
 
+import logging
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 
+from lockers import LockerError
 from solvers.exact import ExactCfr
 from solvers.game import LiveGame, compatible_reach
-from solvers.resolve import STEPS, Gadget, run_with_gadget
+from solvers.matrix.chunk import ChunkStrategy
+from solvers.resolve import Gadget, GadgetStep, run_with_gadget
 from solvers.solver import Solver
-from solvers.tree import Floats
-from spewy.bot.resolving.budget import Pace, Stage
+from solvers.state import normalised
+from solvers.tree import Floats, Ints
+from spewy.bot.resolving.budget import OutOfTimeError, Pace, Stage
 from spewy.bot.resolving.builder import (
     PlayerStrategy,
     Root,
@@ -27,18 +42,31 @@ from spewy.bot.resolving.builder import (
     new_solver,
     strategy_size,
 )
-from spewy.bot.resolving.resolved import Resolved, best_values
-from spewy.bot.resolving.warm_start import start_from_earlier, start_warm, write_strategy
+from spewy.bot.resolving.translation import Counterpart, counterparts_of
 from spewy.chunks.layout import Layout
+from spewy.errors import InputError, SolveError
+from spewy.game.nodes import Node
+from spewy.records.policy import Stacked
 
+LOG = logging.getLogger(__name__)
 BATCH = 0.25
 """Largest share of the remaining time for one batch of iterations; the clock is read after each batch."""
 PAGE, PAGES = 4096, 2048
 """Size of a memory page in bytes, and number of pages to touch before the clock is read again."""
-Start = tuple[PlayerStrategy, PlayerStrategy] | Resolved
-"""The start of a solve: both players' strategies, or an earlier solve of the round in a tree with other bets."""
 SHORTEST: tuple[Stage, ...] = ("first", "judge", "judge")
 """Stages of the shortest solve: one iteration and both best responses."""
+ITERATIONS, REGRET = 5, 0.15
+"""Settings of a warm start: the number of iterations that it counts as, and the size of its regrets.
+
+The size is in units of the pot times the total weight of the opponent's range.
+"""
+
+AS_MANY = 20
+"""Number of iterations that a start from an earlier solve counts as (`docs/research/re-solving.md`)."""
+AFTER_NEW_BET = 0.5
+"""Factor of the regrets after a new bet in a start from an earlier solve (`docs/research/re-solving.md`)."""
+BOARDS_KEPT = 4
+"""Number of boards for which strategy sums and regrets are cached."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +77,6 @@ class Limits:
 
     Attributes:
         iterations: largest number of iterations. Without a deadline, equal solves give identical results.
-        deadline: deadline on the clock of `time.monotonic`; None: no limit.
         threads: number of threads, which share the boards.
     """
 
@@ -74,6 +101,81 @@ class Safety:
     gadget: Gadget
 
 
+class Resolved:
+    """A subgame that was solved on all boards, with its average strategies and best-response values.
+
+    Args:
+        solver: the solver after its iterations; it must still be open.
+        responding: players to compute best responses for.
+        warm_start: number of iterations that the solver's warm start counts as.
+
+    Attributes:
+        iterations: number of iterations, without the warm start.
+    """
+
+    def __init__(
+        self,
+        builder: SubgameBuilder,
+        root: Root,
+        layout: Layout,
+        solver: Solver,
+        responding: tuple[int, ...] = (0, 1),
+        warm_start: int = 0,
+    ) -> None:
+        self._builder, self.root, self._layout, self._solver = builder, root, layout, solver
+        self.iterations = solver.iteration - warm_start
+        self._best_values = {player: _best_values(builder, layout, solver, player) for player in responding}
+        # not `lru_cache`, which would keep the solver alive
+        self._numbers = OrderedDict[tuple[int, int], tuple[ChunkStrategy, ChunkStrategy]]()
+
+    @property
+    def n_bytes(self) -> int:
+        return self._solver.state_bytes
+
+    def frequencies(self, line: str, board: tuple[int, ...]) -> Floats:
+        decision = self._builder.decision(self.root, line)
+        if decision is None:
+            raise KeyError(line)
+        t, first, node = decision
+        p, n = node.player, len(node.actions)
+        assert p is not None
+        b = self._layout.boards[t].numbers[self._builder.game.cut(board)]
+        hands = self._layout.board(t, b).hands[p].numbers
+        sums, regrets = self._read(t, b)
+        strategy = sums[p][first : first + n, : len(hands)].astype(np.float64)
+        absent = ~(strategy.sum(axis=0) > 0)  # hands that never reach the decision
+        strategy[:, absent] = regrets[p][first : first + n, : len(hands)][:, absent]
+        if not np.isfinite(strategy).all():
+            raise SolveError(f"subgame, line {line!r}: the strategy has values that are not finite")
+        out = np.zeros((n, self._builder.n_hands))
+        out[:, hands] = normalised(strategy)
+        return out
+
+    def regrets(self, t: int, b: int) -> ChunkStrategy:
+        """Return both players' regrets ``[slot, row]`` on board ``b`` of the subgame's round ``t``."""
+        return self._solver.read("regrets", t, b)
+
+    def best_values(self, player: int) -> Floats:
+        """Return a player's counterfactual best-response values ``[hand of the deck]``.
+
+        The values are weighted by the opponent's range, scaled to a largest weight of 1.
+        """
+        return self._best_values[player]
+
+    def _read(self, t: int, b: int) -> tuple[ChunkStrategy, ChunkStrategy]:
+        """Return strategy sums and regrets of board ``b`` in round ``t`` (0: the root's); the latest are cached."""
+        if (t, b) not in self._numbers:
+            self._numbers[t, b] = self._solver.read("sums", t, b), self._solver.read("regrets", t, b)
+        self._numbers.move_to_end((t, b))
+        while len(self._numbers) > BOARDS_KEPT:
+            self._numbers.popitem(last=False)
+        return self._numbers[t, b]
+
+
+Start = tuple[PlayerStrategy, PlayerStrategy] | Resolved
+"""The start of a solve: both players' strategies, or an earlier solve of the round in a tree with other bets."""
+
+
 def resolve(
     builder: SubgameBuilder,
     root: Root,
@@ -87,22 +189,13 @@ def resolve(
     """Solve a subgame for both players, or safely for one player.
 
     Args:
-        builder: the builder of subgames.
-        root: betting at the root.
-        board: public cards at the root.
         ranges: both players' ranges at the root, each ``[hand of the deck]``. In a safe solve the opponent's range is
-            only an estimate, which some gadgets use.
-        limits: limits of the solve.
+            only an estimate, which the gadget "mixed" uses.
         start: both players' strategies, or a solve of the same board and ranges in a tree with other bets, that the
             solve starts from; None: the solve starts from zero.
         safety: settings of a safe solve; None: solve for both players, with the ranges as they are.
         kept: fixed frequencies ``[action, hand of the deck]`` of decisions in the subgame's first round, by line; NaN:
             not fixed. None: no decision is fixed.
-
-    Raises:
-        InputError: the subgame is impossible or too large.
-        OutOfTimeError: there is no time for one iteration and the best responses.
-        solvers.errors.SolverError: every pair of hands in the two ranges shares a card.
     """
     with builder.pace.spending("lay"):
         layout = builder.layout(root, board)
@@ -138,55 +231,49 @@ def best_responses(
     reach: Floats,
     strategy: PlayerStrategy,
     deadline: float | None = None,
-    own: PlayerStrategy | None = None,
 ) -> Floats:
-    """Compute the opponent's best-response value of each hand against a player's strategy in a subgame.
+    """Compute the opponent's counterfactual best-response values ``[hand of the deck]`` in a subgame.
 
-    The values are counterfactual: they are weighted by the player's range, scaled to a largest weight of 1.
+    The values are weighted by the player's range, scaled to a largest weight of 1.
 
     Args:
-        builder: the builder of subgames.
-        root: betting at the root.
-        board: public cards at the root.
         player: the player who follows ``strategy``.
         reach: the player's range, ``[hand of the deck]``.
-        strategy: the player's strategy.
-        deadline: deadline for reading strategies, on the clock of `time.monotonic`; None: no limit.
-        own: a strategy that the opponent follows in place of the best response; None: the best response.
-
-    Returns:
-        The opponent's values ``[hand of the deck]``.
-
-    Raises:
-        InputError: the subgame is impossible or too large.
-        OutOfTimeError: the strategies cannot be read before the deadline.
+        deadline: deadline for reading the strategy.
     """
-    opponent = 1 - player
     with builder.pace.spending("lay"):
         layout = builder.layout(root, board)
         builder.pace.require(deadline, strategy_size(layout), "read", "judge")
         solver = new_solver(live_game(layout, _against_all(player, reach)))
     try:
         with builder.pace.timed("read", strategy_size(layout)):
-            write_strategy(builder, root, layout, solver, "sums", player, strategy, deadline)
-            if own is not None:
-                write_strategy(builder, root, layout, solver, "sums", opponent, own, deadline)
-        return best_values(builder, layout, solver, opponent, average=own is not None)
+            _write_strategy(builder, root, layout, solver, "sums", player, strategy, deadline)
+        return _best_values(builder, layout, solver, 1 - player)
     finally:
         solver.close()
+
+
+def _best_values(builder: SubgameBuilder, layout: Layout, solver: Solver, player: int) -> Floats:
+    """Compute a player's best-response values ``[hand of the deck]`` against the opponent's average strategy."""
+    hands = layout.board(0, 0).hands[player].numbers
+    out = np.zeros(builder.n_hands)
+    with builder.pace.timed("judge", strategy_size(layout)):
+        out[hands] = solver.best_values(player)[: len(hands)]
+    if not np.isfinite(out).all():
+        raise SolveError("subgame: a value of a hand is infinite or not a number")
+    return out
 
 
 def _with_gadget(
     layout: Layout, game: LiveGame, solver: Solver, ranges: tuple[Floats, Floats], safety: Safety
 ) -> Callable[[int], None]:
-    """Return a function that runs a given number of iterations of a safe solve."""
     opponent = 1 - safety.player
     hands = layout.board(0, 0).hands[opponent].numbers
     estimated = ranges[opponent][hands]
-    step = STEPS[safety.gadget](
+    step = GadgetStep(
         safety.alternatives[hands],
         _compatible(game, safety.player)[: len(hands)],
-        estimated / max(estimated.max(initial=0.0), 1e-300),
+        estimated / max(estimated.max(initial=0.0), 1e-300) if safety.gadget == "mixed" else None,
     )
     return lambda iterations: run_with_gadget(solver, opponent, step, iterations)
 
@@ -198,31 +285,21 @@ def _against_all(player: int, reach: Floats) -> tuple[Floats, Floats]:
 
 
 def _compatible(game: LiveGame, player: int) -> Floats:
-    """Sum, for each hand of the opponent, the weights of the player's hands that share no card with it.
-
-    The result is an array ``[row of the opponent]``.
-    """
+    """Sum, for each ``[row of the opponent]``, the weights of the player's hands that share no card with it."""
     rows = game.rounds[0].hands
     mass = compatible_reach(rows[1 - player], rows[player], 0, game.reach[player][0], game.n_ids)
     return np.where(mass > 1e-9, mass, 0.0)
 
 
 def _latest_start(deadline: float, pace: Pace, size: int) -> float:
-    """Latest start of the first iteration that leaves time for this iteration and both best responses.
-
-    The subgame has ``size`` strategy entries.
-    """
+    """Latest start of the first iteration that leaves time for this iteration and both best responses."""
     return deadline - sum(pace.seconds(stage, size) for stage in SHORTEST)
 
 
 def _take_memory(solver: Solver, limits: Limits, pace: Pace, size: int) -> None:
     """Write to each memory page of a solver before the first iteration, so that the system provides the memory now.
 
-    A busy machine is slow to provide memory, and an iteration cannot be interrupted. The subgame has ``size`` strategy
-    entries.
-
-    Raises:
-        OutOfTimeError: there is no time to touch all pages.
+    A busy machine is slow to provide memory, and an iteration cannot be interrupted.
     """
     if limits.deadline is None or not isinstance(solver, ExactCfr):
         return
@@ -234,17 +311,7 @@ def _take_memory(solver: Solver, limits: Limits, pace: Pace, size: int) -> None:
 
 
 def _run(run: Callable[[int], None], limits: Limits, pace: Pace, size: int) -> None:
-    """Run iterations until a limit is reached, in smaller batches as time runs out; leave time for both best responses.
-
-    Args:
-        run: the function that runs a given number of iterations.
-        limits: limits of the solve.
-        pace: predicts the time of stages, and receives measured times.
-        size: strategy entries of the subgame.
-
-    Raises:
-        OutOfTimeError: there is no time for one iteration and the best responses.
-    """
+    """Run iterations until a limit is reached, in smaller batches as time runs out, which leave time to judge."""
     pace.require(limits.deadline, size, *SHORTEST)
     with pace.timed("first", size):
         run(1)
@@ -261,3 +328,160 @@ def _run(run: Callable[[int], None], limits: Limits, pace: Pace, size: int) -> N
         run(batch)
         done, last = done + batch, (time.monotonic() - began) / batch
         pace.took("iterate", size * batch, last * batch)
+
+
+# Starts
+
+
+def start_warm(
+    builder: SubgameBuilder,
+    root: Root,
+    layout: Layout,
+    game: LiveGame,
+    solver: Solver,
+    strategies: tuple[PlayerStrategy, PlayerStrategy],
+    latest: float | None,
+) -> int:
+    """Set a solver's regrets from both players' strategies.
+
+    Reading takes at most half of the time until ``latest``. If time runs out, or a strategy cannot be read, the solve
+    starts from what was read.
+
+    Args:
+        latest: latest start of the first iteration, on the clock of `time.monotonic`; None: no limit.
+
+    Returns:
+        The number of iterations that the start counts as.
+    """
+    deadline = None if latest is None else (time.monotonic() + latest) / 2
+    solver.iteration = ITERATIONS
+    try:
+        for p in (0, 1):
+            regrets = _in_pots(builder, root, strategies[p], REGRET * float(game.reach[1 - p].sum()))
+            _write_strategy(builder, root, layout, solver, "regrets", p, regrets, deadline)
+    except (OutOfTimeError, InputError, LockerError) as error:
+        LOG.info("the solve starts from a part of the blueprint: %s", error)
+        boards = (solver.read("regrets", t, b) for t, b in layout.every_board())
+        if not any(player.any() for both in boards for player in both):
+            solver.iteration = 0
+    return solver.iteration
+
+
+def start_from_earlier(
+    builder: SubgameBuilder, root: Root, layout: Layout, solver: Solver, earlier: Resolved
+) -> int:
+    """Set a solver's regrets from an earlier solve of the same board and ranges, in a tree with other bets.
+
+    A decision that both trees have gets its regrets of the earlier solve. A decision after a new bet gets regrets
+    between those after the next smaller and the next larger bet of the earlier tree (`_sources`). A new bet itself
+    gets regret 0.
+
+    Returns:
+        The number of iterations that the start counts as.
+    """
+    trees = builder.tree(root).root, builder.tree(earlier.root).root
+    before = root.put_in_before, earlier.root.put_in_before
+    smaller, larger = (dict(counterparts_of(*trees, *before, draw)) for draw in (0.0, 1.0))
+
+    def moves(t: int, player: int) -> tuple[Ints, Ints, Ints, Floats]:
+        """Return a player's slots in a round that get regrets, and for all of them in a row their source slots.
+
+        The four arrays are the slots, the index of each slot's first source, the sources, and the sources' weights.
+        """
+        found = []
+        for line in builder.decisions(root, t, player)[0]:
+            decision = builder.decision(root, line)
+            assert decision is not None
+            _, first, node = decision
+            for places, source, weight in _sources(
+                builder, root, earlier.root, node, smaller[line], larger[line]
+            ):
+                found += [(first + place, source + number, weight) for number, place in enumerate(places)]
+        found.sort()
+        slots, sources, weights = np.array(found).reshape(-1, 3).T
+        targets, begins = np.unique(slots.astype(np.int64), return_index=True)
+        return targets, begins, sources.astype(np.int64), weights.astype(np.float32)[:, None]
+
+    all_moves = [[moves(t, player) for player in (0, 1)] for t in range(layout.n_rounds)]
+    for t, b in layout.every_board():
+        regrets, known = solver.read("regrets", t, b), earlier.regrets(t, b)
+        for player, (targets, begins, sources, weights) in enumerate(all_moves[t]):
+            if targets.size:
+                regrets[player][targets] = np.add.reduceat(weights * known[player][sources], begins, axis=0)
+        solver.write("regrets", t, b, regrets)
+    solver.iteration = AS_MANY
+    return AS_MANY
+
+
+def _sources(
+    builder: SubgameBuilder, root: Root, known: Root, node: Node, smaller: Counterpart, larger: Counterpart
+) -> list[tuple[tuple[int, ...], int, float]]:
+    """List the decisions of an earlier tree from which a decision gets its regrets.
+
+    After a new bet, these are the decisions after the two neighbouring bets. Regrets grow with the pot, so they are
+    interpolated linearly by the pot after a call. If only one neighbour has the decision, its regrets are not scaled.
+    All regrets after a new bet are multiplied by `AFTER_NEW_BET`.
+
+    Returns:
+        For each source, the indices of the actions of ``node`` that its actions correspond to, the index of its first
+        action among all actions of its player in the round, and the weight of its regrets.
+    """
+    sources, pots = [], []
+    for counterpart in (smaller, larger):
+        decision = None if counterpart.line is None else builder.decision(known, counterpart.line)
+        if decision is not None:
+            sources.append((counterpart.places, decision[1]))
+            pots.append(_pot(known, decision[2]))
+    if not sources:
+        return []
+    if smaller.line == node.line:
+        return [(*sources[0], 1.0)]
+    if pots[0] == pots[-1]:
+        return [(*sources[0], AFTER_NEW_BET)]
+    share = min(max((pots[1] - _pot(root, node)) / (pots[1] - pots[0]), 0.0), 1.0)
+    return [(*sources[0], AFTER_NEW_BET * share), (*sources[1], AFTER_NEW_BET * (1.0 - share))]
+
+
+def _pot(root: Root, node: Node) -> int:
+    """Return the chips in the pot after a call."""
+    return 2 * (root.put_in_before + max(node.put_in))
+
+
+def _write_strategy(
+    builder: SubgameBuilder,
+    root: Root,
+    layout: Layout,
+    solver: Solver,
+    part: Literal["regrets", "sums"],
+    player: int,
+    strategy: PlayerStrategy,
+    deadline: float | None,
+) -> None:
+    """Write a player's strategy on all boards into a solver's regrets or strategy sums."""
+    decisions = [builder.decisions(root, t, player) for t in range(layout.n_rounds)]
+    for t, b in layout.every_board():
+        (lines, slots), board = decisions[t], layout.board(t, b)
+        if deadline is not None and time.monotonic() > deadline:
+            raise OutOfTimeError("no time to read the stored strategy")
+        if lines:
+            hands = board.hands[player].numbers
+            numbers = solver.read(part, t, b)
+            numbers[player][slots, : len(hands)] = strategy(lines, board.cards).of(hands)
+            solver.write(part, t, b, numbers)
+
+
+def _in_pots(builder: SubgameBuilder, root: Root, strategy: PlayerStrategy, factor: float) -> PlayerStrategy:
+    """Multiply the frequencies at each decision by ``factor`` and by the chips in the pot after a call."""
+
+    @lru_cache(None)
+    def sizes(lines: tuple[str, ...]) -> Floats:
+        decisions = [builder.decision(root, line) for line in lines]
+        nodes = [decision[2] for decision in decisions if decision is not None]
+        pots = [_pot(root, node) for node in nodes]
+        return factor * np.repeat(pots, [len(node.actions) for node in nodes])[:, None]
+
+    def scaled(lines: list[str], board: tuple[int, ...]) -> Stacked:
+        stacked = strategy(lines, board)
+        return stacked._replace(frequencies=sizes(tuple(lines)) * stacked.frequencies)
+
+    return scaled

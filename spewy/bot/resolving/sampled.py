@@ -36,7 +36,7 @@ LOCKED = 1e12
 
 
 class _Deals(NamedTuple):
-    """Several random deals below the subgame's root; the fields are those of `solvers.sampled.engine.Dealt`."""
+    """Implements `solvers.sampled.engine.Dealt`."""
 
     board_buckets: Ints
     rows: Ints
@@ -51,10 +51,6 @@ class _Dealer:
     unused `SampledRound` would be freed only by Python's garbage collector.
 
     Args:
-        abstraction: board buckets and rows of later rounds.
-        first_round: round of the subgame's root.
-        board: public cards at the root.
-        seed: seed of the deals.
         row: row of each hand of the deck in the first round.
     """
 
@@ -65,7 +61,6 @@ class _Dealer:
         self._seed, self._row = seed, row
 
     def __call__(self, first: int, n: int) -> Dealt:
-        """Return the ``n`` deals of the random sequence that begin with deal number ``first``."""
         dealt = self._abstraction.deal(self._seed, range(first, first + n), start=self._board)
         later = slice(self._first_round, None)
         buckets, rows = dealt.board_buckets[:, later], dealt.rows[:, later]
@@ -74,10 +69,9 @@ class _Dealer:
 
 
 class SampledRound:
-    """A betting round that is solved by sampling the cards of later rounds; implements `Solution`.
+    """A betting round that is solved by sampling the cards of later rounds; implements `subgame.Solution`.
 
     Args:
-        builder: the builder of subgames.
         abstraction: board buckets and rows of later rounds.
         root: betting at the root.
         board: public cards at the root.
@@ -85,10 +79,6 @@ class SampledRound:
         seed: seed of the deals, below 2 ** 63.
         threads: number of threads; with one thread, equal solves give identical results.
         kept: fixed frequencies ``[action, hand of the deck]`` of decisions, by line; NaN: not fixed.
-
-    Raises:
-        InputError: the subgame is impossible or too large.
-        SolverError: every pair of hands in the two ranges shares a card.
     """
 
     def __init__(
@@ -146,12 +136,10 @@ class SampledRound:
 
     @property
     def iterations(self) -> int:
-        """Number of deals."""
         return self._cfr.iteration
 
     @property
     def n_bytes(self) -> int:
-        """Memory in bytes of regrets and strategy sums."""
         return self._n_bytes
 
     def run(self, n: int) -> None:
@@ -159,14 +147,6 @@ class SampledRound:
         self._cfr.run(n)
 
     def frequencies(self, line: str, board: tuple[int, ...]) -> Floats:
-        """Return the average strategy after a line of the first round, ``[action, hand of the deck]``.
-
-        A hand that never reaches the decision plays by its regrets. Hands that the board blocks have frequencies 0.
-
-        Raises:
-            KeyError: the first round of the subgame does not have the line, or the subgame has another board.
-            SolveError: the strategy has values that are not finite.
-        """
         if board != self._board:
             raise KeyError(board)
         player, slots = self._slots(line)
@@ -180,32 +160,19 @@ class SampledRound:
         return out
 
     def best_values(self, player: int) -> Floats:
-        """Raise a KeyError, since no best response was computed: it would take as long as an exact solve."""
-        raise KeyError(player)
+        raise KeyError(player)  # a best response would take as long as an exact solve
 
     def close(self) -> None:
         """Stop the threads; the strategy stays readable."""
         self._cfr.close()
 
     def _numbers(self, part: str, player: int) -> np.ndarray:
-        """Return a player's regrets or strategy sums in the first round, ``[hand, slot]``.
-
-        The array is a view of the solver's memory, so changes to it change the solver's numbers.
-
-        Args:
-            part: "regrets" or "sums".
-            player: the player.
-        """
+        """Return a view of a player's regrets or strategy sums in the first round, ``[hand, slot]``."""
         pairs = self._cfr.numbers.regrets if part == "regrets" else self._cfr.numbers.sums
         whole: np.ndarray = pairs[0][player].reshape(len(self._hands), self._n_slots[player], WIDTH)[:, :, 0]
         return whole
 
     def _slots(self, line: str) -> tuple[int, slice]:
-        """Return the player who acts after a line of the first round, and the slots of the decision's actions.
-
-        Raises:
-            KeyError: the first round has no decision after the line.
-        """
         decision = self._builder.decision(self._root, line)
         if decision is None or decision[0] > 0:
             raise KeyError(line)
@@ -230,22 +197,9 @@ def sample(
     limits: Limits,
     kept: Mapping[str, Floats] | None = None,
 ) -> SampledRound:
-    """Solve a betting round for both players by sampling, until a limit is reached.
+    """Solve a betting round for both players by sampling, until a limit is reached; an iteration is a deal.
 
-    Args:
-        builder: the builder of subgames.
-        abstraction: board buckets and rows of later rounds.
-        root: betting at the root.
-        board: public cards at the root.
-        ranges: both players' ranges at the root, each ``[hand of the deck]``.
-        seed: seed of the deals, below 2 ** 63.
-        limits: limits of the solve; an iteration is a deal.
-        kept: fixed frequencies of decisions, as in `SampledRound`.
-
-    Raises:
-        InputError: the subgame is impossible or too large.
-        OutOfTimeError: there is no time for `FEWEST_DEALS` deals, or for as many as the limits allow.
-        SolverError: every pair of hands in the two ranges shares a card.
+    The other arguments are those of `SampledRound`. Without time for `FEWEST_DEALS` deals the solve fails.
     """
     pace, size = builder.pace, builder.n_actions(root)
     pace.require(limits.deadline, size * min(FEWEST_DEALS, limits.iterations), "deal")
@@ -259,17 +213,7 @@ def sample(
 
 
 def _run(solution: SampledRound, limits: Limits, pace: Pace, size: int) -> None:
-    """Make deals until a limit is reached, in smaller batches as time runs out.
-
-    Args:
-        solution: the solve, which makes the deals.
-        limits: limits of the solve.
-        pace: predicts the time of stages, and receives measured times.
-        size: strategy entries of the subgame.
-
-    Raises:
-        OutOfTimeError: there is no time for enough deals.
-    """
+    """Make deals until a limit is reached, in smaller batches as time runs out."""
     done, last, most = 0, 0.0, limits.iterations
     while done < most:
         batch = min(most - done, max(done, FIRST_DEALS * limits.threads))

@@ -1,5 +1,8 @@
 """Subgames of one hand, which the bot solves when it needs them and compares with the blueprint.
 
+A `Subgame` is solved exactly, to the end of the hand; a `SampledSubgame` is one betting round, solved by sampling the
+cards of later rounds. Both give a `Solution`. The subgames of a hand share a `HandContext`.
+
 A safe solve needs the opponent's best-response values against the strategy that the bot would play without the solve.
 This is the strategy of the enclosing re-solved subgame, or the blueprint. If bets were translated, the blueprint's
 subgame may have another pot; its values are then scaled.
@@ -11,28 +14,32 @@ both strategies, and plays the re-solved strategy only if it does not lose more 
 
 from __future__ import annotations
 
+import hashlib
 import logging
-from dataclasses import replace
+from collections import OrderedDict
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 
 from lockers import LockerError
-from solvers.resolve import ALTERNATIVES, Gadget
 from solvers.tree import Floats
-from spewy.bot.resolving.budget import OutOfTimeError
-from spewy.bot.resolving.builder import PlayerStrategy, Root, add_chips
-from spewy.bot.resolving.hand_context import HandContext, SolveKey
-from spewy.bot.resolving.resolve import Limits, Safety, Start, best_responses, resolve
-from spewy.bot.resolving.resolved import Resolved
-from spewy.bot.resolving.solution import Solution
+from spewy.bot.blueprint import Blueprint
+from spewy.bot.options import Options
+from spewy.bot.resolving.budget import Budget, OutOfTimeError
+from spewy.bot.resolving.builder import PlayerStrategy, Root, SubgameBuilder, add_chips
+from spewy.bot.resolving.resolve import Limits, Resolved, Safety, Start, best_responses, resolve
+from spewy.bot.resolving.sampled import sample
 from spewy.bot.resolving.translation import BlueprintStrategy, stored_strategy, translate_subgame
-from spewy.bot.tally import is_expected
+from spewy.bot.tally import Tally, is_expected
 from spewy.errors import InputError
 from spewy.game.betting import Betting
 from spewy.game.nodes import entry_line
 from spewy.records.policy import Stacked
 
 LOG = logging.getLogger(__name__)
+MOST_KEPT = 1 << 30
+"""Memory limit in bytes for the cached subgames of a hand; a dropped subgame is solved again when it is needed."""
 READING = 0.5
 """Largest share of a decision's time for best responses to the blueprint."""
 TRUSTED = 60
@@ -44,6 +51,76 @@ blueprint must be read on all boards.
 """
 BEFORE = 0.5
 """Largest share of a solve's time for solves of enclosing subgames, which must come first."""
+LATER_BOARDS = 48
+"""Number of boards that the estimated size of a sampled solve assumes; the time bank divides time by sizes."""
+
+
+class Solution(Protocol):
+    """A solved subgame, from which the bot reads strategies and best-response values."""
+
+    @property
+    def iterations(self) -> int:
+        """Number of iterations, not counting a warm start; in a sampled solve, number of deals."""
+        ...
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of the regrets and strategy sums in bytes."""
+        ...
+
+    def frequencies(self, line: str, board: tuple[int, ...]) -> Floats:
+        """Return the average strategy after a line of the subgame, ``[action, hand of the deck]``.
+
+        A hand that never reaches the decision plays by its regrets. Hands that the board blocks have frequencies 0.
+
+        Raises:
+            KeyError: the solution does not cover the line or the board.
+        """
+        ...
+
+    def best_values(self, player: int) -> Floats:
+        """Return a player's best-response value ``[hand of the deck]`` against the opponent's strategy.
+
+        Raises:
+            KeyError: the player's best response was not computed.
+        """
+        ...
+
+
+_SolveKey = tuple[str, str, tuple[int, ...], int]
+
+
+@dataclass(frozen=True)
+class HandContext:
+    """Settings and caches that all subgames of one hand share.
+
+    Attributes:
+        blueprint: the stored strategy, which the bot plays outside re-solved subgames.
+        builder: the builder of subgames.
+        options: when and how to re-solve.
+        tally: counts re-solves that fail.
+        budget: the time budget of the current decision.
+        seed: the hand's seed.
+        solved: solved subgames, the most recently used last. A key has four entries: the hand's betting line at the
+            subgame's root, the hand's betting line when the subgame was made, the board at the root, and the player for
+            whom it was solved (0 if it was solved for both).
+    """
+
+    blueprint: Blueprint
+    builder: SubgameBuilder
+    options: Options
+    tally: Tally
+    budget: Budget
+    seed: int = 0
+    solved: OrderedDict[_SolveKey, Solution] = field(default_factory=OrderedDict)
+
+    def keep(self, key: _SolveKey, resolved: Solution) -> Solution:
+        """Cache a solved subgame and return it; beyond `MOST_KEPT` bytes, those least recently used leave the cache."""
+        self.solved[key] = resolved
+        self.solved.move_to_end(key)
+        while sum(each.n_bytes for each in self.solved.values()) > MOST_KEPT and len(self.solved) > 1:
+            self.solved.popitem(last=False)
+        return resolved
 
 
 class Subgame:
@@ -91,7 +168,6 @@ class Subgame:
 
     @property
     def size(self) -> int:
-        """Number of strategy entries of a solve."""
         return self._builder.size(self.root)
 
     def covers(self, betting: Betting) -> bool:
@@ -131,18 +207,10 @@ class Subgame:
             return None
 
     def best_values(self, player: int) -> Floats:
-        """Return a player's best-response value of each hand against the strategy that the opponent plays here.
+        """Return a player's best-response value ``[hand of the deck]`` against the strategy that the opponent plays.
 
-        The opponent plays the re-solved strategy, or the blueprint if the re-solved strategy is worse.
-        `resolved.Resolved.best_values` says how the values are scaled.
-
-        Returns:
-            The values ``[hand of the deck]``.
-
-        Raises:
-            InputError: the subgame is impossible or too large.
-            solvers.errors.SolverError: the subgame cannot be solved.
-            lockers.LockerError: the solve is to be safe, and the blueprint is damaged.
+        The opponent plays the re-solved strategy, or the blueprint if the re-solved strategy is worse. The values are
+        scaled as in `Resolved.best_values`.
         """
         opponent = 1 - player
         values = self._values[opponent] if self._is_worse(opponent) else None
@@ -154,14 +222,15 @@ class Subgame:
         The player then follows `blueprint_strategy`. None if that strategy is unknown, or if there was no time.
         """
         if player not in self._values:
-            self._values[player] = self._blueprint_values(player)
+            with self._context.budget.limited(BEFORE):
+                blueprint = self.blueprint_strategy(player)
+            self._values[player] = None if blueprint is None else self._values_against(player, blueprint)
         return self._values[player]
 
     def blueprint_strategy(self, player: int, *, enclosing: bool = True) -> BlueprintStrategy | None:
         """Return the strategy that a player would follow without re-solving this subgame; None if it is unknown.
 
         Args:
-            player: the player.
             enclosing: whether to take the strategy of the enclosing re-solved subgame, if there is one. This may solve
                 the enclosing subgame.
         """
@@ -183,7 +252,6 @@ class Subgame:
     # Re-solving
 
     def _resolved(self, player: int) -> Solution:
-        """Return the solve of this subgame for a player, from the cache or computed now."""
         key = self._key(player)
         try:
             resolved = self._context.solved.get(key) or self._solve(self._solved_for(player))
@@ -191,14 +259,13 @@ class Subgame:
             self._read.clear()
         return self._context.keep(key, resolved)
 
-    def _key(self, player: int) -> SolveKey:
-        """Return the key of the solve for a player in the cache of solved subgames."""
+    def _key(self, player: int) -> _SolveKey:
         return self.betting.line, self.begun, self.board, self._solved_for(player)
 
     def _solve(self, player: int) -> Solution:
         gadget, budget = self._options.safe, self._context.budget
         limits = Limits(self._options.iterations, budget.deadline, self._options.n_threads)
-        values = None if gadget is None else self._alternatives(player, gadget)
+        values = None if gadget is None else self.blueprint_values(player)
         with budget.limited(BEFORE):
             start = self._warm_start(player)
         if gadget is not None and values is None:
@@ -206,16 +273,6 @@ class Subgame:
         safety = None if gadget is None or values is None else Safety(player, values, gadget)
         assert self.ranges is not None
         return resolve(self._builder, self.root, self.board, self.ranges, limits, start, safety, self.kept)
-
-    def _alternatives(self, player: int, gadget: Gadget) -> Floats | None:
-        """Return the alternative payoffs of the opponent's hands in a safe solve for a player, ``[hand of the deck]``.
-
-        They are 0 if the gadget does not use them, and None if they are unknown.
-        """
-        kind = ALTERNATIVES[gadget]
-        if kind is None:
-            return np.zeros(self._builder.n_hands)
-        return self.blueprint_values(player) if kind == "best" else self._average_values(player)
 
     def _solved_for(self, player: int) -> int:
         """Return the player in a solve's cache key: ``player`` for a safe solve, 0 for a solve for both players."""
@@ -295,42 +352,15 @@ class Subgame:
         left = self._context.budget.left
         return left is None or self._builder.pace.iterations(self.size, left) >= iterations
 
-    def _blueprint_values(self, player: int) -> Floats | None:
-        """Compute the values that `blueprint_values` returns and caches."""
-        with self._context.budget.limited(BEFORE):
-            blueprint = self.blueprint_strategy(player)
-        return None if blueprint is None else self._values_against(player, blueprint)
-
-    def _average_values(self, player: int) -> Floats | None:
-        """Compute what each opponent's hand wins if neither player re-solves this subgame, ``[hand of the deck]``.
-
-        None if the blueprint does not cover the subgame, or if there was no time.
-        """
-        with self._context.budget.limited(BEFORE):
-            blueprint, opponents = self.blueprint_strategy(player), self.blueprint_strategy(1 - player)
-            if blueprint is None or opponents is None:
-                return None
-            if opponents.root != blueprint.root:  # only one of the two follows the enclosing subgame
-                blueprint, opponents = self._stored_strategy(player), self._stored_strategy(1 - player)
-        if blueprint is None or opponents is None:
-            return None
-        return self._values_against(player, blueprint, opponents)
-
-    def _values_against(
-        self, player: int, blueprint: BlueprintStrategy, opponents: BlueprintStrategy | None = None
-    ) -> Floats | None:
-        """Compute what each opponent's hand wins against a player's strategy, ``[hand of the deck]``; None if unknown.
-
-        The opponent plays the strategy ``opponents``; if it is None, the best response (`best_responses`).
-        """
+    def _values_against(self, player: int, blueprint: BlueprintStrategy) -> Floats | None:
+        """Compute the opponent's best-response values ``[hand of the deck]`` against a strategy; None if unknown."""
         context = self._context
         if self.ranges is None:
             return None
         reach, deadline = self.ranges[player], context.budget.after(READING)
         try:
             root, strategy = self._in_menu(blueprint)
-            own = None if opponents is None else self._in_menu(opponents).strategy
-            values = best_responses(self._builder, root, self.board, player, reach, strategy, deadline, own)
+            values = best_responses(self._builder, root, self.board, player, reach, strategy, deadline)
         except OutOfTimeError as error:
             LOG.info("line %r: %s", self.betting.line, error)
             context.tally.failed(self.betting.line, error)
@@ -380,10 +410,7 @@ class Subgame:
         return BlueprintStrategy(root, self._read_once(player, read))
 
     def _read_once(self, player: int, read: PlayerStrategy) -> PlayerStrategy:
-        """Wrap a player's strategy ``read``, so that frequencies that were read once are cached.
-
-        The blueprint's values and the warm start then share the strategies of the same lines.
-        """
+        """Cache what a strategy reads, since the blueprint's values and the warm start need the same lines."""
 
         def strategy(lines: list[str], board: tuple[int, ...]) -> Stacked:
             key = player, tuple(lines), board
@@ -397,3 +424,38 @@ class Subgame:
         """Convert a hand's betting to a line of this subgame's tree, which begins with the subgame's round."""
         rounds = betting.rounds[self.root.round :]
         return add_chips("/".join("".join(actions) for actions in rounds), -self.root.put_in_before)
+
+
+class SampledSubgame(Subgame):
+    """A betting round that is re-solved for both players by sampling the cards of later rounds (`resolving.sampled`).
+
+    The bot plays its strategy in this round only; when the next cards come, a new subgame begins. The strategy is not
+    compared with the blueprint, since best responses would take as long as an exact solve.
+    """
+
+    ends_with_round = True
+
+    @property
+    def size(self) -> int:
+        """Estimated size of the solve as a number of strategy entries, by which the time bank divides time."""
+        return self._builder.n_actions(self.root) * self._builder.n_hands * LATER_BOARDS
+
+    def covers(self, betting: Betting) -> bool:
+        """Whether the hand is still in the subgame's round, and the tree has a decision after the hand's betting."""
+        return betting.round == self.root.round and super().covers(betting)
+
+    def _solve(self, player: int) -> Solution:
+        options, abstraction = self._options, self._context.blueprint.abstraction
+        if abstraction is None:
+            raise InputError("sampled subgame: the stored strategy has no board buckets")
+        assert self.ranges is not None
+        limits = Limits(options.deals, self._context.budget.deadline, options.n_threads)
+        text = f"{self._context.seed} {self.begun} {self.board}"
+        seed = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
+        return sample(self._builder, abstraction, self.root, self.board, self.ranges, seed, limits, self.kept)
+
+    def _solved_for(self, player: int) -> int:
+        return 0
+
+    def _is_comparable(self, player: int) -> bool:
+        return False

@@ -38,13 +38,7 @@ class BlueprintStrategy(NamedTuple):
 
 
 def stored_strategy(blueprint: Blueprint, root: Root, line: str) -> BlueprintStrategy:
-    """Return the stored strategy in a subgame; it serves both players.
-
-    Args:
-        blueprint: the stored strategy of the whole game.
-        root: root of the subgame.
-        line: the root's line in the blueprint's tree.
-    """
+    """Return the stored strategy in a subgame whose root has a line in the blueprint's tree; it serves both players."""
     round_line = entry_line(line)
     put_in_before = blueprint.node(round_line).put_in[0]
     stack = blueprint.smallest_stack
@@ -66,17 +60,7 @@ def stored_strategy(blueprint: Blueprint, root: Root, line: str) -> BlueprintStr
 def translate_subgame(
     builder: SubgameBuilder, root: Root, known: Root, strategy: PlayerStrategy
 ) -> PlayerStrategy:
-    """Translate a player's strategy in one subgame into a strategy for a subgame of the same round with other bets.
-
-    Args:
-        builder: the builder of both subgames.
-        root: root of the subgame to translate to.
-        known: root of the subgame in which the strategy is known.
-        strategy: the player's strategy in the known subgame.
-
-    Raises:
-        InputError: one of the subgames is impossible.
-    """
+    """Translate a player's strategy in the subgame ``known`` to the subgame ``root`` of the same round."""
     trees = builder.tree(root).root, builder.tree(known).root
     counterparts = dict(counterparts_of(*trees, root.put_in_before, known.put_in_before))
 
@@ -118,10 +102,7 @@ def counterparts_of(
     """Yield the line of each decision of a new tree, and the corresponding decision of the tree with a known strategy.
 
     Args:
-        root: root decision of the new tree.
-        known: root decision of the known tree.
         put_in_before: chips that each player had put in before the lines of the new tree begin.
-        known_put_in_before: chips that each player had put in before the lines of the known tree begin.
         draw: the choice between the known tree's bets next to a new bet, as in `bet_translation.nearest_size`: 0 is the
             smaller bet, 1 the larger one, 0.5 the likelier one.
     """
@@ -199,7 +180,7 @@ def _decided(node: Node) -> Node | None:
 
 
 def _shares(node: Node, put_in_before: int) -> list[float]:
-    """Size of each bet or raise at a decision as a share of the pot after a call; at most 0 for other actions."""
+    """Size of each bet or raise as a share of the pot after a call; at most 0 for other actions."""
     assert node.player is not None
     highest = max(node.put_in)
     pot = max(2 * (put_in_before + highest), 1)
@@ -212,18 +193,7 @@ def _shares(node: Node, put_in_before: int) -> list[float]:
 def _places(
     node: Node, shares: Sequence[float], other: Node, other_shares: Sequence[float], draw: float = 0.5
 ) -> list[int | None]:
-    """Find, for each action of a decision, the corresponding action of another decision.
-
-    Args:
-        node: the decision.
-        shares: size of each action at ``node`` (`_shares`).
-        other: the other decision.
-        other_shares: size of each action at ``other``.
-        draw: the choice between two bets of ``other``, as in `bet_translation.nearest_size`.
-
-    Returns:
-        For each action of ``node``, the index of an action of ``other``, or None if no action corresponds.
-    """
+    """Return the index of the action of ``other`` that corresponds to each action of ``node``; None: no action does."""
     raises = sorted((share, number) for number, share in enumerate(other_shares) if share > 0)
     names = [action.acpc for action in other.actions]
     out: list[int | None] = []

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from spewy.bot.bot import Bot
 from spewy.errors import InputError, PeerError, error_line, visible
 from spewy.match.acpc_text import VERSION, MatchState, is_comment, parse_state
-from spewy.match.cards import hand_seed
 from spewy.match.connection import Connection
+from spewy.match.table import hand_seed
 
 PATIENCE = 1800.0
 """Seconds without a match state after which the dealer counts as gone.

@@ -28,10 +28,9 @@ from spewy.match.acpc_text import (
     read_reply,
     state_text,
 )
-from spewy.match.cards import Dealt, deals
 from spewy.match.connection import Connection, Listener
 from spewy.match.remote import receive_version
-from spewy.match.table import Table
+from spewy.match.table import Dealt, Table, deals
 
 RulesName = Literal["2.0.0", "2007"]
 MOST_WARNINGS = 1000

@@ -12,7 +12,7 @@ from pathlib import Path
 from lockers import open_store
 from spewy.errors import InputError, path_text
 from spewy.look.folder import require_solve, strategy_folder
-from spewy.system.child import HOME
+from spewy.system.children import HOME
 from spewy.system.failures import failure_text
 
 PACKAGES = ("buckets", "compiled", "lockers", "solvers", "spewy")

@@ -24,7 +24,7 @@ from spewy.errors import InputError, shown
 from spewy.game.betting import Betting
 from spewy.game.gamefile import Game, load_game, parse_game
 from spewy.game.hand import Hand
-from spewy.match.cards import hand_seed
+from spewy.match.table import hand_seed
 
 Actions = Literal["kuhn", "limit", "full", "menu"]
 """How OpenSpiel numbers the actions of a poker game.

@@ -32,8 +32,7 @@ from spewy.competitions.higc.text import (
     state_text,
 )
 from spewy.errors import InputError, PeerError, one_line, shown
-from spewy.match.channel import Channel
-from spewy.match.connection import wait_for_any
+from spewy.match.connection import Channel, wait_for_any
 
 Kind = Literal["illegal", "stray", "late", "gone", "stayed", "silent"]
 """Kinds of faults: an illegal action, a line that the referee did not ask for, no answer within the time limit, the

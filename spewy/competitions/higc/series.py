@@ -25,11 +25,10 @@ from spewy.competitions.higc.session import Agent, Session
 from spewy.competitions.higc.spiel import SpielGame
 from spewy.competitions.higc.text import TOURNAMENT_OVER
 from spewy.errors import InputError, PeerError, path_text, shown
-from spewy.match.channel import Channel, LocalChannel
+from spewy.match.connection import Channel, LocalChannel, Program, command_words
 from spewy.match.entrant import Entrant, Kind, parse_entrant
 from spewy.match.log import changes
-from spewy.match.process import Program, command_words
-from spewy.match.runs import Watcher, play_runs
+from spewy.match.match import Watcher, play_runs
 from spewy.match.score import Mean, pair_means
 from spewy.system.textfile import exists, read_text, replace_text
 

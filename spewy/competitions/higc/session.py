@@ -27,7 +27,7 @@ from spewy.competitions.higc.text import (
     parse_seat,
 )
 from spewy.errors import InputError, one_line
-from spewy.match.channel import Channel
+from spewy.match.connection import Channel
 
 PATIENCE = 1800.0
 """Seconds without a line from the referee after which the referee counts as gone."""

@@ -19,7 +19,7 @@ from spewy.competitions.slumbot.text import Answer, parse_answer, parse_token
 from spewy.competitions.slumbot.wire import RefusedError, Reply, Server
 from spewy.errors import InputError, PeerError, error_line, shown
 from spewy.match.acpc_text import LoggedHand, read_action
-from spewy.match.cards import hand_seed
+from spewy.match.table import hand_seed
 
 _TOKENS = re.compile(r"[kcf]|b[0-9]+")
 

@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from spewy.errors import InputError, path_text, shown
 from spewy.job.load import explain
 from spewy.match.score import START, K
-from spewy.system.clock import MOST_SECONDS
 from spewy.system.textfile import read_toml
+from spewy.system.tools import MOST_SECONDS
 
 RulesName = Literal["acpc-bankroll", "acpc-points", "acpc-online", "higc", "upac"]
 

@@ -42,12 +42,11 @@ from spewy.competitions.tournament.standings import (
 )
 from spewy.errors import InputError, path_text, shown
 from spewy.game.gamefile import load_game, shipped_games
-from spewy.match.cards import MOST_SEED
 from spewy.match.entrant import Entrant, parse_entrant
-from spewy.match.match import Match, runs_to_play, score
+from spewy.match.match import Match, Watcher, play_runs, runs_to_play, score
 from spewy.match.match import play_run as play_hands
-from spewy.match.runs import Watcher, play_runs
 from spewy.match.score import Mean
+from spewy.match.table import MOST_SEED
 from spewy.system.textfile import exists, read_text
 
 SEEDS_APART = 1_000_003

@@ -21,12 +21,11 @@ from spewy.competitions.upac.runtime.cards import equity, start_class
 from spewy.competitions.upac.runtime.player import Player
 from spewy.competitions.upac.runtime.protocol import Spot, Table
 from spewy.errors import PeerError, visible
-from spewy.match.channel import Channel, LocalChannel, TimedOutError
+from spewy.match.connection import Channel, LocalChannel, Program, TimedOutError
 from spewy.match.entrant import apart, parse_entrant
-from spewy.match.process import Program
 from spewy.match.score import START, Mean, elo_difference, pair_means, rated
-from spewy.system.closing import Closing
-from spewy.system.scratch import scratch_folder
+from spewy.system.folders import scratch_folder
+from spewy.system.tools import Closing
 
 NAMES = ("Defender", "Challenger")
 """Names of the seats in the competition's log."""

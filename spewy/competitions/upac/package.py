@@ -17,10 +17,9 @@ import numpy as np
 
 from spewy.competitions.upac.runtime.tables import Tables
 from spewy.errors import InputError, one_line, path_text, shown
-from spewy.match.connection import wait_for_any
+from spewy.match.connection import Program, wait_for_any
 from spewy.match.entrant import plain_name
-from spewy.match.process import Program
-from spewy.system.child import HOME
+from spewy.system.children import HOME
 from spewy.system.failures import failure_text
 
 MOST_BYTES = 5_000_000
@@ -41,7 +40,6 @@ TABLES = "bot/tables.npz"
 RUNTIME = "spewy/competitions/upac/runtime"
 LIBRARY = (
     "buckets/cards/cards.py",
-    "buckets/cards/categories.py",
     "buckets/cards/hands.py",
     "buckets/cards/rank_sets.py",
     "buckets/errors.py",

@@ -53,8 +53,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from buckets.cards import Deck, cards_name, hands, parse_cards, strength
-from buckets.cards.categories import CATEGORY_SHIFT, N_RANKS
-from buckets.cards.rank_sets import FLUSH, FULL_HOUSE, QUADS, STRAIGHT, STRAIGHT_FLUSH, STRAIGHT_TOP, TRIPS
+from buckets.cards.rank_sets import (
+    CATEGORY_SHIFT,
+    FLUSH,
+    FULL_HOUSE,
+    N_RANKS,
+    QUADS,
+    STRAIGHT,
+    STRAIGHT_FLUSH,
+    STRAIGHT_TOP,
+    TRIPS,
+)
 from buckets.errors import BoardError
 from buckets.types import Ints
 
@@ -149,9 +158,6 @@ def kinds_of(board: str | Sequence[int], combos: ArrayLike | None = None) -> Han
     Args:
         board: 0, 3, 4 or 5 cards.
         combos: ``[hand, hole card]``, the hands; None: all 1326, in the order of `buckets.cards.hands`.
-
-    Raises:
-        BoardError: the board has another number of cards, or a card twice.
     """
     public = np.array(parse_cards(board) if isinstance(board, str) else tuple(board), dtype=np.int64)
     if len(public) not in (0, 3, 4, 5):
@@ -186,7 +192,6 @@ def _made(public: Ints, cards: Ints, value: Ints) -> Ints:
     """Return the position of each hand's made hand in `MADE`: ``[hand]``.
 
     Args:
-        public: the board.
         cards: ``[hand, hole card]``, the lower hole card first.
         value: ``[hand]``, the strength as in `buckets.cards.strength`.
     """
@@ -230,7 +235,6 @@ def _flush_draws(public: Ints, cards: Ints, category: Ints) -> dict[str, Bools]:
     """Return a mask ``[hand]`` for each draw to a flush, by the name of the draw.
 
     Args:
-        public: the board.
         cards: ``[hand, hole card]``.
         category: ``[hand]``, the category of the best five cards, such as `FLUSH`.
     """
@@ -250,7 +254,6 @@ def _straight_draws(public: Ints, cards: Ints, category: Ints) -> dict[str, Bool
     """Return a mask ``[hand]`` for each draw to a straight, by the name of the draw.
 
     Args:
-        public: the board.
         cards: ``[hand, hole card]``.
         category: ``[hand]``, the category of the best five cards, such as `STRAIGHT`.
     """

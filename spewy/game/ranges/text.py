@@ -9,7 +9,7 @@ A range is a list of groups with commas or line ends between them. Each group ma
 ``A5s-A2s``     suited aces with kickers from five to deuce
 ``JTs-65s``     suited connectors from JTs to 65s; any other gap between the ranks works, too
 ``KhQh``        one hand
-``12.5%``       the best 12.5 % of all hands, also ``top 12.5%``; `spewy.game.ranges.order` has the order
+``12.5%``       the best 12.5 % of all hands, also ``top 12.5%``; `ORDER` has the order
 ``random``      all hands, also ``any two``
 ==============  ==========================================================================================
 
@@ -17,25 +17,43 @@ Commas, semicolons and white space separate groups. PioSOLVER writes ranges in t
 writes weights around groups, in percent: ``[50]AA,KK[/50]``. ``AKs:50%`` is ``AKs:0.5``; if a weight is above 1, all
 weights after colons are percentages, and `Range.notes` says so. Case does not matter (``aks``), suits may be signs
 (``A♠K♠``), dashes may be long, and the rest of a line after a ``#`` is a comment. A later group overrides an earlier
-group. A range may also be a list of 1326 numbers (`spewy.game.ranges.lists`). Positions in error messages count
-characters from 0, in the line that the message names.
+group. Positions in error messages count characters from 0, in the line that the message names.
+
+A range may also be a list of 1326 numbers. Two orders of the hands are known by name:
+
+=========  =============================================================================================
+``spewy``  by the lower card, then by the higher card: 2c2d, 2c2h, 2c2s, 2c3c, ..., AdAh, AdAs, AhAs
+``pio``    PioSOLVER's, by the higher card, then by the lower card: 2d2c, 2h2c, 2h2d, 2s2c, ..., AsAd, AsAh
+=========  =============================================================================================
+
+Cards ascend from 2c, 2d, 2h, 2s to As. The text of a list begins with ``order = pio`` or ``order = spewy``, or with
+``set_range OOP``, as in a script of PioSOLVER. Without these words a list is read only if both orders give the same
+range.
 """
+
+from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.cards import RANKS, plain_suits
+from buckets.cards import (
+    NUM_CARDS,
+    RANKS,
+    SUITS,
+    Deck,
+    hand_index,
+    parse_cards,
+    plain_suits,
+    range_symmetries,
+    suit_permutations,
+)
 from spewy.errors import InputError, short, shown
-from spewy.game.ranges.classes import NUM_HANDS, HandClass, class_hands, combo_name
-from spewy.game.ranges.groups import GROUP, group_hands, not_a_group
-from spewy.game.ranges.lists import in_our_order, number_list, without_comments
-from spewy.game.ranges.range import Range
-
-__all__ = ["format_range", "parse_range"]
+from spewy.game.ranges.range import NUM_HANDS, HandClass, Range, class_hands, combo_name
 
 PERCENT = "weights above 1 are read as percentages"
 """The note of a range whose weights are percentages without a sign."""
@@ -52,10 +70,6 @@ def parse_range(text: str, dead: Iterable[int] = ()) -> Range:
     Args:
         text: the range.
         dead: cards, such as the board's, whose hands are removed; `Range.dropped` names these hands.
-
-    Raises:
-        InputError: the text is not a range, or no hand with a weight remains; or it is a list of 1326 numbers whose
-            order is unknown.
     """
     if not isinstance(text, str):
         raise InputError(f"range: expected a text such as 'QQ+,AKs', found {shown(text)}")
@@ -83,7 +97,6 @@ def format_range(hand_range: Range) -> str:
 
 
 def _weights_text(weights: list[float]) -> str:
-    """Write the weights of all 1326 hands as groups."""
     if len(set(weights)) == 1 and weights[0] > 0:
         return "random" + _suffix(weights[0])
     groups: list[str] = []
@@ -107,13 +120,7 @@ def _ladders() -> Iterator[list[HandClass]]:
 
 
 def _ladder_groups(ladder: list[HandClass], weights: list[float], single: list[int]) -> Iterator[str]:
-    """Yield a group, such as ``AQs-A9s:0.5``, for each stretch of a list whose classes have equal weights above 0.
-
-    Args:
-        ladder: a list of `_ladders`.
-        weights: the weights of all hands.
-        single: a list to which the hands of classes with several different weights are appended.
-    """
+    """Yield a group, such as ``AQs-A9s:0.5``, for each stretch of a list whose classes have equal weights above 0."""
     common: list[float] = []
     for hand_class in ladder:
         values = [weights[hand] for hand in class_hands(hand_class)]
@@ -217,7 +224,6 @@ def _group_form(text: str) -> _Read:
 
 
 def _groups(text: str) -> Iterator[tuple[int, str, _Weight]]:
-    """Yield the position, the text and the weight of each group."""
     bracket: _Bracket | None = None
     position = len(text) - len(text.lstrip())
     before = ""  # the group before, if only blanks follow it
@@ -270,11 +276,7 @@ def _groups(text: str) -> Iterator[tuple[int, str, _Weight]]:
 
 
 def _weight_of(text: str, group: re.Match[str], bracket: _Bracket | None) -> tuple[int, _Weight]:
-    """Return where a group ends with its weight, and the weight.
-
-    Raises:
-        InputError: the weight is not a number, or has a decimal comma, or stands within a bracket.
-    """
+    """Return where a group ends with its weight, and the weight."""
     written = _WEIGHT.match(text, group.end())
     if written is None:
         return group.end(), _WHOLE if bracket is None else bracket.weight
@@ -307,11 +309,7 @@ def _subject(text: str, position: int) -> str:
 
 
 def _weight(word: str) -> _Weight:
-    """Read a weight from 0 to 1, or from 0 to 100 percent.
-
-    Raises:
-        ValueError: the text is not such a number; the message says what was expected.
-    """
+    """Read a weight from 0 to 1, or from 0 to 100 percent."""
     if word.endswith("%"):
         return _percent(word)
     value = _number(word)
@@ -328,7 +326,6 @@ def _percent(word: str) -> _Weight:
 
 
 def _number(word: str) -> float:
-    """Return the value of a number, and no number (NaN) for another text."""
     try:
         return float(word)
     except ValueError:
@@ -336,11 +333,7 @@ def _number(word: str) -> float:
 
 
 def _are_percentages(weights: Sequence[_Weight]) -> bool:
-    """Whether the weights without a sign are percentages: one of them is above 1.
-
-    Raises:
-        InputError: another weight is above 0 and at most 1, so that it is unclear what it means.
-    """
+    """Whether the weights without a sign are percentages: one of them is above 1. Mixed weights are refused."""
     plain = [weight for weight in weights if weight.plain]
     above = next((weight for weight in plain if weight.value > 1 + ROUNDING), None)
     if above is None:
@@ -357,3 +350,198 @@ def _are_percentages(weights: Sequence[_Weight]) -> bool:
 def _share(weight: _Weight, percent: bool) -> float:
     """Return a weight from 0 to 1; ``percent``: whether weights without a sign are percentages."""
     return min(weight.value / 100 if percent and weight.plain else weight.value, 1.0)
+
+
+_CARD = f"[{RANKS}][{SUITS}]"
+_CLASS = f"([{RANKS}])([{RANKS}])([so]?)"
+_COMBO = re.compile(f"({_CARD})({_CARD})", re.IGNORECASE)
+_SINGLE = re.compile(rf"{_CLASS}(\+?)", re.IGNORECASE)
+_DASH = re.compile(rf"{_CLASS}\s*-\s*{_CLASS}", re.IGNORECASE)
+_TOP = re.compile(r"(?:top\s*)?([0-9]{1,3}(?:\.[0-9]{0,9})?|\.[0-9]{1,9})\s*%", re.IGNORECASE)
+_RANDOM = re.compile(r"random|any\s*two", re.IGNORECASE)
+GROUP = re.compile(
+    f"(?:{'|'.join(form.pattern for form in (_TOP, _RANDOM, _COMBO, _DASH, _SINGLE))})(?=\\s*:|[\\s,;\\[]|$)",
+    re.IGNORECASE,
+)
+"""Matches a group at a position of a text, up to its weight, a separator or a bracket."""
+_TEN = re.compile(r"(?:^|[2-9AKQJTcdhs])10(?![0-9.%])|^10(?:10|[2-9][so+-]?$)", re.IGNORECASE)
+
+
+def group_hands(text: str) -> Iterator[tuple[int, float]]:
+    """Yield the number of each hand in a group, and the share of the hand that belongs to the group.
+
+    The share is 1, except in a group such as ``12.5%``: the hands of its last class may belong to it in part.
+    """
+    if match := _TOP.fullmatch(text):
+        percent = float(match[1])
+        if not 0 < percent <= 100:
+            raise ValueError("a share of all hands above 0% and up to 100%")
+        yield from top_hands(percent)
+        return
+    for hand in _whole(text):
+        yield hand, 1.0
+
+
+def _whole(text: str) -> Iterator[int]:
+    if match := _COMBO.fullmatch(text):
+        if match[1].lower() == match[2].lower():
+            raise ValueError("two different cards")
+        yield int(hand_index(Deck(), parse_cards(text)))
+    elif match := _SINGLE.fullmatch(text):
+        high, low, suits = _hand_class(*match.groups()[:3])
+        best = len(RANKS) - 1 if high == low else high - 1
+        for rank in range(low, (best if match.group(4) else low) + 1):
+            yield from _hands(rank if high == low else high, rank, suits)
+    elif match := _DASH.fullmatch(text):
+        yield from _between(_hand_class(*match.groups()[:3]), _hand_class(*match.groups()[3:]))
+    elif _RANDOM.fullmatch(text):
+        yield from range(NUM_HANDS)
+    else:
+        raise ValueError(not_a_group(text))
+
+
+def not_a_group(text: str) -> str:
+    """Describe what was expected in place of a text that is not a group."""
+    if _TEN.search(text):
+        return "a group such as QQ+ (a ten is T, not 10)"
+    return "a group such as QQ+, AKs, A5s-A2s:0.5, KhQh, 12.5%, [50]AA[/50] or random"
+
+
+def _between(first: HandClass, last: HandClass) -> Iterator[int]:
+    if first[2] != last[2]:
+        raise ValueError("both ends suited, both offsuit or both without s and o")
+    (high, low, suits), (high_to, low_to, _) = max(first, last), min(first, last)
+    if high - low == high_to - low_to:
+        for down in range(high - high_to + 1):
+            yield from _hands(high - down, low - down, suits)
+    elif high == high_to and low_to != high_to and low != high:
+        for rank in range(low_to, low + 1):
+            yield from _hands(high, rank, suits)
+    else:
+        raise ValueError("both ends pairs, or with the same high card, or with the same gap")
+
+
+def _hand_class(first: str, second: str, suits: str) -> HandClass:
+    a, b = RANKS.index(first.upper()), RANKS.index(second.upper())
+    if a == b and suits:
+        raise ValueError("a pair without s or o")
+    return max(a, b), min(a, b), suits.lower()
+
+
+def _hands(high: int, low: int, suits: str) -> Iterator[int]:
+    kinds = (suits,) if suits or high == low else ("s", "o")
+    for kind in kinds:
+        yield from class_hands((high, low, kind))
+
+
+_TEXT = (
+    "AA KK QQ JJ TT 99 88 AKs 77 AQs AJs AKo ATs AQo AJo KQs 66 A9s ATo KJs A8s KTs KQo A7s "
+    "A9o KJo 55 QJs K9s A5s A6s A8o KTo QTs A4s A7o K8s A3s QJo K9o A5o A6o Q9s K7s JTs A2s QTo 44 "
+    "A4o K6s K8o Q8s A3o K5s J9s Q9o JTo K7o A2o K4s Q7s K6o K3s T9s J8s 33 Q6s Q8o K5o J9o K2s Q5s "
+    "T8s K4o J7s Q4s Q7o T9o J8o K3o Q6o Q3s 98s T7s J6s K2o 22 Q2s Q5o J5s T8o J7o Q4o 97s J4s T6s "
+    "J3s Q3o 98o 87s T7o J6o 96s J2s Q2o T5s J5o T4s 97o 86s J4o T6o 95s T3s 76s J3o 87o T2s 85s 96o "
+    "J2o T5o 94s 75s T4o 93s 86o 65s 84s 95o T3o 92s 76o 74s T2o 54s 85o 64s 83s 94o 75o 82s 73s 93o "
+    "65o 53s 63s 84o 92o 43s 74o 72s 54o 64o 52s 62s 83o 42s 82o 73o 53o 63o 32s 43o 72o 52o 62o 42o "
+    "32o"
+)
+ORDER = tuple(_TEXT.split())
+"""Names of the classes of hands, the best class first."""
+
+
+def top_hands(percent: float) -> Iterator[tuple[int, float]]:
+    """Yield the number and the share of each of the best hands, up to a percentage of all hands.
+
+    The share is 1, except for the hands of the last class. These have equal shares, so that all shares sum to the
+    percentage exactly.
+
+    Args:
+        percent: percentage of all 1326 hands.
+
+    >>> round(sum(share for _, share in top_hands(12.5)), 9), sum(share for _, share in top_hands(100)) / NUM_HANDS
+    (165.75, 1.0)
+    """
+    left = NUM_HANDS * percent / 100
+    for name in ORDER:
+        hands = class_hands((RANKS.index(name[0]), RANKS.index(name[1]), name[2:]))
+        share = min(1.0, left / len(hands))
+        for hand in hands:
+            yield hand, share
+        left -= len(hands)
+        if left <= 0:
+            return
+
+
+_FEWEST_NUMBERS = 100
+_LETTERS = re.compile(r"[TJQKAcdhso%tjqk♠♥♦♣]|\ba")  # no letters of nan, inf and 1e-5, which are numbers
+_HEAD = re.compile(r"\s*(?:order\s*[=:]\s*([\w-]+)|set_range\s+(?:oop|ip)\b)[\s,;]*", re.IGNORECASE)
+_COMMENT = re.compile(r"#[^\n]*")
+_SPEWY, _PIO = "spewy", "pio"
+
+
+class NumberList(NamedTuple):
+    """The numbers of a list as texts, and the name of their order; None if the text names no order."""
+
+    numbers: list[str]
+    order: str | None
+
+
+def number_list(text: str) -> NumberList | None:
+    """Split the text of a list into its numbers; None if the text is no list.
+
+    A long text without letters is a list, even if it does not have exactly 1326 numbers.
+    """
+    head = _HEAD.match(text)
+    if head is None:
+        numbers = re.findall(r"[^\s,;]+", text)
+        return (
+            NumberList(numbers, None)
+            if len(numbers) > _FEWEST_NUMBERS and not _LETTERS.search(text)
+            else None
+        )
+    order = (head[1] or _PIO).lower()
+    if order not in (_SPEWY, _PIO):
+        raise InputError(
+            f"range: expected order = {_PIO} or order = {_SPEWY}, found order = {short(head[1])}"
+        )
+    return NumberList(re.findall(r"[^\s,;]+", text[head.end() :]), order)
+
+
+def without_comments(text: str) -> str:
+    """Replace comments in the text of a range by blanks, so that positions of groups do not change."""
+    return _COMMENT.sub(lambda match: " " * len(match[0]), text)
+
+
+def in_our_order(weights: NDArray[np.float64], order: str | None) -> NDArray[np.float64]:
+    """Bring the weights of a list into the order of `buckets.cards.hands`: ``[hand]``.
+
+    Args:
+        weights: ``[place in the list]``.
+        order: name of the list's order; None: unknown.
+    """
+    from_pio = np.zeros_like(weights)
+    from_pio[_pio_hands()] = weights
+    if order is None and not np.array_equal(weights, from_pio):
+        raise InputError(
+            f"range: expected the order of the {NUM_HANDS:,} numbers before the first of them: order = {_PIO} (2d2c, "
+            f"2h2c, 2h2d, 2s2c, ..., AsAh) or order = {_SPEWY} (2c2d, 2c2h, 2c2s, 2c3c, ..., AhAs), found none"
+            f"{_likely(weights, from_pio)}"
+        )
+    return from_pio if order == _PIO else weights
+
+
+def _likely(ours: NDArray[np.float64], from_pio: NDArray[np.float64]) -> str:
+    """Say which order makes a range that treats all suits alike, as most ranges do, if only one order does."""
+    alike = [
+        len(range_symmetries(each, Deck(), 2)) == len(suit_permutations(Deck())) for each in (from_pio, ours)
+    ]
+    if alike[0] == alike[1]:
+        return ""
+    likely, other = (_PIO, _SPEWY) if alike[0] else (_SPEWY, _PIO)
+    return f"; in order = {likely} the range treats all suits alike, in order = {other} it does not"
+
+
+@lru_cache(maxsize=1)
+def _pio_hands() -> NDArray[np.int64]:
+    """Numbers of the hands in PioSOLVER's order."""
+    pairs = [(low, high) for high in range(NUM_CARDS) for low in range(high)]
+    return np.asarray(hand_index(Deck(), np.array(pairs)), dtype=np.int64)

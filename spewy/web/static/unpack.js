@@ -1,4 +1,4 @@
-/** Answers questions about positions from the data of an exported page, which `spewy/web/packing.py` packs. */
+/** Answers questions about positions from the data of an exported page, which `spewy/web/export.py` packs. */
 
 /**
  * Make the source of an exported page.

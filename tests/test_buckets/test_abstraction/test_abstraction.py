@@ -9,11 +9,8 @@ import numpy as np
 import pytest
 
 from buckets.abstraction import Abstraction, AbstractionSpec
-from buckets.abstraction.board_features import board_features
-from buckets.abstraction.board_pairs import board_pairs, require_pairs
-from buckets.abstraction.build import feature_names
-from buckets.abstraction.class_rows import interval_rows
-from buckets.abstraction.percentiles import Percentiles
+from buckets.abstraction.build import board_pairs, feature_names, interval_rows, require_pairs
+from buckets.abstraction.percentiles import Percentiles, board_features
 from buckets.cards import (
     Deck,
     blocked,

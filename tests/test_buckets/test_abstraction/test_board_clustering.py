@@ -4,7 +4,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from buckets.abstraction import BoardClustering
-from buckets.abstraction import board_clustering as module
+from buckets.abstraction import clustering as module
 from buckets.errors import BucketError
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from buckets.abstraction import flop_subset
-from buckets.abstraction.flop_subset import flop_features
-from buckets.abstraction.representatives import representatives
+from buckets.abstraction.flop_subset import flop_features, representatives
 from buckets.cards import Deck, canonical, canonical_flops, hands, range_equity
 from buckets.errors import BoardError
 

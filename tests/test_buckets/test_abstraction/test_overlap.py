@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from buckets.abstraction import Abstraction, AbstractionSpec
-from buckets.abstraction.overlap import overlaps
+from buckets.abstraction.abstraction import overlaps
 from buckets.cards import Deck
 from buckets.errors import BoardError
 

@@ -2,8 +2,7 @@ import naive_boards as naive
 import numpy as np
 import pytest
 
-from buckets.abstraction.board_features import board_features, start_kinds
-from buckets.abstraction.percentiles import Percentiles
+from buckets.abstraction.percentiles import Percentiles, board_features, start_kinds
 from buckets.cards import (
     Deck,
     blocked,

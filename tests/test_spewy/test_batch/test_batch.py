@@ -503,7 +503,7 @@ def test_a_job_far_too_large_is_refused_before_processes_start(tmp_path, monkeyp
     def unasked(*args):
         raise AssertionError("a process was started")
 
-    monkeypatch.setattr("spewy.system.local_pool.LocalPool._started", unasked)
+    monkeypatch.setattr("spewy.system.processes.LocalPool._started", unasked)
     small = write(tmp_path, TURN, "small.toml")
     large = 'name = "large"\n[game]\nfile = "holdem.limit.2p.reverse_blinds"\n'
     line = refused(

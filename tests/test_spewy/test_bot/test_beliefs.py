@@ -9,7 +9,7 @@ from bot_games import LIMIT_GAME, NO_LIMIT_GAME, any_action, dealt, folder_of
 
 from buckets.cards import Deck, blocked, hands
 from spewy.bot.agent import open_bot
-from spewy.bot.public_state import range_after_action
+from spewy.bot.stored_play import range_after_action
 from spewy.game.hand import Hand
 from spewy.look.folder import open_policy
 

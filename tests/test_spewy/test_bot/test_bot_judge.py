@@ -12,7 +12,7 @@ from spewy import open_policy
 from spewy.bot.options import Options
 from spewy.chunks.rounds import betting_rounds
 from spewy.errors import InputError
-from spewy.look.unpacked import Decoder
+from spewy.look.judging import Decoder
 from spewy.records.strategy_locker import StrategyLocker
 
 FEW_LINES = LIMIT_GAME.replace("maxRaises = 2 1 2 2", "maxRaises = 1 1 1 1").replace(

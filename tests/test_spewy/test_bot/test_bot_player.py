@@ -22,11 +22,10 @@ from spewy.bot import agent
 from spewy.bot.agent import LockerBot, bot_of
 from spewy.bot.blueprint import Blueprint
 from spewy.bot.options import Options
-from spewy.bot.resolving import budget, subgame, warm_start
+from spewy.bot.resolving import budget, subgame
 from spewy.bot.resolving import resolve as resolving
 from spewy.bot.resolving.builder import Root, SubgameBuilder
-from spewy.bot.resolving.resolve import best_responses
-from spewy.bot.resolving.resolved import Resolved
+from spewy.bot.resolving.resolve import Resolved, best_responses
 from spewy.bot.resolving.subgame import Subgame
 from spewy.errors import SolveError
 from spewy.game.gamefile import load_game
@@ -232,7 +231,7 @@ def test_an_actual_bet_has_its_share_of_a_decisions_time(folders, monkeypatch, s
         return resolved
 
     clock = SimpleNamespace(monotonic=lambda: float(spent[-1]))
-    for module in (resolving, budget, warm_start):
+    for module in (resolving, budget):
         monkeypatch.setattr(module, "time", clock)
     monkeypatch.setattr(resolving, "_run", timed)
     monkeypatch.setattr(Subgame, "_solve", kept)
@@ -448,7 +447,7 @@ def test_what_is_no_bot_is_refused(folders, tmp_path):
         open_bot(tmp_path / "out")
     for wrong, told in (
         ({"resolve": "sometimes"}, "resolve: expected one of never, off-tree, always, found 'sometimes'"),
-        ({"safe": "very"}, "safe: expected one of None, blended, cfr-d, estimate, mixed, found 'very'"),
+        ({"safe": "very"}, "safe: expected one of None, cfr-d, mixed, found 'very'"),
         ({"rounds": 0}, "rounds: expected a whole number from 1 on, found 0"),
         ({"iterations": 1.5}, "iterations: expected a whole number from 1 on, found 1.5"),
         ({"seconds": float("nan")}, "seconds: expected more than 0, found nan"),

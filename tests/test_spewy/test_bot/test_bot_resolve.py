@@ -13,10 +13,9 @@ from jobs import toy
 from naive_spot import NaiveSpot
 
 from buckets.cards import blocked, hands, parse_cards
-from solvers.resolve import ALTERNATIVES
 from spewy.bot.agent import LockerBot
 from spewy.bot.options import Options
-from spewy.bot.resolving import budget, warm_start
+from spewy.bot.resolving import budget
 from spewy.bot.resolving import resolve as resolving
 from spewy.bot.resolving.budget import OutOfTimeError, Pace
 from spewy.bot.resolving.builder import Root, SubgameBuilder, live_game
@@ -120,7 +119,7 @@ def test_a_budget_of_time_ends_a_solve(monkeypatch):
     job, _ = solved_river()
     looks = count()
     clock = SimpleNamespace(monotonic=lambda: float(next(looks)))
-    for module in (resolving, budget, warm_start):
+    for module in (resolving, budget):
         monkeypatch.setattr(module, "time", clock)
     games = river_games(job)
     found = resolve(games, Root(3, 100, 900), BOARD, job.problem.ranges, Limits(1_000_000, 20.0))
@@ -134,7 +133,7 @@ def test_a_budget_of_time_ends_a_solve(monkeypatch):
 def test_a_machine_that_becomes_slower_while_it_solves_has_time_left_for_that(monkeypatch):
     """The machine becomes three times slower in the middle of the budget; both best responses still fit."""
     now, known = [0.0], Pace()
-    for module in (resolving, budget, warm_start):
+    for module in (resolving, budget):
         monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
 
     def work(seconds):
@@ -180,7 +179,7 @@ def test_solves_go_on_after_the_machine_stood_still_and_slow_ones_are_seldom_tri
     """A second for each solve; an iteration takes a tenth of it, and one of them, or all from then on, 2.5 seconds."""
     job, _ = solved_river()
     games, now, cost, run = river_games(job), [0.0], [0.1], resolving._run
-    for module in (resolving, budget, warm_start):
+    for module in (resolving, budget):
         monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
 
     def work(few):
@@ -305,8 +304,7 @@ def with_rivers(how):
             root, ranges = Root(3, 20 + spent, None), ranges_at(before, board)
             if how:
                 plays = stacked(lambda rest, cards: solved.frequencies(before + rest, cards))
-                own = plays if ALTERNATIVES[how] == "average" else None
-                values = best_responses(GAMES, root, board, mine, ranges[mine], plays, own=own)
+                values = best_responses(GAMES, root, board, mine, ranges[mine], plays)
                 found = resolve(
                     GAMES, root, board, tuple(ranges), Limits(100), safety=Safety(mine, values, how)
                 )

@@ -11,11 +11,11 @@ from spewy import InputError, open_bot
 from spewy.bot import agent
 from spewy.bot.agent import bot_of
 from spewy.bot.options import MOST_ITERATIONS, Options
-from spewy.bot.resolving import budget, warm_start
+from spewy.bot.resolving import budget
 from spewy.bot.resolving import resolve as resolving
+from spewy.bot.resolving.budget import AROUND, MOST_OF_ANSWER, SHARE, TimeBank, importance
 from spewy.bot.resolving.builder import strategy_size
-from spewy.bot.spent import Spent, parse_spent, summary
-from spewy.bot.time_bank import AROUND, MOST_OF_ANSWER, SHARE, TimeBank, importance
+from spewy.bot.tally import Spent, parse_spent, summary
 
 ITERATION = 0.01
 """Seconds of an iteration on the clock of these tests."""
@@ -36,7 +36,7 @@ def clock(monkeypatch):
         now[0] += few * ITERATION
 
     monkeypatch.setattr(resolving, "_run", lambda iterate, *rest: run(lambda n: iterate(n) or work(n), *rest))
-    for module in (agent, resolving, budget, warm_start):
+    for module in (agent, resolving, budget):
         monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
     return now
 

@@ -5,8 +5,7 @@ from without_rights import without_rights
 from buckets.abstraction import Abstraction, AbstractionSpec
 from buckets.cards import Deck
 from lockers import open_store
-from spewy.chunks.abstractions import ABSTRACTION, FEATURES, abstraction
-from spewy.chunks.bucket_trees import BucketCache, BucketLocker
+from spewy.chunks.bucket_locker import ABSTRACTION, FEATURES, BucketCache, BucketLocker, abstraction
 
 RHODE_ISLAND = AbstractionSpec(Deck(), 1, (0, 1, 1), ("all", 5, 20), (13, 8, 6))
 
@@ -73,7 +72,7 @@ def test_interrupted_making_keeps_features(tmp_path, monkeypatch):
     def interrupted(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("buckets.abstraction.class_rows.interval_rows", interrupted)
+    monkeypatch.setattr("buckets.abstraction.build.interval_rows", interrupted)
     cache = BucketCache(tmp_path / "kept")
     with pytest.raises(KeyboardInterrupt):
         abstraction(RHODE_ISLAND, cache=cache)

@@ -18,16 +18,15 @@ from lockers import (
     LockerFullError,
     open_store,
 )
-from spewy.chunks.bucket_trees import MANIFEST, BucketCache, BucketLocker
-from spewy.chunks.groups import board_groups, counted_exactly
+from spewy.chunks.boards import board_groups, counted_exactly
+from spewy.chunks.bucket_locker import MANIFEST, BucketCache, BucketLocker
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError, PeerError
 from spewy.job.job import Job
 from spewy.look.buckets import BoardBuckets
 from spewy.run.session import Session
 from spewy.run.walked_plan import WalkedPlan
-from spewy.system.local_pool import LocalPool
-from spewy.system.worker_pool import Message, WorkerPool
+from spewy.system.processes import LocalPool, Message, WorkerPool
 
 RAINBOW_RIVERS = ("Ks7d2c9h3s", "AsKsQsJsTs", "2c2d2h2s3c")
 
@@ -257,7 +256,7 @@ def test_fewer_kinds_than_rows_is_said(tmp_path):
 
 
 def warnings_of(caplog):
-    return [record.getMessage() for record in caplog.records if record.name == "spewy.chunks.bucket_trees"]
+    return [record.getMessage() for record in caplog.records if record.name == "spewy.chunks.bucket_locker"]
 
 
 def no_folder(path):

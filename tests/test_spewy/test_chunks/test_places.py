@@ -7,9 +7,8 @@ from jobs import ALIKE, SUITED, example, parsed_job, toy
 
 from buckets.cards import cards_name, parse_cards, permute_history
 from spewy.chunks.boards import board_hands, hand_map
-from spewy.chunks.layout import Layout
+from spewy.chunks.layout import Layout, Place
 from spewy.chunks.locate import board_cards, possible_deals, solved_board
-from spewy.chunks.place import Place
 from spewy.chunks.rounds import decision_slots
 from spewy.errors import InputError
 from spewy.game.gamefile import load_game

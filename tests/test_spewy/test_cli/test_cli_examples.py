@@ -3,7 +3,7 @@
 from cli_runs import good, refused
 
 from spewy import Job
-from spewy.job.examples import FOLDER
+from spewy.job.shipped import FOLDER
 
 
 def test_examples_are_listed_with_what_they_are():

@@ -8,8 +8,8 @@ from cli_runs import good, good_json, process, refused, spewy
 from buckets.abstraction import flop_subset
 from spewy import Job
 from spewy.batch.batch import Batch
-from spewy.job.presets import preset, presets
-from spewy.job.units import parse_memory
+from spewy.job.shipped import preset, presets
+from spewy.job.texts import parse_memory
 from spewy.run.walked_plan import WalkedPlan
 
 FLOP = "Ks 7h 2d"

@@ -33,8 +33,8 @@ from spewy.competitions.acpc.dealer import MOST_WARNINGS, Limits, parse_actions
 from spewy.errors import InputError, PeerError
 from spewy.game.gamefile import load_game
 from spewy.match.acpc_text import parse_logged, parse_score
-from spewy.match.cards import deals
 from spewy.match.connection import Connection
+from spewy.match.table import deals
 
 TRANSCRIPTS = pytest.mark.parametrize(
     ("game", "lines", "transcript", "log", "first"),

@@ -16,8 +16,8 @@ from spewy.competitions.higc.referee import greet, play
 from spewy.competitions.higc.series import Series, open_channel, outcome, parse_bot, play_series
 from spewy.competitions.higc.spiel import SpielGame
 from spewy.errors import InputError
+from spewy.match.connection import Program, command_words
 from spewy.match.entrant import Entrant
-from spewy.match.process import Program, command_words
 
 RANDOM = """
 import random, sys

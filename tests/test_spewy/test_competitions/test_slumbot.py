@@ -19,12 +19,11 @@ from spewy.competitions.slumbot.session import Login, Session
 from spewy.competitions.slumbot.text import parse_incr, replayed, slumbot_game
 from spewy.competitions.slumbot.wire import FIRST_PAUSE, Server
 from spewy.errors import InputError, PeerError
-from spewy.match.cards import deals
 from spewy.match.log import read_log
 from spewy.match.opponents import opponent
 from spewy.match.phh import read_phh
 from spewy.match.seat import Seat
-from spewy.match.table import play_hand
+from spewy.match.table import deals, play_hand
 
 GAME = slumbot_game()
 OWN, FLOP = parse_cards("AdJc"), parse_cards("8h4d2s")

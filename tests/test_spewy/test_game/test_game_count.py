@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from spewy.chunks.rounds import betting_rounds
 from spewy.errors import InputError
-from spewy.game import count, raises, tree
+from spewy.game import count, tree, treeconfig
 from spewy.game.count import RoundCount, count_tree
 from spewy.game.gamefile import load_game
 from spewy.game.sizes import Size
@@ -138,32 +138,38 @@ def test_counting_stops_soon_after_its_limit():
         assert found.nodes <= all_.nodes
 
 
-def test_lines_that_meet_are_followed_once(monkeypatch):
-    calls, followed = [], count._Counter.follow
+def followed(config, monkeypatch):
+    """Count a tree; return the count and the number of decisions that it has followed."""
+    follow, calls = count._Counter.follow, []
     monkeypatch.setattr(
-        count._Counter, "follow", lambda self, *start: calls.append(start) or followed(self, *start)
+        count._Counter, "follow", lambda self, *args: calls.append(args) or follow(self, *args)
     )
-    found = count_tree(spot_config(LIMIT, 1, 120, None))
+    return count_tree(config), len(calls)
+
+
+def test_lines_that_meet_are_followed_once(monkeypatch):
+    found, decisions = followed(spot_config(LIMIT, 1, 120, None), monkeypatch)
     assert found.rounds[-1].lines == 81  # nine ways through each of two rounds
-    assert len(calls) < 40  # 0 to 4 bets a round
+    assert sum(map(sum, (each.decisions for each in found.rounds))) > 900
+    assert decisions < 300
 
 
 @pytest.mark.parametrize("bets", ["1c,2c,3c,4c,5c,6c,7c,8c", "1%,2%,3%,4%,5%,6%,7%,8%,9%,10%,20%"])
 def test_many_close_sizes_are_counted_in_few_steps(bets, monkeypatch):
-    """Lines that meet within a round are followed once, and all after as many actions together."""
-    steps, step = [], count._Counter.step
-    monkeypatch.setattr(count._Counter, "step", lambda *args: steps.append(len(args[4])) or step(*args))
     sizes = player_sizes(bets, "1.01x,1.02x,1.03x,50%", None, "bets")
-    assert not count_tree(spot_config(NO_LIMIT, 1, 1, 10**9, {1: (sizes, sizes)})).complete
-    assert not count_tree(game_config(NO_LIMIT, {0: (sizes, sizes)})).complete
-    assert sum(steps) < 200_000
-    assert len(steps) < 300
+    for config in (
+        spot_config(NO_LIMIT, 1, 1, 10**9, {1: (sizes, sizes)}),
+        game_config(NO_LIMIT, {0: (sizes, sizes)}),
+    ):
+        found, decisions = followed(config, monkeypatch)
+        assert not found.complete
+        assert decisions < 50_000
 
 
 def test_a_tree_is_built_with_one_look_where_lines_meet(monkeypatch):
     looks = []
     monkeypatch.setattr(
-        tree, "raise_totals", lambda *args: looks.append(gc.isenabled()) or raises.raise_totals(*args)
+        tree, "raise_totals", lambda *args: looks.append(gc.isenabled()) or treeconfig.raise_totals(*args)
     )
     sizes = player_sizes("33%, 75%, a", "50%, a")
     built = build_tree(spot_config(NO_LIMIT, 2, 200, 4000, {2: (sizes, sizes)}))

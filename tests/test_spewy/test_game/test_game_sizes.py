@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spewy.errors import InputError
-from spewy.game.sizes import Size, format_sizes, parse_sizes
-from spewy.game.sizing import Stake, Thresholds, bet_amounts, round_half_up
+from spewy.game.sizes import Size, Stake, Thresholds, bet_amounts, format_sizes, parse_sizes, round_half_up
 
 
 def test_tokens():

@@ -15,9 +15,8 @@ from spewy.errors import InputError
 from spewy.game.betting import parse_line
 from spewy.game.gamefile import load_game
 from spewy.game.sizes import Size
-from spewy.game.tree import build_tree, terminal_rake, terminal_stakes, tree_after
+from spewy.game.tree import build_tree, terminal_rake, terminal_stakes, tree_after, tree_json, tree_text
 from spewy.game.treeconfig import PlayerSizes, Rake, game_config, player_sizes, spot_config
-from spewy.game.treetext import tree_json, tree_text
 
 SPOTS = Path(__file__).parents[2] / "data" / "spots"
 NO_LIMIT = load_game("holdem.nolimit.2p.reverse_blinds")

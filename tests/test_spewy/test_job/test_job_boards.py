@@ -8,7 +8,7 @@ from buckets.cards import Deck, canonical_flops, count_boards
 from lockers import open_store
 from spewy.errors import InputError
 from spewy.job.job import Job
-from spewy.job.units import parse_duration
+from spewy.job.texts import parse_duration
 
 LIMIT = {"name": "limit", "game": {"file": "holdem.limit.2p.reverse_blinds"}}
 LEDUC = {"name": "leduc", "game": {"file": "leduc"}}

@@ -8,7 +8,7 @@ from cli_runs import COMMAND, TURN, good, refused, spewy, write
 from dealt_jobs import DEALT_LEDUC
 from jobs import EXAMPLES, example, solved
 
-from lockers.manifest import write_manifest
+from lockers.files import write_manifest
 from spewy.batch.solve_batch import solve_batch
 from spewy.errors import InputError
 from spewy.game.gamefile import format_game, load_game

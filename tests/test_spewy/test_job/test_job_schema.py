@@ -7,9 +7,9 @@ import pytest
 from cli_runs import good
 from jobs import EXAMPLES
 
-from spewy.job.presets import preset, presets
 from spewy.job.schema import job_schema
-from spewy.job.template import Answers, job_text
+from spewy.job.shipped import preset, presets
+from spewy.job.write import Answers, job_text
 
 FILES = sorted(EXAMPLES.glob("*.toml"))
 

@@ -11,7 +11,7 @@ from benchmarks.studies.preflop_ranges import FEWEST, NAMES, RAISES, STEP
 from spewy import Job
 from spewy.errors import InputError
 from spewy.game.ranges import parse_range
-from spewy.job.presets import presets, shipped_ranges
+from spewy.job.shipped import presets, shipped_ranges
 
 FILES = sorted(files("spewy").joinpath("presets/preflop").iterdir(), key=lambda file: file.name)
 SOLVED = [tomllib.loads(file.read_text("utf-8")) for file in FILES]

@@ -11,9 +11,8 @@ from jobs import ALIKE, EXAMPLES, SUITED, parsed_job
 
 from spewy.errors import InputError
 from spewy.job.job import Job
-from spewy.job.presets import preset
-from spewy.job.template import Answers, job_data, job_text
-from spewy.job.write import write_job
+from spewy.job.shipped import preset
+from spewy.job.write import Answers, job_data, job_text, write_job
 
 FILES = sorted(EXAMPLES.glob("*.toml"))
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\r"))

@@ -17,8 +17,7 @@ distributed = pytest.importorskip("distributed", reason="no dask.distributed: pi
 from dask_cluster import DaskCluster  # noqa: E402
 
 from lockers import MemoryStore, open_store  # noqa: E402
-from spewy.chunks.layout import Layout  # noqa: E402
-from spewy.chunks.subgame import Subgames  # noqa: E402
+from spewy.chunks.layout import Layout, Subgames  # noqa: E402
 from spewy.errors import PeerError  # noqa: E402
 from spewy.learn.engine import Goal  # noqa: E402
 from spewy.learn.remote_visits import RemoteVisits, do_remote_task  # noqa: E402
@@ -26,7 +25,7 @@ from spewy.learn.stored import StoredEngine  # noqa: E402
 from spewy.learn.visit import Visitor, VisitSettings  # noqa: E402
 from spewy.records.chunks import Kind, Visit  # noqa: E402
 from spewy.system.cluster import Cluster  # noqa: E402
-from spewy.system.worker_pool import Message  # noqa: E402
+from spewy.system.processes import Message  # noqa: E402
 
 T1 = (EXAMPLES / "T1.toml", "--set", "rows.turn=7", "--set", "rows.river=5", "--set", "solve.target=0 chips")
 WAYS = {

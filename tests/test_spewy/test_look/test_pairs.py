@@ -9,8 +9,7 @@ import pytest
 from buckets.cards import Deck, blocked, hands, parse_cards, strength
 from buckets.kernels.showdowns import fill_order, fill_wins
 from spewy.game.gamefile import load_game
-from spewy.look.final_pairs import FinalPairs
-from spewy.look.pairs import count_wins, pairs
+from spewy.look.pairs import FinalPairs, count_wins, pairs
 
 HOLDEM = load_game("holdem.nolimit.2p.reverse_blinds")
 DECK = hands(Deck(), 2).astype(np.int64)

@@ -12,11 +12,10 @@ from buckets.cards import parse_cards
 from spewy.errors import InputError
 from spewy.game.gamefile import load_game
 from spewy.match.acpc_text import LoggedHand, parse_logged
-from spewy.match.cards import deals
 from spewy.match.log import read_log
 from spewy.match.phh import phh_text, read_phh
 from spewy.match.seat import Seat
-from spewy.match.table import play_hand
+from spewy.match.table import deals, play_hand
 
 LIMIT = load_game("holdem.limit.2p.reverse_blinds")
 NO_LIMIT = load_game("holdem.nolimit.2p.reverse_blinds")

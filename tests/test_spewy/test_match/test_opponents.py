@@ -13,9 +13,9 @@ from buckets.cards import hands, parse_cards
 from spewy.errors import InputError
 from spewy.game.gamefile import load_game
 from spewy.game.hand import Hand
-from spewy.match.cards import deals
 from spewy.match.odds import HandOdds
 from spewy.match.opponents import OPPONENTS, call_price, opponent, pot_raise
+from spewy.match.table import deals
 
 GAMES = ("kuhn", "leduc", "rhode-island", "flop-holdem", "doyle", LIMIT.name, NO_LIMIT.name)
 

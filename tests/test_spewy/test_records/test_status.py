@@ -33,7 +33,7 @@ from spewy.run.log import LogFile
 from spewy.run.reporter import Silent
 from spewy.run.session import Session
 from spewy.system.failures import failure_text
-from spewy.system.folder_lock import FolderLock
+from spewy.system.folders import FolderLock
 
 LIMIT = Job.of(
     {"name": "limit", "game": {"file": "holdem.limit.2p.reverse_blinds"}, "boards": {"river": 400}}
@@ -167,7 +167,7 @@ def test_whether_it_runs_is_known_after_it_was_killed(folder):
     write_status(folder, STANDS)
     code = (
         "import sys, time; from pathlib import Path\n"
-        "from spewy.run.log import LogFile; from spewy.system.folder_lock import FolderLock\n"
+        "from spewy.run.log import LogFile; from spewy.system.folders import FolderLock\n"
         "lock, log = FolderLock(Path(sys.argv[1]), 'solve'), LogFile(Path(sys.argv[1]))\n"
         "print('open', flush=True); time.sleep(600)"
     )

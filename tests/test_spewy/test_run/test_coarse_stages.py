@@ -8,7 +8,7 @@ from dealt_jobs import numbers_in
 
 from spewy import Job, Session, open_policy, solve
 from spewy.errors import InputError, NotSolvedError
-from spewy.job import dealing
+from spewy.job import settings
 from spewy.look.status import status_of
 from spewy.records.bucket_numbers import read_mark
 from spewy.records.status import LOG, last_word
@@ -30,9 +30,9 @@ BASE = {
 def small_stages(monkeypatch):
     """Leduc has three boards: stages with one and two buckets, which end at deals 200 and 400."""
     monkeypatch.setattr(
-        dealing, "_coarser", lambda board_buckets, rows: (((None, 1), (3, 2)), ((None, 2), (3, 3)))
+        settings, "_coarser", lambda board_buckets, rows: (((None, 1), (3, 2)), ((None, 2), (3, 3)))
     )
-    monkeypatch.setattr(dealing, "STAGE_VISITS", 200)
+    monkeypatch.setattr(settings, "STAGE_VISITS", 200)
 
 
 def job(**keys):
@@ -214,7 +214,7 @@ def test_cfr_br_and_sixteen_bits_have_stages(tmp_path):
 
 def test_time_of_stages_counts(tmp_path, monkeypatch, short_portions):
     """A solve whose time ends in its first stage still gets all its board buckets, without further deals."""
-    monkeypatch.setattr(dealing, "STAGE_VISITS", 10**6)
+    monkeypatch.setattr(settings, "STAGE_VISITS", 10**6)
     begun = time.perf_counter()
     result = run(tmp_path, max_time="1 s", max_sweeps=None)
     assert not result.interrupted

@@ -21,8 +21,7 @@ from dask_cluster import DaskCluster, wait_until  # noqa: E402
 from distributed.comm import CommClosedError  # noqa: E402
 
 from buckets.cards import parse_cards  # noqa: E402
-from spewy.chunks.abstractions import abstraction  # noqa: E402
-from spewy.chunks.bucket_trees import BucketLocker  # noqa: E402
+from spewy.chunks.bucket_locker import BucketLocker, abstraction  # noqa: E402
 from spewy.chunks.rounds import line_forests  # noqa: E402
 from spewy.errors import PeerError, shown  # noqa: E402
 from spewy.job.job import Job  # noqa: E402
@@ -34,7 +33,6 @@ from spewy.run.reporter import Silent  # noqa: E402
 from spewy.run.sampled_plan import spec_of  # noqa: E402
 from spewy.run.session import Session  # noqa: E402
 from spewy.system import cluster as cluster_module  # noqa: E402
-from spewy.system import dask_connection, local_cluster  # noqa: E402
 from spewy.system.cluster import Attempts, Cluster  # noqa: E402
 from spewy.system.dask_pool import DaskPool  # noqa: E402
 
@@ -179,7 +177,7 @@ def test_ctrl_c_saves_whole_intervals(leduc, tmp_path):
 
 
 def test_a_scheduler_that_is_not_there_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(dask_connection, "CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(cluster_module, "CONNECT_SECONDS", 0.5)
     job = write(tmp_path, DASK + 'address = "tcp://127.0.0.1:9"\n')
     told = refused("solve", job, "--out", tmp_path / "out")
     assert "dask.address: expected a Dask scheduler at 'tcp://127.0.0.1:9', found none" in told
@@ -187,7 +185,7 @@ def test_a_scheduler_that_is_not_there_is_refused(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("address", ["foo://x y", "foo", ""])
 def test_an_address_that_is_none_is_refused(tmp_path, monkeypatch, address):
-    monkeypatch.setattr(dask_connection, "CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(cluster_module, "CONNECT_SECONDS", 0.5)
     job = write(tmp_path, DASK + f'address = "{address}"\n')
     assert f"expected a Dask scheduler at {shown(address)}" in refused(
         "solve", job, "--out", tmp_path / "out"
@@ -204,7 +202,7 @@ GIGABYTES = {
 
 @pytest.mark.parametrize("kind", GIGABYTES)
 def test_an_address_where_something_else_listens_is_refused_soon(tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(dask_connection, "CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(cluster_module, "CONNECT_SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve():
@@ -230,7 +228,7 @@ def test_an_address_where_something_else_listens_is_refused_soon(tmp_path, monke
 
 
 def test_workers_of_another_version_are_refused(leduc, tmp_path, monkeypatch):
-    monkeypatch.setattr(dask_connection, "SOURCES", ("lockers",))
+    monkeypatch.setattr(cluster_module, "SOURCES", ("lockers",))
     told = refused("solve", leduc, "--out", tmp_path / "out")
     ours, theirs = told.split(": worker ")[1].split(": expected ")[1].split(", found ")
     assert ours.startswith("spewy of sources ")
@@ -239,7 +237,7 @@ def test_workers_of_another_version_are_refused(leduc, tmp_path, monkeypatch):
 
 
 def test_without_dask_the_extra_is_named(leduc, tmp_path, monkeypatch):
-    monkeypatch.setattr(dask_connection, "find_spec", lambda name: None)
+    monkeypatch.setattr(cluster_module, "find_spec", lambda name: None)
     result = spewy("solve", leduc, "--out", tmp_path / "out")
     assert result.exit_code == 1
     assert "pip install 'spewy[dask]'" in result.stderr.splitlines()[-1]
@@ -330,7 +328,7 @@ def test_a_crew_of_a_cluster_without_workers_lets_others_look_up(joined, monkeyp
 @pytest.mark.slow
 def test_a_worker_that_is_stopped_is_told_of_and_one_that_was_started_here_replaced(monkeypatch):
     monkeypatch.setattr(cluster_module, "SPEAK_SECONDS", 1.0)
-    monkeypatch.setattr(local_cluster, "STOPPED_SECONDS", 3.0)
+    monkeypatch.setattr(cluster_module, "STOPPED_SECONDS", 3.0)
     notes = []
     with Cluster(None, 1, notes.append) as cluster:
         (first,) = cluster.workers()
@@ -342,10 +340,10 @@ def test_a_worker_that_is_stopped_is_told_of_and_one_that_was_started_here_repla
 @pytest.mark.slow
 def test_ctrl_c_does_not_wait_for_a_worker_that_is_paused(tmp_path, monkeypatch):
     """Ctrl-C ends the solve within five seconds, long before a paused worker would be given up."""
-    monkeypatch.setattr(local_cluster, "STOPPED_SECONDS", 60.0)
+    monkeypatch.setattr(cluster_module, "STOPPED_SECONDS", 60.0)
     started, stop, begun = [], threading.Event(), []
 
-    class Recording(local_cluster.LocalCluster):
+    class Recording(cluster_module.LocalCluster):
         def __init__(self, *args):
             started.append(self)
             super().__init__(*args)

@@ -36,7 +36,7 @@ from spewy.run.reporter import Silent
 from spewy.run.sampled_cost import _pair_table_bytes
 from spewy.run.sampled_plan import SampledPlan
 from spewy.run.session import Session
-from spewy.system.folder_lock import FolderLock
+from spewy.system.folders import FolderLock
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,6 @@ from solvers.reference.cfr import Cfr
 from spewy.errors import InputError
 from spewy.job.job import Job
 from spewy.look import dropped as dropped_rounds
-from spewy.look import resolve
 from spewy.look.report import report
 from spewy.look.solution import Solution
 from spewy.records.keys import LEAVES, REGRET, STRATEGY
@@ -155,7 +154,7 @@ def test_a_lower_target_takes_longer(turn):
 
 
 def test_a_target_out_of_reach_ends(turn, monkeypatch):
-    monkeypatch.setattr(resolve, "MAX_ITERATIONS", 20)
+    monkeypatch.setattr(dropped_rounds, "MAX_ITERATIONS", 20)
     result = spewy("show", turn[1], "--line", "cc/", "--board", RIVER, "--target", "0%")
     assert result.exit_code == 0
     assert ", which misses the target after 20 iterations" in result.stderr
@@ -405,7 +404,7 @@ def test_buckets_are_hands_where_they_were_dropped(tmp_path):
 @pytest.mark.slow
 def test_a_whole_game(tmp_path, monkeypatch):
     """One hole card, stored leaves, a target of nothing: the plain walks solve it as far as they get."""
-    monkeypatch.setattr(resolve, "MAX_ITERATIONS", 200)
+    monkeypatch.setattr(dropped_rounds, "MAX_ITERATIONS", 200)
     whole = solve(tmp_path, LEDUC, "solve.max_sweeps=300")
     small = dropped(whole, tmp_path / "small", "flop")
     assert good("check", small).endswith(": healthy\n")

@@ -155,7 +155,7 @@ def mapped_mib(file):
 
 def test_written_pages_of_lockers_are_no_memory_of_the_solve(tmp_path, monkeypatch):
     """A save over an earlier save reads a page of each chunk, and the system maps the pages around it."""
-    monkeypatch.setattr("lockers.lmdb_store.LARGE", 2**20)
+    monkeypatch.setattr("lockers.lmdb.LARGE", 2**20)
     spewy.solve(example("T1", "solve.max_sweeps=5"), tmp_path / "T1").close()
     file, told = tmp_path / "T1" / "lockers.mdb", []
     assert file.stat().st_size > 10 * 2**20

@@ -22,11 +22,11 @@ from spewy.job.job import Job
 from spewy.look.status import status_of
 from spewy.run import folder_state
 from spewy.run.session import Session
-from spewy.system.folder_lock import FolderLock, is_locked
+from spewy.system.folders import FolderLock, is_locked
 
 BOARDS = TURN.replace('board = "Qs 7h 2d 3c"', 'boards = ["Qs 7h 2d 3c", "Kh 9d 6s 2c"]')
 HOLDING = (
-    "import sys, time; from pathlib import Path; from spewy.system.folder_lock import FolderLock\n"
+    "import sys, time; from pathlib import Path; from spewy.system.folders import FolderLock\n"
     "lock = FolderLock(Path(sys.argv[1]), 'solve'); print('held', flush=True); time.sleep(600)"
 )
 FOREVER = ("--set", "solve.target=0 chips", "--set", "solve.max_sweeps=100000000")

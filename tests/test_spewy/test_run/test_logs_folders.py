@@ -4,7 +4,7 @@ import pytest
 from cli_runs import good, refused, spewy, write
 
 from lockers import LOCK
-from spewy.system.folder_lock import FolderLock
+from spewy.system.folders import FolderLock
 
 MATCH = ("match", "call", "raise", "--game", "leduc", "--hands", 3, "--workers", 1)
 CUP = """

@@ -20,7 +20,7 @@ from spewy.run.session import Session
 from spewy.run.walked_plan import WalkedPlan, supported
 
 BUILT = {
-    "problems": "spewy.job.base.Problem",
+    "problems": "spewy.job.job.Problem",
     "layouts": "spewy.chunks.layout.board_rounds",
     "live games": "spewy.chunks.layout.live_game",
     "estimates": "spewy.run.walked_plan.walked_cost",

@@ -12,7 +12,7 @@ import re
 import pytest
 from cli_runs import good, good_json
 
-from spewy.job.presets import presets
+from spewy.job.shipped import presets
 
 FLOPS = ("Kd Kc 6c", "Ks 7h 2d", "Qs Jh 9h", "8c 7c 6c", "5s 4d 2h", "Th Td Tc")
 SMALLER = [f"bets.{name}.raise=" for name in ("flop", "turn", "river")]

@@ -17,10 +17,9 @@ from solvers.reference.cfr import Cfr
 from solvers.reference.walk import Walker
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
-from spewy.game.ranges import pair
+from spewy.game.ranges import range as ranges
 from spewy.job.job import Job
-from spewy.look.solution import Solution
-from spewy.look.solving import solve
+from spewy.look.solution import Solution, solve
 from spewy.run.session import Session
 
 OPTIONS = ("spot.oop=TT+,AJs+,98s,54s", "spot.ip=QQ-88,AQ", "bets.river={bet = '60%, a', raise = 'a'}")
@@ -181,7 +180,7 @@ def test_chunks_of_other_rows_are_refused(tmp_path, monkeypatch):
     data = tomllib.loads(POLARISED)
     data["spot"]["ip"] += ",QcQd:1e-12"
     with monkeypatch.context() as before:
-        before.setattr(pair, "SMALLEST", 1e-300)
+        before.setattr(ranges, "SMALLEST", 1e-300)
         solve(Job.of(data), tmp_path / "out")
     told = "numbers that every finished sweep leaves, found none: the lockers are damaged"
     with pytest.raises(InputError, match=told), Solution.open(tmp_path / "out") as solution:

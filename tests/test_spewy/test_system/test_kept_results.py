@@ -3,7 +3,7 @@
 import gc
 import weakref
 
-from spewy.system.kept_results import kept_results
+from spewy.system.tools import kept_results
 
 
 class Doubling:

@@ -7,10 +7,10 @@ import tempfile
 import pytest
 
 from spewy.cli.folders import logs_folder
-from spewy.system.scratch import scratch_folder
+from spewy.system.folders import scratch_folder
 
 HOLD = """
-from spewy.system.scratch import scratch_folder
+from spewy.system.folders import scratch_folder
 
 with scratch_folder("test") as folder:
     print(folder, flush=True)

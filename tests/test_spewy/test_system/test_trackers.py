@@ -8,21 +8,21 @@ CODE = """
 import json, os, signal, sys, time
 from joblib.externals.loky.backend import resource_tracker as loky
 from multiprocessing import resource_tracker as python
-from spewy.system import trackers
+from spewy.system import interrupts
 
-trackers.END_SECONDS = float(sys.argv[2])
-trackers.start_trackers()
+interrupts.END_SECONDS = float(sys.argv[2])
+interrupts.start_trackers()
 numbers = [module._resource_tracker._pid for module in (loky, python)]
 if sys.argv[1] == "paused":
     os.kill(numbers[0], signal.SIGSTOP)
 begun = time.monotonic()
-trackers.end_trackers()
+interrupts.end_trackers()
 seconds = time.monotonic() - begun
 left = [os.path.exists(f"/proc/{number}") for number in numbers]
 for number, is_left in zip(numbers, left):
     if is_left:
         os.kill(number, signal.SIGKILL)
-trackers.end_trackers()  # there is nothing to end any more
+interrupts.end_trackers()  # there is nothing to end any more
 print(json.dumps([seconds, left]))
 """
 

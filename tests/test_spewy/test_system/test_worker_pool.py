@@ -13,11 +13,10 @@ from pathlib import Path
 import pool_tasks
 import pytest
 
-from spewy.system import outsider
-from spewy.system.child import HOME, start_python
+from spewy.system import children
+from spewy.system.children import HOME, Outsider, start_python
 from spewy.system.failures import failure_text
-from spewy.system.local_pool import THREADS, LocalPool
-from spewy.system.outsider import Outsider
+from spewy.system.processes import THREADS, LocalPool
 
 TESTS = Path(pool_tasks.__file__).parent
 GONE_SECONDS = 20.0
@@ -58,7 +57,7 @@ def test_fewer_at_once(pool):
 def test_pools_in_several_threads_at_once():
     code = (
         "import os, pool_tasks; from concurrent.futures import ThreadPoolExecutor; from contextlib import closing\n"
-        "from spewy.system.local_pool import LocalPool\n"
+        "from spewy.system.processes import LocalPool\n"
         "def squared(i):\n"
         "    with closing(LocalPool(1)) as pool:\n"
         "        return [m.value for m in pool.results(pool_tasks.square, [(i,)]) if m is not None]\n"
@@ -141,8 +140,8 @@ def test_a_worker_that_dies_before_its_task_is_replaced(pool):
 
 
 def test_workers_that_never_begin_are_given_up(pool, monkeypatch):
-    monkeypatch.setattr("spewy.system.local_pool.begin", pool_tasks.killed)
-    monkeypatch.setattr("spewy.system.local_pool.MOST_BARREN", 2)
+    monkeypatch.setattr("spewy.system.processes.begin", pool_tasks.killed)
+    monkeypatch.setattr("spewy.system.processes.MOST_BARREN", 2)
     with pytest.raises(
         ChildProcessError, match=r"before its task, 2 times in a row|as soon as they are started"
     ):
@@ -150,7 +149,7 @@ def test_workers_that_never_begin_are_given_up(pool, monkeypatch):
 
 
 def test_a_stopped_worker_is_killed_and_its_task_submitted_again(pool, monkeypatch):
-    monkeypatch.setattr("spewy.system.local_pool.STOPPED_SECONDS", 1.0)
+    monkeypatch.setattr("spewy.system.processes.STOPPED_SECONDS", 1.0)
     heard, stopped = [], []
     for message in pool.work(pool_tasks.until_told, [(0,), (1,)]):
         if message is not None:
@@ -222,7 +221,7 @@ def test_a_program_of_another_user_is_waited_for_a_moment_only(monkeypatch):
 
     program = Outsider(["sleep", "600"])
     with monkeypatch.context() as other:
-        other.setattr(outsider, "END_SECONDS", 0.1)
+        other.setattr(children, "END_SECONDS", 0.1)
         other.setattr(os, "kill", refuse)
         other.setattr(os, "killpg", refuse)
         program.end()
@@ -288,7 +287,7 @@ def test_a_script_without_a_guard(tmp_path):
     """Its code is not run again in workers."""
     script = tmp_path / "plain.py"
     script.write_text(
-        "import pool_tasks\nfrom contextlib import closing\nfrom spewy.system.local_pool import LocalPool\n"
+        "import pool_tasks\nfrom contextlib import closing\nfrom spewy.system.processes import LocalPool\n"
         "with closing(LocalPool(2)) as pool:\n"
         "    messages = pool.results(pool_tasks.square, [(1,), (2,)])\n"
         "    print(sorted(message.value for message in messages if message is not None))\n"
@@ -314,11 +313,11 @@ def test_children_search_no_current_folder(pool, tmp_path, monkeypatch):
 def test_a_child_ends_with_its_parent():
     """As the compiler of kernels does, which works for a minute without a message; also where it begins too late."""
     child = (
-        "from spewy.system.child import end_with_parent as end; import sys, time; "
+        "from spewy.system.children import end_with_parent as end; import sys, time; "
         "end(int(sys.argv[1])); time.sleep(60)"
     )
     parent = (
-        "import os; from spewy.system.child import start_python\n"
+        "import os; from spewy.system.children import start_python\n"
         f"print(start_python(['-c', {child!r}, str(os.getpid())]).pid, flush=True); os._exit(0)"
     )
     told = subprocess.run([sys.executable, "-c", parent], capture_output=True, text=True, check=True)

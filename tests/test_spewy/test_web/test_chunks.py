@@ -5,8 +5,8 @@ import pytest
 from cli_runs import KUHN, LEDUC, TURN, good, write
 from web_client import Pages
 
-from spewy.look import chunk_blocks as blocks_module
 from spewy.look.solution import Solution
+from spewy.web import chunks
 
 WIDE = TURN.replace("AhAd,KdQd,JcTc", "AA,KQs:0.5,JTs,66").replace("KhKc,8s7s", "KK,87s,QJs,44")
 BUCKETS = WIDE + "[rows]\nturn = 3\nriver = 2\n"
@@ -83,8 +83,8 @@ def naive_payoffs(found, chunk, frame, leaf):
     ],
 )
 def test_payoffs_are_those_of_the_chunk(folder, pages, monkeypatch, name, line, board):
-    monkeypatch.setattr(blocks_module, "MOST_BLOCKS", 4)
-    monkeypatch.setattr(blocks_module, "MOST_NAMED", 99)
+    monkeypatch.setattr(chunks, "MOST_BLOCKS", 4)
+    monkeypatch.setattr(chunks, "MOST_NAMED", 99)
     query = {"folder": name, "line": line, "board": board}
     first = pages.ask("/api/chunk", **query)
     entry = line[: line.find("/") + 1]

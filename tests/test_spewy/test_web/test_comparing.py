@@ -9,8 +9,8 @@ import pytest
 from cli_runs import KUHN, TURN, good, good_json, refused, write
 from web_client import Pages
 
-from spewy.look.side_by_side import side_by_side
 from spewy.web.readers import MOST_AT_ONCE, Readers
+from spewy.web.reporting import side_by_side
 
 
 @pytest.fixture(scope="module")

@@ -12,11 +12,11 @@ from dealt_jobs import DEALT_FLOP
 from jobs import parsed_job, solved
 
 from spewy.errors import InputError
-from spewy.look.position import position
 from spewy.look.solution import Solution
-from spewy.web import packing
+from spewy.web import export
 from spewy.web.bundle import bundle
 from spewy.web.export import export_page
+from spewy.web.position import position
 
 DAY = date(2024, 2, 29)
 
@@ -92,7 +92,7 @@ def test_a_river_has_all_its_lines(page, river):
 
 @pytest.mark.parametrize("plain", [10**9, 0], ids=["plain", "compressed"])
 def test_a_turn_has_its_own_round_only(page, turn, monkeypatch, plain):
-    monkeypatch.setattr(packing, "PLAIN_BYTES", plain)
+    monkeypatch.setattr(export, "PLAIN_BYTES", plain)
     assert check_numbers(page, turn) == {"decision": 4, "chance": 3, "fold": 2}
 
 
@@ -129,7 +129,7 @@ def test_lines_that_cannot_begin_a_page(river, line, error):
 
 
 def test_a_page_that_would_be_too_large_says_what_to_choose(turn, monkeypatch):
-    monkeypatch.setattr(packing, "MOST_BYTES", 2000)
+    monkeypatch.setattr(export, "MOST_BYTES", 2000)
     with pytest.raises(InputError, match=r"about 0 MB, and 0 MB are the most; .* --line \"c\""):
         export_page(turn)
 

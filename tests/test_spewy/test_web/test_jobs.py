@@ -18,8 +18,8 @@ from spewy.look.solution import Solution
 from spewy.look.status import progress_of
 from spewy.records.status import running
 from spewy.run.session import Session
-from spewy.web.drafts import problems
 from spewy.web.job_process import JobProcess
+from spewy.web.setting_up import problems
 
 ENDLESS = (EXAMPLES / "R1.toml").read_text().replace('target = "0.1%"', 'target = "0%"\nmax_sweeps = 9000000')
 """A river that is never solved."""

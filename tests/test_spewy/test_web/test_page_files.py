@@ -12,12 +12,11 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from web_client import Client
 
-from spewy.web.app import make_app
+from spewy.web.answers import SMALL, CompressedResponse, compressed
+from spewy.web.app import FOREVER, PageFiles, make_app
 from spewy.web.bundle import STATIC, bundle, styles
-from spewy.web.compressed import SMALL, CompressedResponse, compressed
 from spewy.web.folders import Folders
-from spewy.web.kept import KeptAnswers
-from spewy.web.page_files import FOREVER, PageFiles
+from spewy.web.readers import KeptAnswers
 from spewy.web.security import HEADERS
 from spewy.web.server import LOCAL
 
@@ -128,7 +127,7 @@ def test_a_save_during_an_answer(solve: Path) -> None:
 
 
 def test_old_answers_make_room(solve: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spewy.web.kept.MOST_BYTES", 100)
+    monkeypatch.setattr("spewy.web.readers.MOST_BYTES", 100)
     kept = KeptAnswers()
     for question in range(10):
         kept.answer(solve, question, lambda: "some text")

@@ -10,7 +10,7 @@ from web_client import Pages
 
 from spewy.bot.agent import LockerBot
 from spewy.errors import InputError
-from spewy.web.sessions import IDLE_SECONDS, MOST, WARM, Sessions
+from spewy.web.playing import IDLE_SECONDS, MOST_SESSIONS, WARM, Sessions
 
 
 @pytest.fixture(scope="module")
@@ -211,20 +211,20 @@ def test_bots_of_sittings_that_others_were_used_after_forget_their_solves(pages,
 def test_sessions_that_are_idle_or_too_many_are_forgotten():
     now = 0.0
     sessions = Sessions(lambda: now)
-    contents = [Content() for _ in range(MOST + 1)]
-    names = [sessions.add(content, content.close) for content in contents[:MOST]]
+    contents = [Content() for _ in range(MOST_SESSIONS + 1)]
+    names = [sessions.add(content, content.close) for content in contents[:MOST_SESSIONS]]
     with sessions.use(names[0]) as found:
         assert found is contents[0]
-    names.append(sessions.add(contents[MOST], contents[MOST].close))
-    assert [content.closed for content in contents] == [False, True, *[False] * (MOST - 1)]
-    assert len(sessions) == MOST
+    names.append(sessions.add(contents[MOST_SESSIONS], contents[MOST_SESSIONS].close))
+    assert [content.closed for content in contents] == [False, True, *[False] * (MOST_SESSIONS - 1)]
+    assert len(sessions) == MOST_SESSIONS
     now = IDLE_SECONDS / 2
     with sessions.use(names[0]):
         pass
     now = IDLE_SECONDS * 1.2
     with pytest.raises(InputError, match="has ended: it was idle for an hour"), sessions.use(names[2]):
         pass
-    assert [content.closed for content in contents] == [False, *[True] * MOST]
+    assert [content.closed for content in contents] == [False, *[True] * MOST_SESSIONS]
     sessions.close()
     assert contents[0].closed
     assert len(sessions) == 0

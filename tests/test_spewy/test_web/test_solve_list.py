@@ -14,10 +14,9 @@ from web_server import serving
 from without_rights import without_rights
 
 from lockers import DATA, open_store
-from lockers.manifest import FILE
+from lockers.files import FILE
 from spewy.job.job import Job
-from spewy.web.folders import Folders
-from spewy.web.health import DAMAGED, FOREIGN, NO_MANIFEST, UNSAVED, Healths
+from spewy.web.folders import DAMAGED, FOREIGN, NO_MANIFEST, UNSAVED, Folders, Healths
 
 VERSION = "another version of the program made the folder"
 

@@ -11,8 +11,8 @@ from jobs import parsed_job, solved
 from nbclient import NotebookClient
 
 from spewy.errors import InputError, MissingError
-from spewy.look.position import position, summary
 from spewy.web.bundle import styles
+from spewy.web.position import position, summary
 from spewy.web.widget import shadow_styles
 
 BOARD = "Qs7h2d3c"

@@ -58,11 +58,10 @@ STARTS = re.compile(
     r"|os\.(fork|forkpty|system|popen|posix_spawn|spawn\w+|exec\w+)"
 )
 MAY_START = {
-    "spewy.system.local_pool": "joblib's pool of processes",
-    "spewy.system.trackers": "the processes that clean up after workers of that pool, before joblib starts them",
-    "spewy.system.child": "a process that runs one of our modules: it compiles kernels, or works for a cluster",
-    "spewy.system.local_cluster": "workers of a Dask cluster on this machine",
-    "spewy.system.outsider": "programs of other people",
+    "spewy.system.processes": "joblib's pool of processes",
+    "spewy.system.interrupts": "the processes that clean up after workers of that pool, before joblib starts them",
+    "spewy.system.children": "our own modules, which compile kernels or work for a cluster; programs of other people",
+    "spewy.system.cluster": "workers of a Dask cluster on this machine",
     "lockers.audit": "a look at a damaged file, which may crash the process",
 }
 """Modules that may start processes."""

@@ -37,7 +37,7 @@ def test_the_policy_loads_no_kernels(module):
 
 
 def test_the_server_and_a_position_load_no_kernels(solved):
-    position = f"from spewy.look.position import position\nposition(spewy.Solution.open({str(solved[1])!r}))"
+    position = f"from spewy.web.position import position\nposition(spewy.Solution.open({str(solved[1])!r}))"
     assert loaded_by(f"import spewy.web.server\n{position}") <= {"lmdb", "numpy", "numpy.ma", "pydantic"}
 
 

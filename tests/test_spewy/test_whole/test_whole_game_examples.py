@@ -7,7 +7,7 @@ from jobs import EXAMPLES, example
 
 from solvers.sampled.batches import line_batches
 from spewy.chunks.rounds import betting_rounds
-from spewy.job.units import parse_memory
+from spewy.job.texts import parse_memory
 
 LINES = {
     "limit-holdem": (1, 7, 63, 567),

@@ -7,7 +7,7 @@ import pytest
 
 from buckets.cards import Deck, equities, hands, preflop_classes
 from buckets.cards.showdown import showdown_totals
-from spewy.game.ranges.order import ORDER, top_hands
+from spewy.game.ranges.text import ORDER, top_hands
 
 SUITS = list(permutations(range(4)))
 

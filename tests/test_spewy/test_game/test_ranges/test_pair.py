@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from buckets.cards import Deck, hands
 from spewy.errors import InputError
 from spewy.game.ranges import parse_range
-from spewy.game.ranges.pair import SMALLEST, meet
+from spewy.game.ranges.range import SMALLEST, meet
 
 CARDS = hands(Deck(), 2)
 

@@ -6,7 +6,7 @@ from cli_runs import POLARISED, good, good_json, refused, write
 from spewy import Job
 from spewy.errors import InputError
 from spewy.game.ranges import parse_range
-from spewy.game.ranges.classes import NUM_HANDS
+from spewy.game.ranges.range import NUM_HANDS
 
 OOP = '"KhKd,JcTc,JhTh,JdTd"'
 TEXT = "# what the value is\nKhKd,\n\nJcTc,  # and air\n[100]JhTh, JdTd[/100]\n"
@@ -76,24 +76,6 @@ def test_a_list_names_its_order_once(tmp_path, head):
     assert "file oop.txt: range: the file names the order of its numbers; remove order = 'pio'" in refused(
         "estimate", job
     )
-
-
-@pytest.mark.parametrize("comment", [False, True])
-def test_folders_from_before_lists_had_an_order_go_on(tmp_path, comment):
-    """Their manifest has the numbers alone, in Spewy's order."""
-    ours = sorted(PIO, key=lambda name: sorted(map(CARDS.index, (name[:2], name[2:]))))
-    numbers = ",".join(str(HELD.get(name, 0)) for name in ours)
-    if comment:
-        numbers = f"# from before\n {numbers}"
-    file = with_file(tmp_path, '"@oop.txt"', f"order = spewy\n{numbers}")
-    job = Job.load(file, [f"spot.oop=order = spewy, {numbers}"] if comment else [])
-    assert job.ranges[0] == parse_range("KdKh,TcJc:0.5")
-    manifest = job.manifest()
-    assert manifest["job"]["spot"]["oop"] == numbers
-    stored = Job.stored(manifest["job"], "folder")
-    assert stored.ranges[0] == job.ranges[0]
-    assert stored.manifest() == manifest
-    assert Job.of(stored.model_dump(by_alias=True)).manifest() == manifest
 
 
 @pytest.mark.parametrize(

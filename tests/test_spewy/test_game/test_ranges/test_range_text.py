@@ -11,7 +11,7 @@ from jobs import EXAMPLES
 from buckets.cards import Deck, hand_index, parse_cards
 from spewy.errors import InputError
 from spewy.game.ranges import Range, format_range, parse_range
-from spewy.game.ranges.classes import NUM_HANDS, combo_name
+from spewy.game.ranges.range import NUM_HANDS, combo_name
 
 SPOTS = EXAMPLES.parent / "tests" / "data" / "spots"
 FORMATS = EXAMPLES.parent / "docs/reference/job-file.md"

@@ -1,0 +1,261 @@
+"""Settings that several sections of a job determine together: its chance leaves, and how it samples boards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TypeAlias
+
+from buckets.abstraction.spec import MAX_ROWS, Remember
+from buckets.cards import count_boards
+from spewy.errors import InputError, shown
+from spewy.game.gamefile import Game
+from spewy.game.names import ROUND_NAMES, RoundName
+from spewy.job.sections import BoardsSection, LeafKind, RowsSection, SampledSolve, SolveSection
+from spewy.job.texts import parse_duration
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """Which chance leaves of a solve are live and which are stored.
+
+    Attributes:
+        root: the first round of the solve.
+        first_live: the first live round: its chunks and those of all later rounds are live, and so are the chance
+            leaves that lead to them. None: all chance leaves are stored.
+        text: the value of ``solve.leaves`` in the job, for messages.
+    """
+
+    root: int
+    first_live: int | None
+    text: str
+
+    @classmethod
+    def of(cls, solve: SolveSection, root: int, n_rounds: int, *, bucketed: bool) -> Leaves:
+        """Read ``solve.leaves``; ``bucketed`` says whether the rows of some round are buckets."""
+        leaves = solve.leaves
+        if isinstance(leaves, str):
+            live = leaves == "live" or (leaves == "auto" and not bucketed and solve.integrate == "regret")
+            return cls(root, root if live else None, f'"{leaves}"')
+        kinds = _by_round(leaves, ROUND_NAMES[root:n_rounds])
+        first = next((ROUND_NAMES.index(name) for name, kind in kinds if kind == "live"), None)
+        return cls(root, first, shown(leaves))
+
+    @property
+    def live(self) -> bool:
+        return self.first_live == self.root
+
+    def __str__(self) -> str:
+        """Describe the chance leaves in words, such as "live leaves"."""
+        if self.live or self.first_live is None:
+            return f"{'live' if self.live else 'stored'} leaves"
+        return f"stored leaves, live ones from the {ROUND_NAMES[self.first_live]} on"
+
+
+def _by_round(
+    leaves: Mapping[RoundName, LeafKind], rounds: tuple[RoundName, ...]
+) -> list[tuple[RoundName, LeafKind]]:
+    """Return the kind of each round's leaves: a missing round has that of the round before it; the first is stored."""
+    for name, kind in leaves.items():
+        if name not in rounds:
+            raise InputError(
+                f"solve.leaves.{name}: expected one of the rounds of this solve, {', '.join(rounds)}, "
+                f'found "{kind}"'
+            )
+    last: LeafKind = "stored"
+    kinds = []
+    for name in rounds:
+        last = leaves.get(name, last)
+        kinds.append((name, last))
+    for (above, upper), (below, lower) in pairwise(kinds):
+        if (upper, lower) == ("live", "stored"):
+            raise InputError(
+                f'solve.leaves.{below}: expected "live", because the {above} is live and its leaves read no stored '
+                f'payoffs; found "stored"'
+            )
+    return kinds
+
+
+Numbers: TypeAlias = tuple[int | None, ...]
+"""A number for each round of the game, or None."""
+ROWS = (169, 40, 40, 40)
+"""Default number of rows by round in games with two hole cards; with one hole card, each hand has a row."""
+COARSER = ((16, 4), (4, 2), (1, 2))
+"""Factors by which the stages of ``solve.coarse_to_fine`` have fewer board buckets, and fewer rows, than the job."""
+FEWEST = 10
+"""Smallest number of board buckets of a stage on the last round; the solve skips smaller stages."""
+FEWEST_ROWS = 5
+"""Smallest number of rows of a stage, unless the job has fewer."""
+STAGE_VISITS = 50
+"""Mean number of visits of a board bucket on the last round at which a stage ends."""
+
+
+@dataclass(frozen=True)
+class Dealing:
+    """How the solve samples boards, when it checks exploitability, and when it stops.
+
+    Attributes:
+        board_buckets: ``[round of the game]``, number of board buckets; None: a bucket for each canonical board.
+        rows: ``[round of the game]``, number of rows; None: a row per hand.
+        remember: whether the order of the cards counts, see `buckets.abstraction.AbstractionSpec`.
+        seed: seed of the sampled boards.
+        cfr_br: share of the opponents' play that is a rival's (CFR-BR), 0 to 1.
+        check_seconds: seconds between two checks.
+        check_flops: number of flops on which a check measures exploitability.
+        last_deal: largest number of deals, even if the target is not reached; None: no limit.
+        most_seconds: largest number of seconds of work in all runs together; None: no limit.
+        coarse: ``[stage]``, numbers of board buckets and of rows in each stage before the job's own numbers, in the
+            form of ``board_buckets`` and ``rows``.
+    """
+
+    board_buckets: Numbers
+    rows: Numbers
+    remember: Remember
+    seed: int
+    cfr_br: float
+    check_seconds: float
+    check_flops: int
+    last_deal: int | None
+    most_seconds: float | None
+    coarse: tuple[tuple[Numbers, Numbers], ...]
+
+    @classmethod
+    def of(cls, game: Game, boards: BoardsSection, rows: RowsSection, solve: SampledSolve) -> Dealing:
+        names = game.round_names
+        board_buckets = {"preflop": None} | boards.model_dump(exclude={"remember"})
+        dealing = cls(
+            tuple(_number(board_buckets[name]) for name in names),
+            _rows(game, rows),
+            boards.remember,
+            solve.seed,
+            solve.cfr_br,
+            parse_duration(solve.check_every),
+            solve.check_flops,
+            solve.max_sweeps,
+            None if solve.max_time is None else parse_duration(solve.max_time),
+            (),
+        )
+        for name, number in zip(names, dealing.rows, strict=True):
+            if number is not None and number > MAX_ROWS:
+                raise InputError(
+                    f'rows.{name}: expected "hands" or at most {MAX_ROWS} rows with [boards], found {number:,}'
+                )
+        for name, number in boards.model_dump(exclude_defaults=True, exclude={"remember"}).items():
+            if name not in names:
+                raise InputError(f"boards.{name}: expected one of the {len(names)} rounds of {game.name}")
+            t = names.index(name)
+            _require_classes(name, number, count_boards(game.deck, game.board_sizes[t]), dealing.rows[t])
+        if boards.remember:
+            _require_memory(game, dealing.board_buckets, apart=boards.remember is True)
+        if boards.remember is not True and solve.workers == "dask":
+            _require_no_numbers(game, dealing.board_buckets)
+        if not solve.coarse_to_fine:
+            return dealing
+        if solve.workers == "dask":
+            raise InputError(
+                'solve.coarse_to_fine: expected a number of workers, found solve.workers = "dask"; remove '
+                "solve.coarse_to_fine, or set a number of workers"
+            )
+        first = next(t for t, size in enumerate(game.num_board_cards) if size)
+        every_first = boards.remember is True and dealing.board_buckets[first] is None
+        return replace(dealing, coarse=() if every_first else _coarser(dealing.board_buckets, dealing.rows))
+
+    def stages(self) -> tuple[Dealing, ...]:
+        """Return the settings of the stages with fewer board buckets or rows, the coarsest first.
+
+        A stage with k board buckets on the last round ends after ``STAGE_VISITS * k`` deals, counted from the first
+        deal of the whole solve. (If the last round has no number of board buckets, k is that of the last round that
+        has one.)
+        """
+        stages = []
+        for board_buckets, rows in self.coarse:
+            end = STAGE_VISITS * _last(board_buckets)
+            end = end if self.last_deal is None else min(end, self.last_deal)
+            stages.append(replace(self, board_buckets=board_buckets, rows=rows, last_deal=end, coarse=()))
+        return tuple(stages)
+
+
+def _coarser(board_buckets: Numbers, rows: Numbers) -> tuple[tuple[Numbers, Numbers], ...]:
+    """Return the numbers of board buckets and of rows of all stages before the job's own numbers.
+
+    A round in which each board is a bucket keeps its rows, too.
+    """
+    stages = {
+        (
+            tuple(None if k is None else max(k // fewer, 1) for k in board_buckets),
+            tuple(
+                n if n is None or k is None else max(n // fewer_rows, min(n, FEWEST_ROWS))
+                for n, k in zip(rows, board_buckets, strict=True)
+            ),
+        ): None
+        for fewer, fewer_rows in COARSER
+        if _last(board_buckets) // fewer >= FEWEST
+    }
+    return tuple(stage for stage in stages if stage != (board_buckets, rows))
+
+
+def _last(board_buckets: Sequence[int | None]) -> int:
+    """Return the number of board buckets of the last round that has a number; 0 if no round has one."""
+    return next((k for k in reversed(board_buckets) if k is not None), 0)
+
+
+def _rows(game: Game, rows: RowsSection) -> Numbers:
+    default: dict[str, int] = {}
+    if game.num_hole_cards == 2:
+        default.update(zip(ROUND_NAMES, ROWS, strict=True))
+    chosen = default | rows.model_dump(exclude_unset=True)
+    return tuple(_number(chosen.get(name)) for name in game.round_names)
+
+
+def _number(value: int | str | None) -> int | None:
+    return value if isinstance(value, int) else None
+
+
+def _require_memory(game: Game, board_buckets: Sequence[int | None], *, apart: bool) -> None:
+    """Refuse ``boards.remember`` if the rounds after the flop have no board buckets, or too few.
+
+    With ``boards.remember = true`` the boards of a bucket have flops of one bucket. So a later round needs at least one
+    bucket for each bucket of the flop.
+    """
+    dealt = [t for t, size in enumerate(game.num_board_cards) if size]
+    later = [t for t in dealt[1:] if board_buckets[t] is not None]
+    if not later:
+        raise InputError(
+            "boards.remember: expected a number of board buckets in a round after the first board of "
+            f"{game.name}, found none; add the number or remove boards.remember"
+        )
+    first = board_buckets[dealt[0]] or count_boards(game.deck, game.board_sizes[dealt[0]])
+    for t in later:
+        if apart and (board_buckets[t] or first) < first:
+            raise InputError(
+                f"boards.{game.round_names[t]}: expected at least {first:,} buckets, one for each bucket of the "
+                f"{game.round_names[dealt[0]]}, because boards.remember = true; found {board_buckets[t]:,}"
+            )
+
+
+def _require_no_numbers(game: Game, board_buckets: Sequence[int | None]) -> None:
+    """Refuse board buckets after the flop, for a solve on a cluster without ``boards.remember``.
+
+    Such a bucket may contain turns or rivers of different flops, but each worker solves some flops with all their turns
+    and rivers.
+    """
+    dealt = [t for t, size in enumerate(game.num_board_cards) if size]
+    for t in dealt[1:]:
+        if board_buckets[t] is not None:
+            raise InputError(
+                f'solve.workers = "dask" needs {game.round_names[t]} buckets that belong to one bucket of the '
+                f"{game.round_names[dealt[0]]}; set boards.remember = true, or a number of workers"
+            )
+
+
+def _require_classes(name: str, number: int, most: int, rows: int | None) -> None:
+    if number > most:
+        raise InputError(
+            f"boards.{name}: expected at most {most:,} buckets, the number of canonical boards; found {number:,}"
+        )
+    if rows is None:
+        raise InputError(
+            f"rows.{name}: expected a number of rows, which the boards of each of {number:,} buckets share; "
+            'found "hands"'
+        )

@@ -1,0 +1,181 @@
+"""Starts processes that are not workers of a pool, and ends them with all processes that they have started.
+
+`start_python` runs a module of this program. `Outsider` runs another program, such as a bot. Killing the process group
+of such a program is not enough: a process can leave the group (by a new session), and a process whose parent has ended
+cannot be found as a child. So each program gets a *mark*, a random text in an environment variable that its children
+inherit. `Outsider.end` kills the process group, all children, and all processes with the mark. A process that has left
+the group, lost its parent and removed the mark survives: this keeps the machine tidy, but is no sandbox. On systems
+without ``/proc`` only the process group is killed.
+
+A process that starts such programs may itself be killed, and then cannot end the programs. So it has a mark too, by
+which its parent finds the programs and kills them.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import sysconfig
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from spewy.system.interrupts import deaf_children, hearing_children
+
+STOPPED_SECONDS = 5.0
+"""A worker that has been paused by a signal (SIGSTOP) for this number of seconds is killed."""
+ORPHANED = 1
+"""Exit code of a child whose parent has ended."""
+HOME = os.fspath(Path(__file__).resolve().parents[2])
+"""Folder that contains the packages, which a child needs on its import path."""
+
+
+def start_python(
+    arguments: Sequence[str], settings: Mapping[str, str] | None = None, **options: Any
+) -> subprocess.Popen[bytes]:
+    """Start a Python process that ignores Ctrl-C and has no stdin and stdout; ``options`` are those of `Popen`."""
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if HOME not in paths and sysconfig.get_path("purelib") != HOME:
+        paths.insert(0, HOME)
+    path = os.pathsep.join(filter(None, paths))
+    environment = {**os.environ, **(settings or {}), "PYTHONPATH": path, "PYTHONSAFEPATH": "1"}
+    with deaf_children():
+        return subprocess.Popen(
+            [sys.executable, *arguments],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            **options,
+        )
+
+
+def end_with_parent(parent: int, last: Callable[[], object] = lambda: None) -> None:
+    """Make this process end within a second after its parent ends, whatever this process is doing.
+
+    Args:
+        parent: process ID of the parent, as the parent itself knows it: `os.getppid` returns another number if the
+            parent has already ended.
+        last: function to call before this process ends.
+    """
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        last()
+        os._exit(ORPHANED)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def is_stopped(process: int) -> bool:
+    """Whether a process is paused by a signal such as SIGSTOP."""
+    with suppress(OSError, IndexError):
+        return Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()[0] == "T"
+    return False
+
+
+MARKS = "SPEWY_OUTSIDER"
+"""Environment variable with the mark of a program, after the marks of the processes that started it."""
+MOST_ROUNDS = 20
+"""How often to look for processes to kill, at most; new processes may start meanwhile."""
+END_SECONDS = 5.0
+"""Seconds to wait for the end of a killed process, which a slow disk may delay."""
+_PROC = Path("/proc")
+
+
+def new_mark() -> str:
+    return uuid.uuid4().hex
+
+
+def marked(mark: str) -> dict[str, str]:
+    """Return the environment variable with the marks of this process and the mark of a new process."""
+    return {MARKS: f"{os.environ.get(MARKS, '')}:{mark}"}
+
+
+def end_marked(mark: str) -> None:
+    """Kill all processes whose environment has a mark, except this process."""
+    for _ in range(MOST_ROUNDS):
+        processes = [number for number, _ in _running() if number != os.getpid() and _bears(number, mark)]
+        _kill(processes)
+        if not processes:
+            break
+
+
+def own_mark() -> str:
+    """Return the random text that marks this process: the programs that it starts inherit the mark."""
+    return os.environ[MARKS].rpartition(":")[2]
+
+
+class Outsider(subprocess.Popen[bytes]):
+    """A running program that is not part of this project, such as a bot.
+
+    Args:
+        command: the program and its arguments.
+        settings: environment variables to add to those of this process.
+        options: options of `subprocess.Popen`.
+
+    Raises:
+        OSError: the program cannot be started.
+        ValueError: an argument contains a null character.
+    """
+
+    def __init__(
+        self, command: Sequence[str], settings: Mapping[str, str] | None = None, **options: Any
+    ) -> None:
+        self._mark = new_mark()
+        variables = {**os.environ, **(settings or {}), **marked(self._mark)}
+        with hearing_children():
+            super().__init__(list(command), env=variables, start_new_session=True, **options)
+
+    def end(self) -> None:
+        """Kill the program and all processes that it started."""
+        for _ in range(MOST_ROUNDS):
+            started = list(self._started())
+            # if the program has ended, a new process may have its number
+            if self.poll() is None or not (_PROC / str(self.pid)).exists():
+                with suppress(OSError):  # the group has ended
+                    os.killpg(self.pid, signal.SIGKILL)
+            _kill(started)
+            if not started:
+                break
+        with suppress(subprocess.TimeoutExpired):
+            self.wait(END_SECONDS)
+
+    def _started(self) -> Iterator[int]:
+        """Yield the process IDs of the program, its descendants, and other processes that inherited its mark."""
+        parents = dict(_running())
+        family = {self.pid} if self.poll() is None else set()
+        size = -1
+        while size < len(family):
+            size = len(family)
+            family |= {process for process, parent in parents.items() if parent in family}
+        for process in parents:
+            if process in family or _bears(process, self._mark):
+                yield process
+
+
+def _bears(process: int, mark: str) -> bool:
+    with suppress(OSError):  # the process has ended, or belongs to another user
+        return mark.encode() in (_PROC / str(process) / "environ").read_bytes()
+    return False
+
+
+def _kill(processes: Iterable[int]) -> None:
+    for process in processes:
+        with suppress(OSError):  # the process has ended, or its number belongs to another user by now
+            os.kill(process, signal.SIGKILL)
+
+
+def _running() -> Iterator[tuple[int, int]]:
+    """Yield pairs (number of a process, number of its parent) for all running processes of this machine."""
+    for folder in _PROC.glob("[0-9]*"):
+        with suppress(OSError, ValueError):  # the process has ended
+            state, parent = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()[:2]
+            if state not in "ZX":
+                yield int(folder.name), int(parent)

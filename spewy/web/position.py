@@ -1,0 +1,299 @@
+"""JSON of what a page shows at one position of a solution: the line, both players' hands, and the next actions.
+
+A position is a decision, a deal of cards or the end of a hand. Its JSON is made of the objects of
+`spewy.look.node.NodeView.to_json`, `spewy.look.grid.Grid.to_json` and `spewy.look.node.Step.to_json`, so a page shows
+the same numbers as ``spewy show --json``. Curves and texts of both ranges belong to a decision, too. This module loads
+no server, so that ``spewy serve --export`` needs none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from buckets.cards import Deck, blocked, cards_name, hand_index, hands, parse_hand, preflop_classes
+from solvers.tree import Floats
+from spewy.errors import NotSolvedError
+from spewy.game.lines import action_words
+from spewy.game.nodes import Line, Node
+from spewy.game.ranges import Range, format_range
+from spewy.game.ranges.range import NUM_HANDS
+from spewy.look.chunk import Cards
+from spewy.look.colours import SEATS, action_colours, hex_colour
+from spewy.look.grid import class_means, json_numbers, require_holdem
+from spewy.look.hand_filter import filtered
+from spewy.look.node import NodeView, Step
+from spewy.look.solution import Solution
+
+HEATS = ("EV", "equity", "realisation", "regret")
+"""Quantities for which a position has heat maps, besides the reach and the frequencies of its grid."""
+DIGITS = 3
+"""Number of decimals of weights in a text; other programs read no more."""
+
+
+def position(
+    solution: Solution,
+    line: str = "",
+    board: str | Sequence[int] | None = None,
+    *,
+    ev: bool = True,
+    filters: Sequence[str] = (),
+    deals: bool = True,
+) -> dict[str, Any]:
+    """Return everything to show after a line of a solution, as a JSON object.
+
+    Args:
+        solution: the solution.
+        line: betting since the root of the solve, as players write it or as an ACPC string.
+        board: all public cards; None for the root's.
+        ev: whether to compute EVs and equities, which are null otherwise.
+        filters: hands to show, by kinds or cards (`spewy.look.hand_filter`); empty for all hands.
+        deals: whether to list the cards that can follow at the end of a round, which takes time before the flop.
+
+    Returns:
+        ``kind`` of the node (decision, chance, fold or showdown), its ``line`` and ``words``, the public cards as
+        ``board``, the ``pot`` and what each player has ``put_in`` since the root, in ``unit``; ``path``, the decisions
+        before the node, each with its ``steps`` and the number of the ``taken`` step, and the deals before the node,
+        each with the ``dealt`` cards; ``steps``, the actions or cards that can follow; and for a decision ``views``,
+        the hands of player 0 and of player 1 with reach, strategy, EV and equity, and ``totals``, EV and equity of
+        both ranges.
+    """
+    node, cards = solution.at(line, board)
+    unit = solution.job.amounts
+    found: dict[str, Any] = {
+        "name": solution.job.name,
+        "progress": solution.progress,
+        "kind": node.kind,
+        "player": node.player,
+        "line": unit.line_text(Line(node.line)),
+        "words": solution.words(node),
+        "board": cards_name(cards),
+        "unit": unit.name,
+        "pot": solution.pot_at(node),
+        "put_in": [chips / unit.chips for chips in node.put_in],
+        "path": list(_path(solution, node, cards)),
+        "steps": _steps(
+            node, solution.children(Line(node.line), cards) if deals or node.kind != "chance" else ()
+        ),
+    }
+    if node.kind == "decision":
+        views = both_views(solution, Line(node.line), cards, ev=ev, filters=filters)
+        found["views"] = [_view(view, found["pot"]) for view in views]
+        found["totals"] = _totals(solution, node, cards, found["pot"]) if ev else None
+        found["board_bucket"] = views[0].board_bucket
+    return found
+
+
+def both_views(
+    solution: Solution,
+    line: str,
+    board: str | Sequence[int] | None,
+    *,
+    ev: bool = True,
+    filters: Sequence[str] = (),
+) -> list[NodeView]:
+    """Return the hands of oop and those of ip at a decision, without hands that a filter excludes."""
+    views = (solution.node(line, board, ev=ev), solution.waiting(line, board, ev=ev))
+    ordered = sorted(views, key=lambda view: view.player)
+    return [filtered(solution.job.rules, view, filters) for view in ordered]
+
+
+def summary(solution: Solution) -> dict[str, Any]:
+    job, problem = solution.job, solution.problem
+    pct = float("nan") if job.sampled else solution.checked_pct
+    return {
+        "name": job.name,
+        "holdem": job.rules.num_hole_cards == 2 and len(job.rules.deck) == 52,
+        "kind": "spot" if problem.is_spot else "whole game",
+        "board_buckets": job.sampled,
+        "board": "" if job.board is None else cards_name(job.board),
+        "board_sizes": list(job.rules.board_sizes),
+        "unit": job.amounts.name,
+        "pot": problem.pot / job.amounts.chips,
+        "progress": solution.progress,
+        "exploitability_pct": _number(pct),
+    }
+
+
+def _path(solution: Solution, node: Node, cards: Cards) -> Iterator[dict[str, Any]]:
+    """Yield each decision before a node with the steps that can follow it, and each deal with the dealt cards."""
+    sizes, first = solution.job.rules.board_sizes, solution.problem.first_round
+    before = ""
+    for token in re.findall(r"/|[a-z]\d*", node.line):
+        after = before + token
+        t = first + before.count("/")
+        board = cards[: sizes[t]]
+        if token == "/":
+            dealt = cards[sizes[t] : sizes[t + 1]]
+            yield {
+                "kind": "cards",
+                "line": solution.job.amounts.line_text(Line(before)),
+                "board": cards_name(board),
+                "dealt": cards_name(dealt),
+            }
+        else:
+            here = solution.problem.tree.alone(Line(before))
+            yield {
+                "kind": "decision",
+                "player": here.player,
+                "line": solution.job.amounts.line_text(Line(before)),
+                "board": cards_name(board),
+                "taken": [child.line.rstrip("/") for child in here.children].index(after),
+                "steps": _steps(here, solution.children(Line(before), board)),
+            }
+        before = after
+
+
+def _steps(node: Node, steps: Sequence[Step]) -> list[dict[str, Any]]:
+    """Return the actions or deals that can follow a node; actions get words and a colour."""
+    out = [step.to_json() for step in steps]
+    if node.kind == "decision":
+        colours = action_colours([step.name for step in steps])
+        for step, colour in zip(out, colours, strict=True):
+            step["words"], step["colour"] = action_words(step["name"]), hex_colour(colour)
+    return out
+
+
+def _view(view: NodeView, pot: float) -> dict[str, Any]:
+    """Return one player's hands at a decision as a JSON object.
+
+    The object has the keys of `NodeView.to_json`, and ``shares``, the share of the whole range that takes each action.
+    For hold'em it also has ``grid``, the grid of hand classes; ``heat``, the means over hand classes by the name of the
+    quantity; and ``kinds``, the made hand and draws of each hand.
+    """
+    found = view.to_json()
+    found["colours"] = [hex_colour(c) for c in action_colours(view.actions) or [SEATS[view.player]]]
+    found["words"] = [action_words(action) for action in view.actions]
+    found["shares"] = json_numbers(view.frequencies)
+    found["combos"] = float(view.reach.sum())
+    for name, values in _hand_figures(view, pot).items():
+        for hand, value in zip(found["hands"].values(), json_numbers(values), strict=True):
+            hand[name] = value
+    if not view.holdem:
+        return found
+    found["grid"] = view.grid().to_json() | {"shares": found["shares"]}
+    figures = {"EV": view.ev, "equity": view.equity, **_hand_figures(view, pot)}
+    found["heat"] = {name: json_numbers(class_means(view.hands, view.reach, figures[name])) for name in HEATS}
+    if view.kinds is not None:
+        made, draws = view.kinds.made_names, view.kinds.draw_names
+        found["kinds"] = [", ".join(filter(None, pair)) for pair in zip(made, draws, strict=True)]
+    return found
+
+
+def _hand_figures(view: NodeView, pot: float) -> dict[str, Floats]:
+    """Compute two quantities of each hand from its EVs and equity, as arrays ``[hand]`` by name.
+
+    ``realisation`` is ``EV / (equity · pot)``. ``regret`` is the EV of the hand's best action minus its EV, if the
+    strategy is followed afterwards; NaN for the player who waits.
+    """
+    best = view.action_ev.max(axis=0) if view.actions else np.full(len(view.hands), np.nan)
+    regret = np.maximum(best - view.ev, 0.0)
+    return {"realisation": realisation(view, pot), "regret": regret}
+
+
+def _totals(solution: Solution, node: Node, cards: Cards, pot: float) -> dict[str, Any] | None:
+    """Return EV, equity and realisation of both whole ranges; None if the solve lacks the values for them."""
+    try:
+        totals = solution.totals(Line(node.line), cards)
+    except NotSolvedError:
+        return None
+    shares = zip(totals.ev, totals.equity, strict=True)
+    return {
+        "ev": [_number(value) for value in totals.ev],
+        "equity": [_number(value) for value in totals.equity],
+        "realisation": [_number(e / (q * pot)) if q * pot > 0 else None for e, q in shares],
+    }
+
+
+def _number(value: float) -> float | None:
+    return None if value != value else float(value)
+
+
+def curves(views: Sequence[NodeView], pot: float) -> dict[str, list[dict[str, Any]]]:
+    """Return both players' curves at a decision, as a JSON object by the names ``equity``, ``EV`` and ``realisation``.
+
+    A curve has a player's hands in ascending order of the quantity. Its x axis is the share of the range; each hand
+    takes a width in proportion to its weight. So if a quarter of a range is strong, its curve of equity is high in the
+    last quarter. The ``pot`` is in the unit of the EVs.
+    """
+    by_measure = {
+        "equity": [view.equity for view in views],
+        "EV": [view.ev for view in views],
+        "realisation": [realisation(view, pot) for view in views],
+    }
+    return {
+        name: [_curve(view, value) for view, value in zip(views, values, strict=True)]
+        for name, values in by_measure.items()
+    }
+
+
+def _curve(view: NodeView, value: Floats) -> dict[str, Any]:
+    """Sort the hands that have weight and a value ``[hand]``; ``share`` is the range up to and including a hand."""
+    known = np.flatnonzero((view.reach > 0) & ~np.isnan(value))
+    order = known[np.argsort(value[known], kind="stable")]
+    total = np.cumsum(view.reach[order])
+    share = total / total[-1] if len(order) else total
+    return {
+        "player": view.player,
+        "hands": [view.hands[h] for h in order],
+        "share": share.tolist(),
+        "value": value[order].tolist(),
+    }
+
+
+def realisation(view: NodeView, pot: float) -> Floats:
+    """Compute the equity realisation of each hand, ``EV / (equity · pot)``; NaN for hands without equity."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(view.equity > 0, view.ev / (view.equity * pot), np.nan)
+
+
+def range_texts(view: NodeView) -> list[dict[str, Any]]:
+    """Write a player's whole range at a decision, and the range with which the player takes each action, as JSON.
+
+    The texts are read by Spewy and other programs, such as ``AKs:0.5,QQ``; a text is empty if no hand has weight. The
+    weight of a hand for an action is its reach times the frequency of the action. Weights are rounded to `DIGITS`. A
+    hand that the board blocks gets the weight of its hand class if all other hands of the class have the same weight,
+    so that the text names the class.
+    """
+    require_holdem(view.game)
+    numbers = np.array([hand_index(Deck(), parse_hand(name)) for name in view.hands], dtype=np.int64)
+    parts = [("", "whole range", view.reach)]
+    parts += [
+        (action, action_words(action), view.reach * share)
+        for action, share in zip(view.actions, view.strategy, strict=True)
+    ]
+    dead = blocked(hands(Deck(), 2), view.board)
+    return [
+        {
+            "player": view.player,
+            "action": action,
+            "words": words,
+            "text": _written(numbers, weights, dead),
+            "combos": float(weights.sum()),
+        }
+        for action, words, weights in parts
+    ]
+
+
+def hands_text(view: NodeView, names: Sequence[str]) -> str:
+    """Write some of a player's hands as the text of a range, or as a list of names if it is not hold'em."""
+    if not view.holdem:
+        return ", ".join(names)
+    numbers = np.array([hand_index(Deck(), parse_hand(name)) for name in names], dtype=np.int64)
+    return _written(numbers, np.ones(len(numbers)), blocked(hands(Deck(), 2), view.board))
+
+
+def _written(numbers: NDArray[np.int64], weights: Floats, dead: NDArray[np.bool_]) -> str:
+    """Write weights ``[hand]`` of hands with ``numbers`` in the deck; ``dead`` is ``[hand of the deck]``."""
+    written = np.zeros(NUM_HANDS)
+    written[numbers] = np.clip(np.round(weights, DIGITS), 0.0, 1.0)
+    classes = preflop_classes()[0]
+    for number in np.unique(classes[dead]):
+        live = written[(classes == number) & ~dead]
+        if len(live) and (live == live[0]).all():
+            written[classes == number] = live[0]
+    return format_range(Range(written)) if written.any() else ""
