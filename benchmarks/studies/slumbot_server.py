@@ -3,18 +3,296 @@
     python -m benchmarks.studies.slumbot_server [BOT] [--port 8080] [--seed 0] [--user NAME --password WORD]
 
 BOT is the folder of a solved game of no-limit hold'em with 200 big blinds, or the name of a bot that plays by a fixed
-rule, such as ``equity`` (see ``spewy match``). The server listens at 127.0.0.1 only, and ends with Ctrl-C. It is no
-command of ``spewy``, since it is of no use to a player but for testing a client.
+rule, such as ``equity`` (see ``spewy match``). The server listens at 127.0.0.1 only, and ends with Ctrl-C.
+
+The stand-in knows the rules and the protocol, and checks every message. A seed decides the cards. The blinds are 50 and
+100, each hand begins with stacks of 20,000 chips, and the client's position alternates. The *baseline* of a hand is
+what the client would have won with its cards if both players had checked and called to the end.
 """
 
+from __future__ import annotations
+
 import argparse
+import json
+import secrets
 import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
 
 from benchmarks.command import as_command
+from buckets.cards import card_name
+from spewy.bot.bot import Bot
 from spewy.bot.options import Options
-from spewy.competitions.slumbot.stand_in import StandIn, serving
-from spewy.competitions.slumbot.text import slumbot_game
+from spewy.competitions.slumbot.record import IDLE
+from spewy.competitions.slumbot.text import incr_text, parse_incr, slumbot_game
+from spewy.errors import InputError, PeerError, shown
+from spewy.game.hand import Hand
 from spewy.match.entrant import parse_entrant
+from spewy.match.table import Dealt, Table, deals, decisions, hand_seed
+
+HOST = "127.0.0.1"
+MOST_BODY = 10_000
+"""Largest number of bytes of a request."""
+
+Spoil = Callable[[int, str, bytes], tuple[int, bytes] | Iterable[bytes]]
+"""Replaces an answer; takes the HTTP status, the path and the body, and returns a status and a body, or pieces of raw
+bytes, which are sent as they are before the connection is closed."""
+
+
+class WrongRequestError(PeerError):
+    """A request is not in the protocol, or asks for something illegal."""
+
+
+@dataclass
+class _Game:
+    """The session of one client: the current hand, and the results so far.
+
+    Attributes:
+        cards: iterator over the cards of the hands to come.
+        user: name of the user who logged in; empty without a login.
+        table: the hand that is being played; None between two hands.
+        dealt: all cards of the current or last hand; None before the first hand.
+        position: the client's player number in that hand: 0 is the big blind, 1 the button.
+        before: chips that each player had put in before the current betting round.
+        begun: number of hands that were dealt.
+        hands: number of finished hands.
+        total: chips that the client has won in the finished hands.
+        baseline: sum of the baselines of the finished hands.
+        active: time of the client's last request, on the clock of `time.monotonic`.
+    """
+
+    cards: Iterator[Dealt]
+    user: str = ""
+    table: Table | None = None
+    dealt: Dealt | None = None
+    position: int = 1
+    before: int = 0
+    begun: int = 0
+    hands: int = 0
+    total: int = 0
+    baseline: int = 0
+    active: float = field(default_factory=time.monotonic)
+
+
+class StandIn:
+    """A stand-in for Slumbot's server, with its sessions; `answer` is called with each request.
+
+    Args:
+        bot: the bot in Slumbot's place; the caller closes it.
+        seed: seed of the cards and of the bot's random choices.
+        users: passwords by user; a login of another user is refused.
+        idle: seconds without a request after which a session loses its unfinished hand.
+    """
+
+    def __init__(
+        self, bot: Bot, seed: int = 0, users: dict[str, str] | None = None, idle: float = IDLE
+    ) -> None:
+        self._bot, self._seed, self._users, self._idle = bot, seed, users or {}, idle
+        self._games: dict[str, _Game] = {}
+
+    def answer(self, path: str, fields: dict[str, Any]) -> dict[str, Any]:
+        if path == "/api/login":
+            return self._log_in(fields)
+        if path == "/api/new_hand":
+            return self._new_hand(fields)
+        if path == "/api/act":
+            return self._act(fields)
+        raise WrongRequestError(f"expected /api/login, /api/new_hand or /api/act, found {shown(path)}")
+
+    def expire(self) -> None:
+        self._games.clear()
+
+    def _log_in(self, fields: dict[str, Any]) -> dict[str, Any]:
+        _require(fields, "username", "password")
+        user = fields["username"]
+        if user not in self._users or self._users[user] != fields["password"]:
+            raise WrongRequestError("Invalid username or password")
+        return {"token": self._begin(user)}
+
+    def _begin(self, user: str = "") -> str:
+        token = secrets.token_hex(16)
+        self._games[token] = _Game(deals(self._bot.game, self._seed), user)
+        return token
+
+    def _new_hand(self, fields: dict[str, Any]) -> dict[str, Any]:
+        _require(fields, *(["token"] if fields else []))
+        token = fields.get("token") or self._begin()
+        game = self._game(token)
+        game.position, game.begun = 1 - game.position, game.begun + 1
+        game.dealt = next(game.cards)
+        game.table, game.before = Table(self._bot.game, game.dealt), 0
+        bot = 1 - game.position
+        self._bot.new_hand(game.table.view(bot), bot, hand_seed(self._seed, game.begun - 1))
+        return self._state(token, game, "")
+
+    def _act(self, fields: dict[str, Any]) -> dict[str, Any]:
+        _require(fields, "token", "incr")
+        game, table = self._game(fields["token"]), self._game(fields["token"]).table
+        if table is None:
+            raise WrongRequestError("No hand is being played")
+        old = actions_text(table.hand)
+        try:
+            action = parse_incr(table.hand, fields["incr"], game.before)
+            self._step(game, table, action)
+        except InputError as error:
+            raise WrongRequestError(str(error)) from None
+        return self._state(fields["token"], game, old)
+
+    def _game(self, token: str) -> _Game:
+        game = self._games.get(token)
+        if game is None:
+            raise WrongRequestError("Invalid token")
+        if time.monotonic() - game.active > self._idle:
+            game.table = None
+        game.active = time.monotonic()
+        return game
+
+    def _step(self, game: _Game, table: Table, action: str) -> None:
+        before = table.hand.betting.round
+        table.step(action)
+        if table.hand.betting.round != before:
+            game.before = max(table.hand.betting.spent)
+
+    def _state(self, token: str, game: _Game, old: str) -> dict[str, Any]:
+        """Let the bot act until it is the client's turn or the hand is over, and return the state for the client."""
+        table, bot = game.table, 1 - game.position
+        assert table is not None
+        while table.to_act == bot:
+            self._step(game, table, self._bot.act(table.view(bot)))
+        state: dict[str, Any] = {
+            "old_action": old,
+            "action": actions_text(table.hand),
+            "client_pos": game.position,
+            "hole_cards": _cards(table.hand.hole[game.position]),
+            "board": _cards(table.hand.board),
+            "token": token,
+        }
+        return state | self._end(game, table) if table.is_over else state
+
+    def _end(self, game: _Game, table: Table) -> dict[str, Any]:
+        """End the hand at ``table``, and return the fields that an answer has only at the end of a hand."""
+        bot, won = 1 - game.position, table.result[game.position]
+        self._bot.hand_over(table.view(bot))
+        baseline = _called_down(self._bot, game)
+        game.table, game.hands = None, game.hands + 1
+        game.total, game.baseline = game.total + won, game.baseline + baseline
+        return {
+            "bot_hole_cards": _cards(table.hand.hole[bot]),
+            "winnings": won,
+            "won_pot": won if won >= 0 else 0,
+            "baseline_winnings": baseline,
+            "session_num_hands": game.hands,
+            "session_total": game.total,
+            "session_baseline_total": game.baseline,
+        }
+
+
+@contextmanager
+def serving(stand_in: StandIn, port: int = 0, spoil: Spoil | None = None) -> Iterator[str]:
+    """Serve a stand-in at 127.0.0.1 in a thread within the ``with`` block; yield its address."""
+    with _Server((HOST, port), stand_in, spoil) as server:
+        thread = threading.Thread(target=lambda: server.serve_forever(0.02), daemon=True)
+        thread.start()
+        try:
+            yield f"http://{HOST}:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+class _Server(HTTPServer):
+    """HTTP server of a stand-in, which answers one request at a time."""
+
+    def __init__(self, address: tuple[str, int], stand_in: StandIn, spoil: Spoil | None) -> None:
+        super().__init__(address, _Handler)
+        self.stand_in, self.spoil = stand_in, spoil
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Ignore a client that has closed the connection before its answer."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    wbufsize = -1  # an answer in two pieces would wait for the client's acknowledgement
+
+    def do_POST(self) -> None:
+        try:
+            status, answer = 200, self.server.stand_in.answer(self.path, self._fields())
+        except WrongRequestError as error:
+            status, answer = 200, {"error_msg": str(error)}
+        data = json.dumps(answer).encode()
+        if self.server.spoil is not None:
+            spoiled = self.server.spoil(status, self.path, data)
+            if not isinstance(spoiled, tuple):
+                self._send_pieces(spoiled)
+                return
+            status, data = spoiled
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def _send_pieces(self, pieces: Iterable[bytes]) -> None:
+        self.close_connection = True
+        for piece in pieces:
+            self.wfile.write(piece)
+            self.wfile.flush()
+
+    def log_message(self, *args: Any) -> None:
+        """Print nothing."""
+
+    def _fields(self) -> dict[str, Any]:
+        size = self.headers.get("Content-Length", "")
+        if not (size.isascii() and size.isdigit() and int(size) <= MOST_BODY):
+            raise WrongRequestError(f"expected a body of at most {MOST_BODY} bytes")
+        if self.headers.get_content_type() != "application/json":
+            raise WrongRequestError("expected the content type application/json")
+        try:
+            fields = json.loads(self.rfile.read(int(size)))
+        except (ValueError, RecursionError):
+            fields = None
+        if not isinstance(fields, dict):
+            raise WrongRequestError("expected a JSON object")
+        return fields
+
+
+def actions_text(hand: Hand) -> str:
+    """Return all actions of a hand in the text of Slumbot's protocol, such as ``b300c/b400``."""
+    rounds = ["" for _ in hand.betting.rounds]
+    before, now = 0, 0
+    for state, action in decisions(hand):
+        if state.betting.round != now:
+            before, now = max(state.betting.spent), state.betting.round
+        rounds[now] += incr_text(state, action, before)
+    return "/".join(rounds)
+
+
+def _require(fields: dict[str, Any], *names: str) -> None:
+    """Check that a request has exactly the fields ``names``, and that each value is a string."""
+    if set(fields) != set(names) or not all(isinstance(value, str) for value in fields.values()):
+        wanted = f"the texts {', '.join(names)}" if names else "no fields"
+        raise WrongRequestError(f"expected {wanted}, found {shown(sorted(fields))}")
+
+
+def _cards(cards: tuple[int, ...] | None) -> list[str]:
+    return [card_name(card) for card in cards or ()]
+
+
+def _called_down(bot: Bot, game: _Game) -> int:
+    """Return the chips that the client's cards would have won if both players had checked and called.
+
+    Only the rules of the game are taken from ``bot``.
+    """
+    assert game.dealt is not None
+    table = Table(bot.game, game.dealt)
+    while not table.is_over:
+        table.step("c")
+    return table.result[game.position]
 
 
 def main() -> None:

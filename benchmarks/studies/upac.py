@@ -26,15 +26,20 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from benchmarks.command import as_command
-from spewy.competitions.upac.contenders import RULES, command_contender, rule_contender, unpack
-from spewy.competitions.upac.games import play_games, standing
+from spewy.competitions.upac.games import (
+    RULES,
+    command_contender,
+    play_games,
+    rule_contender,
+    standing,
+    unpack,
+)
 from spewy.competitions.upac.package import MOST_BYTES, open_tables
 from spewy.competitions.upac.rules import Rules
-from spewy.competitions.upac.runtime.cards import HANDS
+from spewy.competitions.upac.runtime.cards import HANDS, strengths
 from spewy.competitions.upac.runtime.player import BOARD_CARDS, RIVER_ROUND, SECONDS, Came, Player, ranges
 from spewy.competitions.upac.runtime.protocol import Table
 from spewy.competitions.upac.runtime.river import River
-from spewy.competitions.upac.runtime.strength import strengths
 from spewy.competitions.upac.runtime.tables import PLAYER, ROUND, Tables
 from spewy.competitions.upac.tables import rung_folders
 from spewy.look.folder import open_policy
@@ -172,7 +177,7 @@ def rivers(package: Path, n_hands: int, seed: int) -> None:
                     continue
                 board, tree = cards[4:], tables.tree(rung)
                 weights = ranges(tables, rung, path[:-1], board)
-                game = River(tree, path[-1][0], weights, strengths([*np.array(board)[:, None], *HANDS.T]))
+                game = River(tree, path[-1][0], weights, strengths(board))
                 stored = {
                     node: tables.all_frequencies(rung, node, board)[
                         :, game.held[int(tree.nodes[node, PLAYER])]

@@ -72,8 +72,7 @@ def tournament(file: Path, out: Path | None, page: Path | None, workers: int | N
     if page is not None:
         check_file(page, (".md",))
     from spewy.competitions.tournament.file import read_tournament
-    from spewy.competitions.tournament.page import page_text
-    from spewy.competitions.tournament.tournament import play_tournament
+    from spewy.competitions.tournament.tournament import page_text, play_tournament
 
     contents = read_tournament(file)
     if contents.higc is not None:
@@ -109,7 +108,7 @@ def _print_ports(contents: TournamentFile) -> None:
 
 
 def _pairs(stage: Stage) -> str:
-    from spewy.competitions.tournament.page import cell
+    from spewy.competitions.tournament.tournament import cell
 
     rows = ((name, *(cell(stage, name, other) for other in stage.names)) for name in stage.names)
     return table_text((f"{stage.title}, {stage.unit}", *stage.names), rows)

@@ -23,6 +23,7 @@ EXTRAS = {
     "pyarrow": "export",
     "matplotlib": "plot",
     "pyspiel": "higc",
+    "httpx": "slumbot",
     "starlette": "web",
     "uvicorn": "web",
 }

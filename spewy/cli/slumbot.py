@@ -25,7 +25,7 @@ from spewy.cli.bots import (
     times_text,
     write_phh,
 )
-from spewy.cli.files import check_file
+from spewy.cli.files import check_file, require
 from spewy.cli.options import Seconds, json_option, log_option, verbose_option
 from spewy.cli.progress import PAUSE, Bar
 from spewy.cli.tables import count, facts, json_text, number, say
@@ -145,6 +145,7 @@ def play_slumbot(
     from spewy.match.entrant import apart, parse_entrant
     from spewy.system.interrupts import interruptible
 
+    require("httpx")
     if phh is not None:
         check_file(phh, (".phhs",))
     options = replace(options, threads=options.n_threads)

@@ -16,8 +16,7 @@ from spewy.cli.progress import counting
 from spewy.cli.tables import count, facts, json_text, number, say, size
 
 if TYPE_CHECKING:
-    from spewy.competitions.upac.contenders import Contenders
-    from spewy.competitions.upac.games import Game
+    from spewy.competitions.upac.games import Contenders, Game
 
 
 @click.command("upac")
@@ -41,7 +40,7 @@ def play_upac(package: Path, seed: int | None, log: Path | None) -> None:
     """  # noqa: D301
     from spewy.competitions.upac.package import open_tables
     from spewy.competitions.upac.runtime.player import Player
-    from spewy.competitions.upac.runtime.serve import serve
+    from spewy.competitions.upac.runtime.protocol import serve
 
     drawn = drawn_seed(seed)
     with closing(open_tables(package)) as tables, line_writer(log, add=True) as write:
@@ -151,8 +150,7 @@ def upac_match(
       largest MiB of memory (mib); and the number of lines that the bot wrote before it was asked, each of which
       counts as its next answer (unasked).
     """  # noqa: D301
-    from spewy.competitions.upac.contenders import Contenders
-    from spewy.competitions.upac.games import play_games
+    from spewy.competitions.upac.games import Contenders, play_games
     from spewy.competitions.upac.rules import Rules
 
     rules = Rules(chips, rounds, most, old_labels)

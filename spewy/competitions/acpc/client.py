@@ -32,7 +32,6 @@ class Match:
     """Statistics of a client in a match: its hands, the times of its answers, and the failures of its bot.
 
     Attributes:
-        hands: number of completed hands.
         seconds: seconds that the bot took for each answer.
         faults: number of times that the bot failed.
     """
@@ -45,18 +44,7 @@ class Match:
 def play(
     dealer: Connection, bot: Bot, seed: int = 0, patience: float = PATIENCE, note: Note | None = None
 ) -> Match:
-    """Play until the dealer closes the connection; the caller must close this side of the connection.
-
-    Args:
-        dealer: new connection to the dealer, on which nothing was sent or read.
-        bot: the bot that plays; the caller must close it.
-        seed: seed of the bot's random choices.
-        patience: largest number of seconds to wait for a match state.
-        note: called with each line that is sent or received, and with each failure.
-
-    Raises:
-        PeerError: the dealer vanished in the middle of a hand, or sent no match state for too long.
-    """
+    """Play until the dealer closes the connection; the caller must close this side of the connection."""
     return _Client(dealer, bot, seed, patience, note or (lambda text: None)).play()
 
 

@@ -46,9 +46,6 @@ class Limits:
     """Time limits of each player in seconds; None: no limit.
 
     Attributes:
-        response: time for one answer.
-        hand: time for all answers in one hand.
-        match: time for all answers in the match.
         start: time for both players to connect, and again for both players to send their protocol version.
     """
 
@@ -57,19 +54,17 @@ class Limits:
     match: float | None = None
     start: float | None = None
 
+    def starts(self) -> float | None:
+        """Return the deadline for a start that begins now; None: no limit."""
+        return None if self.start is None else time.monotonic() + self.start
+
 
 @dataclass(frozen=True)
 class Terms:
     """Specification of a match that the dealer deals.
 
     Attributes:
-        name: name of the match.
-        game: the game to play.
-        hands: number of hands.
-        seed: seed of the cards.
         names: names of the players by seat.
-        limits: time limits.
-        rules: the set of rules, ``2.0.0`` or ``2007``.
         fixed: whether each seat keeps its position in all hands.
     """
 
@@ -83,7 +78,6 @@ class Terms:
     fixed: bool = False
 
     def __post_init__(self) -> None:
-        """Check the names, the number of hands and the seed."""
         if not self.name or not self.name.isprintable():
             raise InputError(f"match: expected a name on one line, found {shown(self.name)}")
         for name in self.names:
@@ -97,7 +91,6 @@ class Terms:
         return seat if self.fixed else (seat + number) % 2
 
     def seat_name(self, seat: int) -> str:
-        """Return a seat's name for messages."""
         return f"seat {seat + 1} ({self.names[seat]})"
 
 
@@ -106,8 +99,6 @@ class Action:
     """An action in the transaction log of a match, with the times of the question and of the answer.
 
     Attributes:
-        action: the ACPC action.
-        number: number of the hand.
         sent: time when the player was asked, in seconds since the epoch.
         received: time when the answer arrived, in seconds since the epoch.
     """
@@ -119,16 +110,11 @@ class Action:
 
     @property
     def text(self) -> str:
-        """The action as a line of the transaction log."""
         return f"{self.action} {self.number} {self.sent:.6f} {self.received:.6f}"
 
 
 def parse_actions(text: str) -> list[Action]:
-    """Read the actions of a match from the text of its transaction log; lines that begin with # are skipped.
-
-    Raises:
-        InputError: a line does not consist of an action, the number of a hand, and two times.
-    """
+    """Read the actions of a match from the text of its transaction log; lines that begin with # are skipped."""
     actions = []
     for number, line in enumerate(text.splitlines(), start=1):
         if line.startswith("#"):
@@ -150,7 +136,6 @@ class Logs:
     """Functions that receive the dealer's output.
 
     Attributes:
-        note: receives messages.
         hand: receives each hand as a line of the match's log.
         action: receives each line of the transaction log.
     """
@@ -161,13 +146,7 @@ class Logs:
 
 
 def accept_both(listener: Listener, terms: Terms) -> tuple[Connection, Connection]:
-    """Wait until both players have connected.
-
-    Raises:
-        PeerError: a player does not connect in time.
-    """
-    start = terms.limits.start
-    deadline = None if start is None else time.monotonic() + start
+    deadline = terms.limits.starts()
     first = listener.accept(0, terms.seat_name(0), deadline)
     try:
         return first, listener.accept(1, terms.seat_name(1), deadline)
@@ -180,9 +159,7 @@ class Dealer:
     """Deals a match to two connected players.
 
     Args:
-        terms: specification of the match.
         connections: new connections to the players, by seat; nothing was read yet.
-        logs: functions that receive messages, hands and actions.
         before: actions of an interrupted run of this match; the dealer repeats them without asking the players.
     """
 
@@ -194,22 +171,18 @@ class Dealer:
         self._logs = logs
         self._before = list(reversed(before))
         self._clocks = [_Clock(terms.limits) for _ in connections]
-        self._gone = [False for _ in connections]
+        self._gone = [False, False]
         self._warnings = 0
 
     def play(self) -> FinalScore:
-        """Deal all hands and return the final score.
-
-        Raises:
-            PeerError: a player has disconnected or is out of time, and the rules end the match.
-            InputError: the actions of the interrupted run do not belong to this match.
-        """
         totals = [0, 0]
         self._logs.note(f"STARTED at {_now()}")
-        start = self.terms.limits.start
-        deadline = None if start is None else time.monotonic() + start
-        for seat in (0, 1):
-            self._greet(seat, deadline)
+        deadline = self.terms.limits.starts()
+        for connection in self._connections:
+            # An unsupported version only causes a warning, as in the reference dealer.
+            version = receive_version(connection, deadline)
+            if not is_spoken(version):
+                self._warn(f"ERROR: {connection.peer}: expected {VERSION}, found {version}")
         cards = deals(self.terms.game, self.terms.seed)
         for number, dealt in zip(range(self.terms.hands), cards, strict=False):
             result = self._hand(number, dealt)
@@ -222,12 +195,6 @@ class Dealer:
             raise InputError(f"transaction log: expected {self.terms.hands} hands, found more")
         self._logs.note(f"FINISHED at {_now()}")
         return FinalScore((totals[0], totals[1]), self.terms.names)
-
-    def _greet(self, seat: int, deadline: float | None) -> None:
-        """Receive a client's version; an unsupported version only causes a warning, as in the reference dealer."""
-        version = receive_version(self._connections[seat], deadline)
-        if not is_spoken(version):
-            self._warn(f"ERROR: {self._connections[seat].peer}: expected {VERSION}, found {version}")
 
     def _hand(self, number: int, dealt: Dealt) -> tuple[int, int]:
         """Deal hand ``number`` and play it to its end; return the chips that each position won."""
@@ -245,13 +212,10 @@ class Dealer:
         return table.result
 
     def _replayed(self, hand: Hand, number: int) -> str:
-        """Return the interrupted run's next action, in hand ``number``; the dealer repeats it and asks no player.
-
-        Raises:
-            InputError: the action does not belong to this hand, or is not legal.
-        """
+        """Return the interrupted run's next action, in hand ``number``; the dealer repeats it and asks no player."""
         action = self._before.pop()
-        if action.number != number or read_action(hand, action.action, self._free_folds)[0] != action.action:
+        legal, _ = read_action(hand, action.action, self.terms.rules == "2007")
+        if action.number != number or legal != action.action:
             raise InputError(
                 f"transaction log: expected an action of hand {number} after {hand.betting.line!r}, "
                 f"found {shown(action.text)}"
@@ -278,7 +242,7 @@ class Dealer:
             text = state_text(hand, self.terms.position(seat, number), number)
             self._logs.note(f"TO {seat + 1} at {_now()} {text}")
             try:
-                self._connections[seat].send(text, self._clocks[seat].start())
+                self._connections[seat].send(text, self._clocks[seat].deadline())
             except PeerError as error:
                 if hand.is_over:  # a client may leave before the last state
                     self._note_gone(seat, error)
@@ -287,16 +251,14 @@ class Dealer:
 
     def _answer(self, seat: int, hand: Hand, number: int) -> str:
         sent = state_text(hand, self.terms.position(seat, number), number)
-        clock = self._clocks[seat]
-        deadline = clock.start()
-        begun = time.monotonic()
+        clock, begun = self._clocks[seat], time.monotonic()
         try:
-            answer = self._reply(seat, sent, deadline)
+            answer = self._reply(seat, sent, clock.deadline())
             clock.add(time.monotonic() - begun)
         except PeerError as error:
             self._leave(seat, error)
             return "f"
-        action, wrong = read_action(hand, answer, self._free_folds)
+        action, wrong = read_action(hand, answer, self.terms.rules == "2007")
         if wrong is not None:
             self._warn(
                 f"WARNING: {self._connections[seat].peer}: bad action, {wrong}; the dealer plays {action}"
@@ -327,10 +289,6 @@ class Dealer:
         self._logs.note(f"ERROR: {error}")
         self._gone[seat] = True
 
-    @property
-    def _free_folds(self) -> bool:
-        return self.terms.rules == "2007"
-
     def _warn(self, text: str) -> None:
         self._warnings += 1
         if self._warnings <= MOST_WARNINGS:
@@ -339,26 +297,21 @@ class Dealer:
             self._logs.note("WARNING: further warnings are not shown")
 
 
+@dataclass
 class _Clock:
     """Counts the seconds that a player has used in the hand and in the match, and tells when an answer is due."""
 
-    def __init__(self, limits: Limits) -> None:
-        self.limits = limits
-        self.hand = 0.0
-        self.match = 0.0
+    limits: Limits
+    hand: float = 0.0
+    match: float = 0.0
 
-    def start(self) -> float | None:
+    def deadline(self) -> float | None:
         """Return the deadline of an answer that is requested now; None: no limit."""
-        limits = self.limits
-        remaining = [
-            limit - used
-            for limit, used in ((limits.response, 0.0), (limits.hand, self.hand), (limits.match, self.match))
-            if limit is not None
-        ]
+        used = (self.limits.response, 0.0), (self.limits.hand, self.hand), (self.limits.match, self.match)
+        remaining = [limit - seconds for limit, seconds in used if limit is not None]
         return time.monotonic() + min(remaining) if remaining else None
 
     def add(self, seconds: float) -> None:
-        """Add the seconds that an answer took."""
         self.hand += seconds
         self.match += seconds
 

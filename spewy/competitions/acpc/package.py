@@ -52,17 +52,8 @@ $SPEWY_KERNELS, by default in the user's cache. The bot writes nothing else, and
 def package_acpc(folder: Path, out: Path, options: Sequence[str]) -> int:
     """Make a folder with a bot for the ACPC: start script, code and strategy locker.
 
-    Args:
-        folder: folder of a solve, which may be running, or a copy of its strategy locker.
-        out: the folder to make, which must not exist yet; it appears when it is complete.
-        options: options of ``spewy play acpc``, as command-line words, which the start script passes to the bot.
-
     Returns:
         The size of the new folder in bytes.
-
-    Raises:
-        InputError: ``out`` exists already, its parent folder does not exist, or the parent folder cannot be written.
-        lockers.LockerError: ``folder`` has no lockers, or its lockers are damaged.
     """
     if os.path.lexists(out) or not out.absolute().parent.is_dir():
         raise InputError(f"folder {path_text(out)}: expected the name of a new folder in an existing folder")

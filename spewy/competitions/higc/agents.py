@@ -1,29 +1,33 @@
-"""Choose the agent for each game of the HIGC, and solve and store small games."""
+"""Choose the agent for each game of the HIGC; small games are solved before their first match, and stored."""
 
 from __future__ import annotations
 
 import hashlib
+import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import comb
 from pathlib import Path
 from random import Random
+from tempfile import mkdtemp
 from typing import Any
+
+import numpy as np
 
 from spewy.bot.bot import Bot
 from spewy.bot.options import Options, Resolve
 from spewy.competitions.higc.gin import GinAgent
-from spewy.competitions.higc.poker import PokerAgent
+from spewy.competitions.higc.poker import PokerAgent, PokerTable, poker_table
 from spewy.competitions.higc.search import SearchAgent
 from spewy.competitions.higc.session import Agent
+from spewy.competitions.higc.small_games import Tabular, TabularAgent, solve_tree, spiel_tree, tabular_path
 from spewy.competitions.higc.spiel import SpielGame
-from spewy.competitions.higc.spiel_cfr import solve_tree
-from spewy.competitions.higc.spiel_poker import PokerTable, poker_table
-from spewy.competitions.higc.spiel_tree import spiel_tree
-from spewy.competitions.higc.tabular import Tabular, TabularAgent, tabular_path
-from spewy.competitions.higc.text import Dialect, State
+from spewy.competitions.higc.text import Dialect
 from spewy.errors import InputError
+from spewy.game.gamefile import Game, format_game
 from spewy.learn.engine import Stop
+from spewy.match.entrant import same_rules
 
 NODES_PER_SECOND, MOST_NODES = 40_000, 4_000_000
 """Largest number of tree nodes for each second of preparation, and largest number in all."""
@@ -31,6 +35,11 @@ WALKING = 0.6
 """Share of the preparation time for enumerating the game's tree."""
 TARGET = 1e-4
 """Exploitability at which a solve stops, as a share of the largest gain in the game."""
+MOST_DEALS = 20_000
+"""Largest number of hands times boards of a game that is solved before its first match."""
+POKER_TARGET = "0.5 mbb"
+BETS = (0.5, 1.0, 2.0, np.inf)
+"""Bets that are solved in games that allow any bet, as shares of the pot; inf is all-in."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +47,8 @@ class Agents:
     """Makes the agents that play the HIGC's games, and solves small games for them.
 
     Attributes:
-        lockers: folders of poker solves.
-        solved: folder in which solved games are stored.
         resolve: when a poker bot re-solves: "never", "off-tree" or "always".
         seconds: seconds that an agent searches for an answer.
-        prepare_seconds: seconds to solve a game that is not stored yet.
         note: called with a text after each solve, and if a game can only be played by pot odds.
     """
 
@@ -54,19 +60,6 @@ class Agents:
     note: Callable[[str], None]
 
     def agent(self, name: str, seat: int, dialect: Dialect, seed: int) -> Agent:
-        """Make the agent that plays one seat of a game.
-
-        Args:
-            name: OpenSpiel's name of the game with its parameters.
-            seat: number of the player.
-            dialect: form of the referee's protocol.
-            seed: seed of the agent's random choices.
-
-        Raises:
-            InputError: no agent can play the game.
-            MissingError: the game needs OpenSpiel, which is not installed.
-            lockers.LockerError: a folder is damaged.
-        """
         table = poker_table(name, dialect)
         if table is not None:
             return PokerAgent(table, self._poker_bot(table), seat, seed, self.note)
@@ -79,14 +72,7 @@ class Agents:
         return SearchAgent(game, seat, self.seconds, seed)
 
     def prepare(self, name: str, dialect: Dialect, stop: Stop) -> None:
-        """Solve a game from scratch and store its strategy; a solve that is stopped stores its last strategy.
-
-        Raises:
-            InputError: the game is too large, or the strategy cannot be written.
-            MissingError: the game needs OpenSpiel, which is not installed.
-        """
-        from spewy.competitions.higc.solved_games import is_small, solve_anew
-
+        """Solve a game from scratch and store its strategy; a solve that is stopped stores its last strategy."""
         table = poker_table(name, dialect)
         if table is not None and is_small(table.game):
             solve_anew(self.solved, table, self.prepare_seconds, self.note, stop)
@@ -102,11 +88,6 @@ class Agents:
         """Return the values that identify the agents of a game in the head of a log, as JSON values by name.
 
         A game whose solve is stored before its first match is solved now if none is stored.
-
-        Raises:
-            InputError: no agent can play the game.
-            MissingError: the game needs OpenSpiel, which is not installed.
-            lockers.LockerError: a folder is damaged.
         """
         table, seconds = poker_table(name, dialect), {"search_seconds": self.seconds}
         if table is None:
@@ -123,8 +104,7 @@ class Agents:
         return {**seconds, **solve_identity(folder), **Options.of(resolve=self.resolve).to_json()}
 
     def _poker_bot(self, table: PokerTable) -> Bot:
-        # These imports load the solvers, which other games do not need.
-        from spewy.bot.agent import open_bot
+        from spewy.bot.agent import open_bot  # loads the solvers
         from spewy.match.opponents import opponent
 
         folder = self._poker_folder(table)
@@ -135,8 +115,6 @@ class Agents:
 
     def _poker_folder(self, table: PokerTable) -> Path | None:
         """Return the folder with the solve that plays a poker game; None if there is none, and the game is large."""
-        from spewy.competitions.higc.solved_games import folder_with, is_small, solve_if_new
-
         folder = folder_with(self.lockers, table.game)
         if folder is None and is_small(table.game):
             return solve_if_new(self.solved, table, self.prepare_seconds, self.note)
@@ -177,25 +155,112 @@ class Agents:
         return tabular
 
 
-class RandomAgent:
-    """Plays random legal actions.
-
-    Args:
-        seed: seed of the random actions.
-    """
+class RandomAgent(Agent):
+    """Plays random legal actions."""
 
     def __init__(self, seed: int) -> None:
         self._rng = Random(seed)
 
-    def new_match(self) -> None:
-        """Begin a match."""
-
-    def see(self, state: State) -> None:
-        """Ignore a state."""
-
     def act(self, legal: tuple[int, ...]) -> int:
-        """Choose a legal action at random."""
         return self._rng.choice(legal)
 
-    def close(self) -> None:
-        """Do nothing; the agent holds no files."""
+
+def folder_with(lockers: Sequence[Path], game: Game) -> Path | None:
+    """Return the first of some folders that has a solve of a game; None if no folder has one."""
+    from spewy.bot.agent import bot_of  # loads the solvers
+
+    for folder in lockers:
+        with bot_of(folder, Options(resolve="never")) as bot:
+            if same_rules(bot.game, game):
+                return folder
+    return None
+
+
+def is_small(game: Game) -> bool:
+    deals, n_cards = comb(len(game.deck), game.num_hole_cards), len(game.deck)
+    for n_dealt in game.num_board_cards:
+        deals *= comb(n_cards, n_dealt)
+        n_cards -= n_dealt
+    return deals <= MOST_DEALS
+
+
+def solve_if_new(solved: Path, table: PokerTable, seconds: float, note: Callable[[str], None]) -> Path:
+    """Return the folder with the solve of a small game; solve the game first if no solve is stored."""
+    folder = solved / folder_name(table)
+    if not folder.is_dir():
+        _solve(folder, table, seconds, note)
+    return folder / "lockers"
+
+
+def solve_anew(
+    solved: Path, table: PokerTable, seconds: float, note: Callable[[str], None], stop: Stop | None = None
+) -> None:
+    """Solve a small game from scratch and replace its stored solve."""
+    _solve(solved / folder_name(table), table, seconds, note, stop, again=True)
+
+
+def folder_name(table: PokerTable) -> str:
+    text = f"{format_game(table.game)} {sorted(table.menu.items())} {table.actions}"
+    return f"{table.game.name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+
+
+def job_text(table: PokerTable, game_file: str) -> str:
+    shares = sorted(BETS if table.actions == "full" else table.menu.values())
+    sizes = ", ".join("a" if share == np.inf else f"{share:.0%}" for share in shares)
+    bets = [] if table.game.limit else ["[bets.preflop]", f'bet = "{sizes}"', f'raise = "{sizes}"']
+    head = [f'name = "{table.game.name}"', "[game]", f'file = "{game_file}"']
+    solve = ["[solve]", f'target = "{POKER_TARGET}"', "max_sweeps = 100000", "check_every = 50"]
+    return "\n".join([*head, *bets, *solve, ""])
+
+
+def _solve(
+    folder: Path,
+    table: PokerTable,
+    seconds: float,
+    note: Callable[[str], None],
+    stop: Stop | None = None,
+    again: bool = False,
+) -> None:
+    """Solve a game in a temporary folder, then rename the folder.
+
+    If ``again``, the new solve replaces an existing folder. If another process has made the folder meanwhile, that
+    folder is kept.
+    """
+    from spewy.job.job import Job
+    from spewy.run.session import Session
+
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        work = Path(mkdtemp(prefix=f".{folder.name}-", dir=folder.parent)).absolute()
+    except OSError as error:
+        raise InputError(f"folder {folder.parent} cannot be written: {error.strerror}") from error
+    before = work.with_name(f"{work.name}-before")
+    try:
+        file = work / f"{table.game.name}.game"
+        file.write_text(format_game(table.game), encoding="utf-8")
+        (work / "job.toml").write_text(job_text(table, file.name), encoding="utf-8")
+        with Session(Job.load(work / "job.toml"), work / "lockers") as session:
+            result = session.solve(stop=_Deadline(time.monotonic() + seconds, stop))
+        reached = "" if result.exploitability is None else f" to {result.exploitability:.3g} chips"
+        note(f"{folder.name}: solved{reached} in {result.sweeps:,} sweeps")
+        if again and folder.is_dir():
+            folder.rename(before)
+        try:
+            work.rename(folder)
+        except OSError as error:
+            if not folder.is_dir():  # no other process has made the folder
+                raise InputError(f"folder {folder} cannot be made: {error.strerror}") from error
+    finally:
+        shutil.rmtree(before, ignore_errors=True)
+        shutil.rmtree(work, ignore_errors=True)
+
+
+@dataclass(frozen=True)
+class _Deadline:
+    """Stops a solve at a time of `time.monotonic`, or earlier if another stop is set."""
+
+    at: float
+    stop: Stop | None = None
+
+    def is_set(self) -> bool:
+        return time.monotonic() >= self.at or (self.stop is not None and self.stop.is_set())

@@ -6,6 +6,7 @@ from random import Random
 
 import numpy as np
 
+from spewy.competitions.higc.session import Agent
 from spewy.competitions.higc.spiel import SpielGame
 from spewy.competitions.higc.text import State, tensor_values
 
@@ -18,14 +19,8 @@ DRAW_UPCARD, DRAW_STOCK, PASS, KNOCK, MELDS = 52, 53, 54, 55, 56
 """Numbers of actions; a number below 52 is a card, and a number from `MELDS` on is a meld."""
 
 
-class GinAgent:
-    """Plays one seat of gin rummy; implements `spewy.competitions.higc.session.Agent`.
-
-    Args:
-        game: gin rummy with the standard deck and hand size.
-        seat: number of the player.
-        seed: seed of the choice between equally good actions.
-    """
+class GinAgent(Agent):
+    """Plays one seat of gin rummy."""
 
     def __init__(self, game: SpielGame, seat: int, seed: int) -> None:
         import pyspiel
@@ -37,29 +32,21 @@ class GinAgent:
 
     @staticmethod
     def plays(game: SpielGame) -> bool:
-        """Whether this agent can play a game."""
         parameters = game.game.get_parameters()
         known = game.game.get_type().short_name == "gin_rummy" and game.dialect == "rules"
         return known and all(parameters[key] == value for key, value in STANDARD.items())
 
     def new_match(self) -> None:
-        """Begin a match."""
         self._hand: list[int] = []
         self._upcard: list[int] = []
 
     def see(self, state: State) -> None:
-        """Read the hand and the upcard from the state that the referee shows.
-
-        Raises:
-            InputError: the tensor belongs to another game.
-        """
         values = tensor_values(state.tensors[0], SIZE, "rules")
         hands = values[HANDS : HANDS + 2 * CARDS].reshape(2, CARDS)
         self._hand = np.flatnonzero(hands[self._seat]).tolist()
         self._upcard = np.flatnonzero(values[UPCARD : UPCARD + CARDS]).tolist()
 
     def act(self, legal: tuple[int, ...]) -> int:
-        """Choose a legal action."""
         if DRAW_UPCARD in legal:
             return self._drawn(legal)
         if KNOCK in legal:
@@ -69,11 +56,7 @@ class GinAgent:
             return self._discarded(cards)
         return self._laid(legal, cards)
 
-    def close(self) -> None:
-        """Do nothing; the agent holds no files."""
-
     def _drawn(self, legal: tuple[int, ...]) -> int:
-        """Choose to draw the upcard if it reduces deadwood; otherwise pass, or draw from the stock."""
         if self._upcard and self._least([*self._hand, *self._upcard]) < self._deadwood(self._hand):
             return DRAW_UPCARD
         return next(action for action in (PASS, DRAW_STOCK, DRAW_UPCARD) if action in legal)
@@ -85,7 +68,6 @@ class GinAgent:
         )
 
     def _laid(self, legal: tuple[int, ...], cards: list[int]) -> int:
-        """Choose to lay the next of the best melds; if none remains, lay off a card that is in no meld, or pass."""
         group = self._utils.best_meld_group(self._hand)
         held = {card for meld in group for card in meld}
         for meld in group:

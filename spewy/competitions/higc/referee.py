@@ -15,8 +15,8 @@ faults together, and plays at random for a player from the fourth fault on.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from random import Random
 from typing import Literal
 
@@ -35,15 +35,8 @@ from spewy.errors import InputError, PeerError, one_line, shown
 from spewy.match.connection import Channel, wait_for_any
 
 Kind = Literal["illegal", "stray", "late", "gone", "stayed", "silent"]
-"""Kinds of faults.
-
-- ``illegal``: an illegal action.
-- ``stray``: a line that the referee did not ask for.
-- ``late``: no answer within the time limit.
-- ``gone``: the player disconnected during the match.
-- ``stayed``: the player's process did not end after the match.
-- ``silent``: a word of the older dialect is missing.
-"""
+"""Kinds of faults: an illegal action, a line that the referee did not ask for, no answer within the time limit, the
+player disconnected, its process did not end after the match, a word of the older dialect is missing."""
 
 MOST_STATES = 1_000_000
 """Largest number of states in a match; a longer match is an error."""
@@ -53,11 +46,9 @@ SEND_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Limits:
-    """Time limits of a match, and the numbers of faults that shut a player down.
+    """Time limits of a match in seconds, and the numbers of faults that shut a player down.
 
     Attributes:
-        dialect: form of the protocol that the players speak.
-        act: seconds for an answer.
         chance: seconds for which the referee waits at each chance node before it draws the outcome.
         prepare: additional seconds for the first answer or, in the older dialect, seconds until a player must be ready.
         leave: seconds within which a player's process must end after the match.
@@ -83,10 +74,7 @@ class Fault:
     """Something that a player did wrong in a match, such as an illegal action or a late answer.
 
     Attributes:
-        seat: the player's number.
-        kind: kind of the fault, such as "late" (`Kind` lists all kinds).
         state: number of the state in the match, from 1; 0 before the first state.
-        text: description for the log.
     """
 
     seat: int
@@ -101,8 +89,6 @@ class Played:
 
     Attributes:
         history: OpenSpiel's numbers of all actions, including those of chance.
-        returns: what each player won.
-        faults: faults of both players.
         out: whether each player was shut down, so that the referee chose its actions.
         slowest: seconds of each player's slowest answer.
     """
@@ -138,18 +124,7 @@ def greet(channels: Sequence[Channel], game: SpielGame, limits: Limits) -> list[
 def play(
     game: SpielGame, channels: Sequence[Channel], limits: Limits, seed: int, before: Iterable[Fault] = ()
 ) -> Played:
-    """Play one match with players that `greet` has greeted.
-
-    Args:
-        game: the game to play.
-        channels: connections to players 0 and 1; both stay open.
-        limits: time limits and tolerated faults.
-        seed: seed of chance, and of actions that the referee chooses for players.
-        before: faults that `greet` returned.
-
-    Raises:
-        InputError: the match has too many states.
-    """
+    """Play one match with players that `greet` has greeted."""
     return _Match(game, channels, limits, seed, before).play()
 
 
@@ -165,7 +140,6 @@ class _Player:
         self.state = 0
 
     def send(self, line: str) -> None:
-        """Send a line, unless the player was shut down."""
         if not self.is_out:
             try:
                 self.channel.send(line, time.monotonic() + SEND_SECONDS)
@@ -186,7 +160,6 @@ class _Player:
         return None if line is None else line.decode("ascii", errors="backslashreplace")
 
     def strays(self) -> None:
-        """Record unrequested lines as faults."""
         while (line := self.line()) is not None:
             self.fault("stray", f"expected no line, found {shown(line)}")
 
@@ -198,19 +171,12 @@ class _Player:
             self.is_out = kind == "gone" or len(kinds) > self.limits.faults
         elif kind in ("late", "gone"):
             self.is_out = True
-        elif kind == "illegal":
-            self.is_out = kinds.count(kind) >= self.limits.illegal
-        elif kind == "stray":
-            self.is_out = kinds.count(kind) >= self.limits.stray
+        elif kind in ("illegal", "stray"):
+            most = self.limits.illegal if kind == "illegal" else self.limits.stray
+            self.is_out = kinds.count(kind) >= most
 
     def action(self, line: str, menu: Sequence[int], seconds: float) -> int | None:
-        """Return the action that a player's line names; if it names no legal action, record a fault and return None.
-
-        Args:
-            line: the player's line.
-            menu: the legal actions.
-            seconds: seconds that the answer took.
-        """
+        """Return the action that a player's line names; if it names no legal action, record a fault and return None."""
         self.slowest = max(self.slowest, seconds)
         action = parse_answer(line)
         if action in menu:
@@ -219,19 +185,14 @@ class _Player:
         return None
 
 
-@dataclass
 class _Match:
-    game: SpielGame
-    channels: Sequence[Channel]
-    limits: Limits
-    seed: int
-    before: Iterable[Fault] = ()
-    number: int = field(default=0, init=False)
-
-    def __post_init__(self) -> None:
-        self._rng = Random(self.seed)
-        self._players = [_Player(seat, each, self.limits) for seat, each in enumerate(self.channels)]
-        for fault in self.before:
+    def __init__(
+        self, game: SpielGame, channels: Sequence[Channel], limits: Limits, seed: int, before: Iterable[Fault]
+    ) -> None:
+        self.game, self.limits, self.number = game, limits, 0
+        self._rng = Random(seed)
+        self._players = [_Player(seat, each, limits) for seat, each in enumerate(channels)]
+        for fault in before:
             self._players[fault.seat].fault(fault.kind, fault.text)
 
     def play(self) -> Played:
@@ -254,7 +215,6 @@ class _Match:
         )
 
     def _step(self, state: SpielState) -> None:
-        """Show a state to both players, wait for their answers, and apply the answers."""
         self.number += 1
         if self.number > MOST_STATES:
             raise InputError(f"game {self.game.name!r}: the match did not end within {MOST_STATES:,} states")
@@ -277,29 +237,17 @@ class _Match:
         with_actions(state, actions)
 
     def _answers(self, menus: Sequence[Sequence[int]], begun: float) -> list[int | None]:
-        """Wait for the action of each player; None for a player who is not to act or has given no legal answer.
-
-        Args:
-            menus: the legal actions of each player; empty for a player who is not to act.
-            begun: time on the clock of `time.monotonic` from which the time limits count.
-        """
+        """Wait for the action of each player; None for a player who is not to act or has given no legal answer."""
         actions: list[int | None] = [None, None]
-        waiting = [player for player in self._players if menus[player.seat] and not player.is_out]
-        ends = {player.seat: begun + self._seconds(player) for player in waiting}
-        while waiting:
-            for player in list(waiting):
-                line = player.line()
-                is_late = time.monotonic() >= ends[player.seat]
-                if line is not None:
-                    player.answered = True
-                    actions[player.seat] = player.action(line, menus[player.seat], time.monotonic() - begun)
-                elif is_late and not player.is_out:
-                    limit = f"{self._seconds(player):g} s"
-                    player.fault("late", f"expected an answer within {limit}, found none")
-                if line is not None or player.is_out or is_late:
-                    waiting.remove(player)
-            if waiting:
-                wait_for_any([each.channel for each in waiting], min(ends[each.seat] for each in waiting))
+        waiting = [player for player in self._players if menus[player.seat]]
+        limits = {player.seat: self._seconds(player) for player in waiting}
+        for player, line in _lines(waiting, {seat: begun + limit for seat, limit in limits.items()}):
+            seat = player.seat
+            if line is None:
+                player.fault("late", f"expected an answer within {limits[seat]:g} s, found none")
+                continue
+            player.answered = True
+            actions[seat] = player.action(line, menus[seat], time.monotonic() - begun)
         return actions
 
     def _seconds(self, player: _Player) -> float:
@@ -307,7 +255,6 @@ class _Match:
         return self.limits.act + (self.limits.prepare if is_first else 0.0)
 
     def _end(self) -> None:
-        """Wait until the players' processes end; in the older dialect, wait for their confirmation."""
         if self.limits.dialect == "older":
             _expect_word(self._players, OVER["older"], self.limits.prepare)
             return
@@ -320,15 +267,25 @@ class _Match:
 def _expect_word(players: Sequence[_Player], word: str, seconds: float) -> None:
     """Wait up to ``seconds`` for ``word`` from each player (older dialect); another line, or no line, is a fault."""
     deadline = time.monotonic() + seconds
+    for player, line in _lines(players, {player.seat: deadline for player in players}):
+        if line is None:
+            player.fault("silent", f"expected {word!r} within {seconds:g} s, found no line")
+        elif line.strip() != word:
+            player.fault("stray", f"expected {word!r}, found {shown(line)}")
+
+
+def _lines(players: Sequence[_Player], ends: Mapping[int, float]) -> Iterator[tuple[_Player, str | None]]:
+    """Yield each player with its next line, or with None when its time, ``ends`` by seat, is over.
+
+    A player who was shut down, or is gone, is left out.
+    """
     waiting = [player for player in players if not player.is_out]
     while waiting:
         for player in list(waiting):
-            line = player.line()
-            is_late = time.monotonic() >= deadline
-            if line is not None and line.strip() != word:
-                player.fault("stray", f"expected {word!r}, found {shown(line)}")
-            if line is None and is_late and not player.is_out:
-                player.fault("silent", f"expected {word!r} within {seconds:g} s, found no line")
+            line, is_late = player.line(), time.monotonic() >= ends[player.seat]
             if line is not None or player.is_out or is_late:
                 waiting.remove(player)
-        wait_for_any([player.channel for player in waiting], deadline)
+                if not player.is_out:
+                    yield player, line
+        if waiting:
+            wait_for_any([each.channel for each in waiting], min(ends[each.seat] for each in waiting))

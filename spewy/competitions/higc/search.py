@@ -10,10 +10,12 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
+from collections.abc import Iterator
+from itertools import product
 from random import Random
 
-from spewy.competitions.higc.particles import Particles, play_out
-from spewy.competitions.higc.spiel import SpielGame, SpielState, legal, with_actions
+from spewy.competitions.higc.session import Agent
+from spewy.competitions.higc.spiel import SpielGame, SpielState, drawn_action, legal, with_actions
 from spewy.competitions.higc.text import State
 from spewy.errors import InputError
 
@@ -25,17 +27,16 @@ BIT_VALUE, BIT_STATES = 0.02, 60
 """Value of one bit of information as a share of the largest gain, and number of states for estimating bits."""
 UPDATE_SHARE, LEAST_UPDATE = 0.25, 0.2
 """Time limit for updating the possible states: a share of the answer's time, but at least this many seconds."""
+MOST = 150
+"""Largest number of states in the sample."""
+SPARE = 2
+"""Number of agreeing states to look for, in multiples of `MOST`; the sample is drawn from these states."""
+MOST_OTHERS = 1000
+"""Largest number of disagreeing states to keep; the nearest of them are used if no state agrees."""
 
 
-class SearchAgent:
-    """Plays one seat of any game by search; implements `spewy.competitions.higc.session.Agent`.
-
-    Args:
-        game: the game to play.
-        seat: number of the player.
-        seconds: approximate seconds for an answer.
-        seed: seed of all random choices.
-    """
+class SearchAgent(Agent):
+    """Plays one seat of any game by search, for about ``seconds`` at each answer."""
 
     def __init__(self, game: SpielGame, seat: int, seconds: float, seed: int) -> None:
         self._game, self._seat, self._seconds = game, seat, seconds
@@ -44,30 +45,20 @@ class SearchAgent:
         self.new_match()
 
     def new_match(self) -> None:
-        """Begin a match."""
         self._particles = Particles(
             self._game, self._seat, self._rng, max(UPDATE_SHARE * self._seconds, LEAST_UPDATE)
         )
 
     def see(self, state: State) -> None:
-        """Update the possible states by the state that the referee shows."""
         self._particles.see(state)
 
     def act(self, legal: tuple[int, ...]) -> int:
-        """Choose a legal action.
-
-        Raises:
-            InputError: no known state agrees with what the referee has shown.
-        """
         states = self._particles.states
         if not states:
             raise InputError("no known state of the game agrees with what the referee has shown")
         action = legal[0] if len(legal) == 1 else self._best(states, legal)
-        self._particles.did(action)
+        self._particles.did = action
         return action
-
-    def close(self) -> None:
-        """Do nothing; the agent holds no files."""
 
     def _best(self, states: list[SpielState], actions: tuple[int, ...]) -> int:
         deadline = time.monotonic() + self._seconds
@@ -136,3 +127,96 @@ class _Arm:
     def add(self, value: float) -> None:
         self._n += 1
         self._sum += value
+
+
+class Particles:
+    """A particle filter: a sample of the states in which a match may be, given what one player has seen.
+
+    After each step of the match, the filter follows the possible actions of chance and of the other player from each
+    state of the sample. It keeps the states that look to the player like the state that the referee shows. It assumes
+    that the other player acts at random. If no state agrees, it keeps the states that differ least.
+
+    Args:
+        seconds: time limit for one update of the sample.
+
+    Attributes:
+        did: the player's own action at the last state; None: it was not to act.
+    """
+
+    def __init__(self, game: SpielGame, seat: int, rng: Random, seconds: float) -> None:
+        self._game, self._seat, self._rng, self._seconds = game, seat, rng, seconds
+        self.did: int | None = None
+        self._begun = False
+        self.states: list[SpielState] = [game.start()]
+
+    def see(self, state: State) -> None:
+        if self._begun:
+            self.states = self._following(state)
+        else:
+            self.states = [each for each in self.states if self._shows(each, state)]
+        self._begun, self.did = True, None
+
+    def _following(self, state: State) -> list[SpielState]:
+        deadline = time.monotonic() + self._seconds
+        fitting, others = list[SpielState](), list[SpielState]()
+        share = 1 + SPARE * MOST // max(len(self.states), 1)
+        for before in self._rng.sample(self.states, len(self.states)):
+            kept = 0
+            for child in self._children(before):
+                if child.is_terminal():
+                    continue
+                if self._shows(child, state):
+                    fitting.append(child)
+                    kept += 1
+                elif len(others) < MOST_OTHERS:
+                    others.append(child)
+                if kept == share or time.monotonic() > deadline:
+                    break
+            if time.monotonic() > deadline and (fitting or others):
+                break
+        fitting = fitting or self._nearest(others, state)
+        return self._rng.sample(fitting, min(MOST, len(fitting)))
+
+    def _nearest(self, states: list[SpielState], seen: State) -> list[SpielState]:
+        """Return the states that look to the player most like the state that the referee shows."""
+        gaps = [_gap(self._game.seen(state, self._seat), seen) for state in states]
+        return [state for state, gap in zip(states, gaps, strict=True) if gap == min(gaps)]
+
+    def _children(self, state: SpielState) -> Iterator[SpielState]:
+        """Yield the states that may follow a state, in random order."""
+        if state.is_chance_node():
+            outcomes = state.chance_outcomes()
+            self._rng.shuffle(outcomes)
+            for action, _ in outcomes:
+                yield state.child(action)
+            return
+        menus: list[list[int | None]] = [list(legal(state, player)) or [None] for player in (0, 1)]
+        if self.did is not None:
+            menus[self._seat] = [self.did] if self.did in menus[self._seat] else []
+        self._rng.shuffle(menus[1 - self._seat])
+        for actions in product(*menus):
+            child = state.clone()
+            with_actions(child, actions)
+            yield child
+
+    def _shows(self, state: SpielState, seen: State) -> bool:
+        return self._game.seen(state, self._seat) == seen
+
+
+def play_out(state: SpielState, player: int, rng: Random, most: int) -> float:
+    """Play a random game from a state, and return a player's result; 0 if the game takes too long."""
+    for _ in range(most):
+        if state.is_terminal():
+            return float(state.returns()[player])
+        if state.is_chance_node():
+            state.apply_action(drawn_action(state.chance_outcomes(), rng.random()))
+        else:
+            menus = [legal(state, each) for each in (0, 1)]
+            with_actions(state, [rng.choice(menu) if menu else None for menu in menus])
+    return float(state.returns()[player]) if state.is_terminal() else 0.0
+
+
+def _gap(first: State, second: State) -> int:
+    """Return the number of tensor bytes that differ, plus 1,000 if the legal actions differ."""
+    pairs = zip(b"".join(first.tensors), b"".join(second.tensors), strict=False)
+    return sum(one != two for one, two in pairs) + 1000 * (first.legal != second.legal)

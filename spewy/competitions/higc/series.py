@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -44,18 +44,6 @@ KINDS: tuple[Kind, ...] = ("cmd",)
 def parse_bot(
     word: str, solved: Path, lockers: Sequence[Path] = (), seconds: float = 1.0, base: Path = Path()
 ) -> Entrant:
-    """Read the word for a bot of the HIGC.
-
-    Args:
-        word: ``random``, ``spewy`` or ``cmd:COMMAND``; ``NAME=`` before the word gives the bot a name.
-        solved: folder in which the bot ``spewy`` stores games that it has solved.
-        lockers: folders of solves that the bot ``spewy`` plays poker from.
-        seconds: seconds that the bot ``spewy`` searches for an answer.
-        base: folder to which relative paths refer.
-
-    Raises:
-        InputError: the word does not denote a bot.
-    """
     entrant = parse_entrant(word, rules=RULES, kinds=KINDS, base=base)
     if entrant.kind == "cmd":
         command_words(entrant.value)
@@ -69,8 +57,6 @@ class Spewy(Entrant):
     """The bot of ``spewy play higc``.
 
     Attributes:
-        lockers: folders of solves that the bot plays poker from.
-        solved: folder in which the bot stores games that it has solved.
         seconds: seconds that the bot searches for an answer.
     """
 
@@ -79,7 +65,6 @@ class Spewy(Entrant):
     seconds: float = 1.0
 
     def agents(self, limits: Limits) -> Agents:
-        """Return what makes the bot's agents."""
         return Agents(self.lockers, self.solved, "off-tree", self.seconds, limits.prepare, lambda text: None)
 
 
@@ -88,12 +73,7 @@ class Series:
     """Specification of a series of matches of one game between two bots.
 
     Attributes:
-        game: OpenSpiel's name of the game.
-        bots: both bots.
-        names: the bots' names in logs.
         matches: number of matches, half of them with swapped seats.
-        seed: seed of all random choices.
-        limits: time limits and tolerated faults.
     """
 
     game: str
@@ -108,7 +88,6 @@ class Series:
             raise InputError(f"matches: expected 1 to {MOST_MATCHES:,}, found {shown(self.matches)}")
 
     def of_run(self, swapped: bool) -> int:
-        """Return the number of matches in the run with swapped seats, or in the run without swapped seats."""
         return self.matches // 2 if swapped else (self.matches + 1) // 2
 
     @cached_property
@@ -128,7 +107,6 @@ class Record:
     """The result of one match by bot: the first bot of the series comes first, whatever its seat.
 
     Attributes:
-        number: number of the match in its run.
         swapped: whether the first bot was player 1.
         returns: what each bot won, in the game's units.
         faults: kind and text of each fault, by bot.
@@ -144,12 +122,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a series so far.
-
-    Attributes:
-        records: matches that were played.
-        complete: whether all matches of the series were played.
-    """
+    """The result of a series so far."""
 
     records: tuple[Record, ...]
     complete: bool
@@ -161,11 +134,9 @@ class Outcome:
         return Mean.plain(pair_means(values, singles=True))
 
     def faults(self, bot: int) -> list[str]:
-        """Return the texts of all faults of a bot."""
         return [text for record in self.records for _, text in record.faults[bot]]
 
     def counts(self, bot: int) -> dict[str, int]:
-        """Return the number of a bot's faults of each kind."""
         return dict(Counter(kind for record in self.records for kind, _ in record.faults[bot]))
 
     def is_disqualified(self, bot: int) -> bool:
@@ -181,14 +152,7 @@ def play_series(series: Series, folder: Path, watcher: Watcher, workers: int | N
     """Play or continue a series; Ctrl-C ends it after the matches that are being played.
 
     Args:
-        series: the matches to play.
-        folder: folder of the logs.
-        watcher: called with the number of matches that were played, and with the number of all matches.
         workers: number of processes, at most two; None: one for each core.
-
-    Raises:
-        InputError: the folder holds another series, a bot cannot be run, or OpenSpiel does not have the game.
-        MissingError: OpenSpiel is not installed.
     """
     SpielGame(series.game, series.limits.dialect)
     folder.mkdir(parents=True, exist_ok=True)
@@ -205,16 +169,11 @@ def series_tasks(series: Series, folder: Path) -> list[tuple[Series, bool, Path]
 
 
 def is_played(series: Series, swapped: bool, folder: Path) -> bool:
-    """Whether the log of a run is complete."""
     return len(_log(series, swapped, folder).read()) == series.of_run(swapped)
 
 
 def outcome(series: Series, folder: Path) -> Outcome:
-    """Read the result of a series from its logs.
-
-    Raises:
-        InputError: the logs are damaged, or they belong to another series.
-    """
+    """Read the result of a series from its logs."""
     records = tuple(record for task in series_tasks(series, folder) for record in _log(*task).read())
     return Outcome(records, len(records) == series.matches)
 
@@ -227,9 +186,7 @@ def play_run(series: Series, swapped: bool, folder: Path) -> Generator[int]:
     with ExitStack() as stack:
         channels, faults = list[Channel](), list[Fault]()
         for number in range(begun, series.of_run(swapped)):
-            seeds = [
-                int(word) for word in np.random.SeedSequence((series.seed, number, swapped)).generate_state(2)
-            ]
+            seeds = np.random.SeedSequence((series.seed, number, swapped)).generate_state(2).tolist()
             if not channels or series.limits.dialect == "rules":
                 channels = _open(series, swapped, folder, seeds, stack)
                 faults = greet(channels, game, series.limits)
@@ -242,18 +199,7 @@ def play_run(series: Series, swapped: bool, folder: Path) -> Generator[int]:
 
 
 def open_channel(bot: Entrant, name: str, limits: Limits, seed: int, log: Path) -> Channel:
-    """Connect a bot for one match or, in the older dialect, for all matches.
-
-    Args:
-        bot: specification of the bot.
-        name: the bot's name in messages.
-        limits: time limits and tolerated faults.
-        seed: seed of the bot's random choices.
-        log: file to append a program's stderr to, or the errors of a bot in this process.
-
-    Raises:
-        InputError: a command cannot be run.
-    """
+    """Connect a bot for one match or, in the older dialect, for all matches."""
     if bot.kind == "cmd":
         return Program(command_words(bot.value), name, log=log)
 
@@ -261,29 +207,18 @@ def open_channel(bot: Entrant, name: str, limits: Limits, seed: int, log: Path) 
         with log.open("a", encoding="utf-8") as file:
             file.write(f"{text}\n")
 
-    session = Session(_preparing(bot, limits, seed), limits.dialect, note, seed)
+    def agent(game: str, seat: int) -> Agent:
+        if not isinstance(bot, Spewy):
+            return RandomAgent(seed)
+        return bot.agents(limits).agent(game, seat, limits.dialect, seed)
+
+    session = Session(agent, limits.dialect, note, seed)
     return LocalChannel(name, session.hear, session.close)
-
-
-def _preparing(bot: Entrant, limits: Limits, seed: int) -> Callable[[str, int], Agent]:
-    if not isinstance(bot, Spewy):
-        return lambda game, seat: RandomAgent(seed)
-    agents = bot.agents(limits)
-    return lambda game, seat: agents.agent(game, seat, limits.dialect, seed)
 
 
 def _open(
     series: Series, swapped: bool, folder: Path, seeds: Sequence[int], stack: ExitStack
 ) -> list[Channel]:
-    """Close the channels of the previous match, and connect the bots of players 0 and 1.
-
-    Args:
-        series: the series of matches.
-        swapped: whether the first bot is player 1.
-        folder: folder of the logs.
-        seeds: seed of the random choices of the bot in each seat.
-        stack: exit stack that receives the new channels, and closes them in the end.
-    """
     stack.close()
     channels = []
     for seat in (0, 1):
@@ -295,7 +230,6 @@ def _open(
 
 
 def _dismiss(channels: Sequence[Channel], limits: Limits) -> None:
-    """Tell players of the older dialect that the tournament is over."""
     for channel in channels:
         try:
             channel.send(TOURNAMENT_OVER, time.monotonic() + SEND_SECONDS)
@@ -320,16 +254,11 @@ class _Log:
         return len(records)
 
     def add(self, number: int, played: Played) -> None:
-        """Append a match to the log, with its players in the order of their seats."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps({"match": number, **asdict(played), "late": played.late}) + "\n")
 
     def read(self) -> list[Record]:
-        """Return the matches in the log, but at most as many matches as the run has.
-
-        Raises:
-            InputError: the log is damaged, or it belongs to another series.
-        """
+        """Return the matches in the log, but at most as many matches as the run has."""
         try:
             most = self.series.of_run(self.swapped)
             return [self._record(number, entry) for number, entry in enumerate(self._lines()[:most])]
@@ -378,13 +307,16 @@ class _Log:
         if entry["match"] != number:
             raise InputError(f"{self._subject}: expected match {number}, found {shown(entry['match'])}")
         seats = (1, 0) if self.swapped else (0, 1)
-        first, second = (
+        faults = [
             tuple((str(each["kind"]), str(each["text"])) for each in entry["faults"] if each["seat"] == seat)
             for seat in seats
+        ]
+        returns = [float(entry["returns"][seat]) for seat in seats]
+        late = [bool(entry["late"][seat]) for seat in seats]
+        first, second = zip(returns, faults, late, strict=True)
+        return Record(
+            number, self.swapped, (first[0], second[0]), (first[1], second[1]), (first[2], second[2])
         )
-        returns = (float(entry["returns"][seats[0]]), float(entry["returns"][seats[1]]))
-        late = (bool(entry["late"][seats[0]]), bool(entry["late"][seats[1]]))
-        return Record(number, self.swapped, returns, (first, second), late)
 
 
 def _flat(head: Any) -> dict[str, Any]:

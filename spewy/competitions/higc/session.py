@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from random import Random
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from spewy.competitions.higc.text import (
     N_TENSORS,
@@ -38,24 +38,25 @@ Note = Callable[[str], None]
 Result = TypeVar("Result")
 
 
-class Agent(Protocol):
+class Agent:
     """Plays one seat of a game in successive matches."""
 
     def new_match(self) -> None:
         """Begin a match."""
-        ...
 
     def see(self, state: State) -> None:
         """Take note of a state as the player sees it; it may be the turn of either player or of chance."""
-        ...
 
     def act(self, legal: tuple[int, ...]) -> int:
-        """Choose a legal action at the last state."""
-        ...
+        """Choose a legal action at the last state.
+
+        Raises:
+            InputError: the agent cannot choose, for instance because it has lost track of the match.
+        """
+        raise NotImplementedError
 
     def close(self) -> None:
         """Release files and memory."""
-        ...
 
 
 class Session:
@@ -63,13 +64,10 @@ class Session:
 
     Args:
         prepare: function of (game's name, player's number) that makes the agent.
-        dialect: the referee's form of the protocol: ``rules`` or ``older`` (`spewy.competitions.higc.text`).
-        note: called with a warning about each failure.
         seed: seed of the random actions after a failure.
 
     Attributes:
         is_over: whether the conversation is over, so that the bot's process must end.
-        scores: scores of the completed matches.
     """
 
     def __init__(
@@ -83,12 +81,7 @@ class Session:
         self._agent: Agent | None = None
 
     def hear(self, line: str) -> list[str]:
-        """Read a line of the referee, and return the lines that answer it.
-
-        Raises:
-            InputError: the bot cannot play the game in the referee's first line, or the second line is not a player's
-                number.
-        """
+        """Read a line of the referee, and return the lines that answer it."""
         if self._game is None:
             self._game = line.strip()
             return []
@@ -105,7 +98,6 @@ class Session:
         return self._end(self._agent, message)
 
     def close(self) -> None:
-        """Close the agent."""
         if self._agent is not None:
             self._agent.close()
 
@@ -160,17 +152,7 @@ class Session:
 
 
 def converse(session: Session, referee: Channel, patience: float = PATIENCE) -> None:
-    """Answer a referee's lines until the match or, in the older dialect, the tournament is over.
-
-    Args:
-        session: answers the lines.
-        referee: connection to the referee.
-        patience: largest number of seconds to wait for a line.
-
-    Raises:
-        PeerError: the referee vanished before the end, or sent nothing for too long.
-        InputError: the bot cannot play the referee's game.
-    """
+    """Answer a referee's lines until the match or, in the older dialect, the tournament is over."""
     while not session.is_over:
         line = referee.receive(time.monotonic() + patience)
         if line is None:

@@ -25,13 +25,7 @@ class SpielGame:
     """A two-player game of OpenSpiel.
 
     Args:
-        name: OpenSpiel's name of the game with its parameters.
         dialect: dialect of the protocol, which determines the tensors: see `spewy.competitions.higc.text`.
-
-    Raises:
-        InputError: OpenSpiel does not have the game, cannot load it or list its chance outcomes, or has no tensors of
-            the dialect; or the game is not for two players.
-        MissingError: OpenSpiel is not installed.
     """
 
     def __init__(self, name: str, dialect: Dialect = "rules") -> None:
@@ -56,13 +50,11 @@ class SpielGame:
 
     @cached_property
     def is_zero_sum(self) -> bool:
-        """Whether the game is a zero-sum game."""
         import pyspiel
 
         return bool(self.game.get_type().utility == pyspiel.GameType.Utility.ZERO_SUM)
 
     def start(self) -> SpielState:
-        """Return the initial state."""
         return self.game.new_initial_state()
 
     def tensors(self, state: SpielState, player: int) -> list[Floats]:
@@ -101,7 +93,6 @@ class SpielGame:
 
 
 def legal(state: SpielState, player: int) -> tuple[int, ...]:
-    """Return the legal actions of a player; empty if the player is not to act."""
     if state.is_terminal() or state.is_chance_node():
         return ()
     if not state.is_simultaneous_node() and state.current_player() != player:
@@ -110,12 +101,7 @@ def legal(state: SpielState, player: int) -> tuple[int, ...]:
 
 
 def drawn_action(outcomes: Sequence[tuple[int, float]], draw: float) -> int:
-    """Return the chance outcome that a random number from [0, 1) selects.
-
-    Args:
-        outcomes: actions of chance with their probabilities.
-        draw: the random number.
-    """
+    """Return the chance outcome that a random number from [0, 1) selects."""
     cuts = np.cumsum([share for _, share in outcomes])
     place = int(np.searchsorted(cuts, draw * cuts[-1], side="right"))
     return int(outcomes[min(place, len(outcomes) - 1)][0])
@@ -125,7 +111,6 @@ def with_actions(state: SpielState, actions: Sequence[int | None]) -> None:
     """Apply the players' actions to a state.
 
     Args:
-        state: the state, which changes.
         actions: action of each player; None for a player who is not to act. If both players move at once, None means 0.
     """
     if state.is_simultaneous_node():

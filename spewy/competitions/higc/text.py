@@ -70,11 +70,6 @@ class TournamentOver:
 
 
 def parse_line(line: str, dialect: Dialect) -> State | MatchOver | TournamentOver:
-    """Read a referee's line during a match.
-
-    Raises:
-        InputError: the line does not belong to the dialect.
-    """
     text = line.strip()
     if dialect == "older" and text == TOURNAMENT_OVER:
         return TournamentOver()
@@ -90,11 +85,6 @@ def parse_line(line: str, dialect: Dialect) -> State | MatchOver | TournamentOve
 
 
 def parse_actions(words: Sequence[str]) -> tuple[int, ...]:
-    """Read the legal actions in a line.
-
-    Raises:
-        InputError: a word is not the number of an action.
-    """
     for word in words:
         if not _ACTION.fullmatch(word) or int(word) > MOST_ACTION:
             raise InputError(f"legal action {shown(word)}: expected a whole number from 0 on")
@@ -102,11 +92,7 @@ def parse_actions(words: Sequence[str]) -> tuple[int, ...]:
 
 
 def parse_seat(line: str) -> int:
-    """Read the referee's line that says whether the bot is player 0 or player 1.
-
-    Raises:
-        InputError: the number is neither 0 nor 1.
-    """
+    """Read the referee's line that says whether the bot is player 0 or player 1."""
     text = line.strip()
     if text not in ("0", "1"):
         raise InputError(f"player's number: expected 0 or 1, found {shown(text)}")
@@ -147,7 +133,6 @@ def over_text(score: float, dialect: Dialect) -> str:
 
 
 def plain(tensor: Floats) -> bytes:
-    """Encode a tensor as 32-bit floats, lowest byte first."""
     return np.asarray(tensor, dtype="<f4").tobytes()
 
 
@@ -160,16 +145,7 @@ def compressed(tensor: Floats) -> bytes:
 
 
 def tensor_values(data: bytes, size: int, dialect: Dialect) -> Floats:
-    """Decode the values of a tensor from the referee's bytes.
-
-    Args:
-        data: the encoded tensor.
-        size: number of values that the tensor must have.
-        dialect: dialect in which the tensor is encoded.
-
-    Raises:
-        InputError: the tensor has another size, or values that are not finite.
-    """
+    """Decode the values of a tensor from the referee's bytes."""
     if dialect == "older" and data[:1] == bytes([BINARY]):
         bits = np.unpackbits(np.frombuffer(data[1:], np.uint8), bitorder="little")
         if (len(data) - 1) * 8 - size not in range(8):

@@ -19,11 +19,15 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, Field
+
+from spewy.competitions.slumbot.text import Answer
 from spewy.errors import InputError, one_line, path_text, shown
 from spewy.game.gamefile import Game
 from spewy.match.acpc_text import LoggedHand
@@ -49,12 +53,8 @@ class Results:
     A *baseline* is the server's estimate of the chips that it would have won with the client's cards.
 
     Attributes:
-        winnings: chips that the client has won in each hand.
         baselines: baseline of each hand in chips; None for a hand for which the server has sent none.
         faults: number of times that the bot failed.
-        lost: number of hands that were begun and not finished.
-        short: number of raises below the smallest legal raise.
-        big_blind: the big blind in chips.
         unfinished: number of the hand that is being played; None between two hands.
     """
 
@@ -68,12 +68,10 @@ class Results:
 
     @property
     def total(self) -> int:
-        """Chips that the client has won."""
         return sum(self.winnings)
 
     @property
     def mean(self) -> Mean:
-        """Mean winnings in mbb per hand."""
         return Mean.of(self.winnings, self.big_blind)
 
     @property
@@ -98,23 +96,20 @@ class Results:
         return Mean.of([won - baseline for won, baseline in self.with_baseline], self.big_blind)
 
 
-@dataclass
-class Open:
+class Open(BaseModel, extra="forbid", strict=True):
     """A hand that is being played, as it is stored in case of an interruption.
 
     Attributes:
-        number: number of the hand.
         fields: the server's last answer.
         sent: the client's action that was sent after that answer; None: no action was sent.
         since: time of the last message, in seconds since the epoch.
-        faults: texts of the hand's faults so far.
     """
 
     number: int
     fields: dict[str, Any]
     sent: str | None = None
-    since: float = field(default_factory=time.time)
-    faults: list[str] = field(default_factory=list)
+    since: float = Field(default_factory=time.time)
+    faults: list[str] = []
 
     @property
     def is_forgotten(self) -> bool:
@@ -122,13 +117,20 @@ class Open:
         return time.time() - self.since > IDLE
 
 
+class _State(BaseModel, strict=True):
+    """A line of ``session.jsonl``."""
+
+    url: str
+    user: str
+    token: str | None
+    hand: Open | None
+
+
 class Record:
     """The stored session in a folder: writes finished hands and the hand in play, and reads them again.
 
     Args:
         folder: an existing folder that this process has locked.
-        game: the game that is played.
-        url: address of the server.
         user: the user's name at the server; empty without a login.
         names: names of the client's bot and of the server.
         bot: identity of the client's bot (`spewy.match.entrant.Entrant.identity`), and the seed of its random choices.
@@ -136,10 +138,6 @@ class Record:
     Attributes:
         token: the session's token; None before the first answer.
         hand: the hand that is being played; None between two hands.
-        count: number of finished hands.
-
-    Raises:
-        InputError: the folder's files are damaged, or belong to another bot, server or user.
     """
 
     def __init__(
@@ -151,21 +149,20 @@ class Record:
         self.hand: Open | None = None
         self._size: int | None = None
         self._bots = bot, {"bot": "slumbot", "url": url, "user": user}
+        self._winnings, self._baselines = list[int](), list[int | None]()
+        self._counts = Counter[str]()
         self._begin_log()
-        winnings, baselines, counts = self._scanned()
-        self._winnings, self._baselines, self._counts = winnings, baselines, counts
+        self._read_log()
         if exists(self._state):
             self._restore()
 
     @property
     def count(self) -> int:
-        """Number of finished hands."""
         return len(self._winnings)
 
     @property
     def results(self) -> Results:
-        """The results of the finished hands."""
-        faults, lost, short = (self._counts.get(name, 0) for name in ("fault", "lost", "short"))
+        faults, lost, short = (self._counts[name] for name in ("fault", "lost", "short"))
         chips = tuple(self._winnings), tuple(self._baselines)
         unfinished = None if self.hand is None else self.hand.number
         return Results(*chips, faults, lost, short, self._game.big_blind, unfinished)
@@ -178,9 +175,9 @@ class Record:
             hand: the hand; None: no hand is being played.
         """
         self.token, self.hand = token or self.token, hand
-        open_hand = None if hand is None else {**vars(hand), "fields": _without_token(hand.fields)}
-        state = {"url": self._url, "user": self._user, "token": self.token, "hand": open_hand}
-        line = json.dumps(state) + "\n"
+        without_token = {"hand": {"fields": {"token"}}} if hand is not None else None
+        state = _State(url=self._url, user=self._user, token=self.token, hand=hand)
+        line = json.dumps(state.model_dump(exclude=without_token)) + "\n"
         if self._size is None or (hand is None and self._size > MOST_STATE):
             replace_text(self._state, line, private=True)
             self._size = len(line)
@@ -189,86 +186,68 @@ class Record:
                 file.write(line)
             self._size += len(line)
 
-    def finish(
-        self, logged: LoggedHand, actions: str, winnings: int, baseline: int | None, **told: Sequence[str]
-    ) -> None:
-        """Append a finished hand to the log.
-
-        Args:
-            logged: the finished hand.
-            actions: its actions in the server's text.
-            winnings: chips that the client has won.
-            baseline: the server's baseline; None: the server has sent none.
-            told: texts for the log by kind of comment: ``short`` (raises below the smallest legal raise) and ``fault``
-                (failures of the bot).
-        """
-        number = logged.number
-        lines = [f"# {kind} {number}:{one_line(text)}" for kind, texts in told.items() for text in texts]
-        lines.append(f"# hand {number}:{actions}" if told.get("short") else logged.text)
-        lines.append(f"# result {number}:{winnings}:{'-' if baseline is None else baseline}")
-        self._append(lines)
-        for kind, texts in told.items():
-            self._counts[kind] = self._counts.get(kind, 0) + len(texts)
-        self._winnings.append(winnings)
-        self._baselines.append(baseline)
+    def finish(self, logged: LoggedHand, answer: Answer, faults: Sequence[str]) -> None:
+        """Append a finished hand to the log, with the server's last answer and the failures of the bot."""
+        assert answer.winnings is not None
+        number, short = logged.number, answer.played.short
+        baseline = "-" if answer.baseline is None else answer.baseline
+        self._append("short", number, short)
+        self._append("fault", number, faults)
+        self._write(f"# hand {number}:{answer.action}" if short else logged.text)
+        self._write(f"# result {number}:{answer.winnings}:{baseline}")
+        self._winnings.append(answer.winnings)
+        self._baselines.append(answer.baseline)
         self.keep(None, None)
 
     def lose(self, reason: str) -> None:
         """Record in the log that the current hand was lost, and why; afterwards no hand is in play."""
-        faults = self.hand.faults if self.hand is not None else []
-        lines = [f"# fault {self.count}:{one_line(text)}" for text in faults]
-        self._append([*lines, f"# lost {self.count}:{one_line(reason)}"])
-        for kind, more in (("fault", len(faults)), ("lost", 1)):
-            self._counts[kind] = self._counts.get(kind, 0) + more
+        self._append("fault", self.count, self.hand.faults if self.hand is not None else ())
+        self._append("lost", self.count, [reason])
         self.keep(None, None)
 
     def hands(self) -> list[LoggedHand]:
-        """Read the hands of the log.
+        text = read_text(self._log, self._subject)
+        return list(read_log(self._game, text.splitlines(), self._subject))
 
-        Raises:
-            InputError: the log is damaged.
-        """
-        subject = f"log {path_text(self._log)}"
-        return list(read_log(self._game, read_text(self._log, subject).splitlines(), subject))
+    @property
+    def _subject(self) -> str:
+        return f"log {path_text(self._log)}"
 
-    def _append(self, lines: Sequence[str]) -> None:
+    def _append(self, kind: str, number: int, texts: Sequence[str]) -> None:
+        for text in texts:
+            self._write(f"# {kind} {number}:{one_line(text)}")
+        self._counts[kind] += len(texts)
+
+    def _write(self, line: str) -> None:
         with self._log.open("a", encoding="utf-8") as file:
-            file.write("\n".join(lines) + "\n")
+            file.write(f"{line}\n")
 
     def _begin_log(self) -> None:
         """Write the head of a new log, or remove an incomplete hand from the log."""
         bots = [bot_line(name, bot) for name, bot in zip(self._names, self._bots, strict=True)]
         head = "\n".join([f"# game {self._game.name}", f"# names {'|'.join(self._names)}", *bots, ""])
-        subject = f"log {path_text(self._log)}"
-        text = read_text(self._log, subject) if exists(self._log) else ""
-        text = text if has_head(text, head, subject) else head
+        text = read_text(self._log, self._subject) if exists(self._log) else ""
+        text = text if has_head(text, head, self._subject) else head
         ends = [match.end() for match in _DONE.finditer(text)]
         replace_text(self._log, text[: ends[-1]] if ends else head)
 
-    def _scanned(self) -> tuple[list[int], list[int | None], dict[str, int]]:
-        """Read the results of all finished hands from the log.
-
-        Returns:
-            The client's winnings in each hand; the server's baseline for each hand, or None; and the numbers of
-            comments of the kinds ``fault``, ``lost`` and ``short``, by kind.
-        """
-        subject = f"log {path_text(self._log)}"
-        text = read_text(self._log, subject)
-        found = _RESULT.findall(text)
+    def _read_log(self) -> None:
+        """Read the results and the numbers of comments of all finished hands."""
+        text = read_text(self._log, self._subject)
         hands = {after: line for line, after in _HAND.findall(text)}
-        for number, (logged, won, _) in enumerate(found):
+        for number, (logged, won, baseline) in enumerate(_RESULT.findall(text)):
             if int(logged) != number:
-                raise InputError(f"{subject}: expected the result of hand {number}, found hand {logged}")
+                raise InputError(
+                    f"{self._subject}: expected the result of hand {number}, found hand {logged}"
+                )
             if not self._has_won(hands.get(logged, ""), number, int(won)):
                 raise InputError(
-                    f"{subject}: expected a line with hand {number} and the winnings {won} before its result, found "
-                    f"{shown(hands.get(logged, 'none'))}; the log was changed or damaged, use another folder"
+                    f"{self._subject}: expected a line with hand {number} and the winnings {won} before its result, "
+                    f"found {shown(hands.get(logged, 'none'))}; the log was changed or damaged, use another folder"
                 )
-        counts: dict[str, int] = {}
-        for kind in _COUNTED.findall(text):
-            counts[kind] = counts.get(kind, 0) + 1
-        baselines = [None if each == "-" else int(each) for _, _, each in found]
-        return [int(won) for _, won, _ in found], baselines, counts
+            self._winnings.append(int(won))
+            self._baselines.append(None if baseline == "-" else int(baseline))
+        self._counts.update(_COUNTED.findall(text))
 
     def _has_won(self, line: str, number: int, won: int) -> bool:
         """Whether a line of the log is hand ``number``, and says that the client has won ``won`` chips.
@@ -285,31 +264,17 @@ class Record:
         subject = f"file {path_text(self._state)}"
         try:
             text = read_text(self._state, subject)
-            state = json.loads(
-                text[: text.rfind("\n")].rpartition("\n")[2]
-            )  # a last line without an end was cut
-            url, user, token, hand = (state[name] for name in ("url", "user", "token", "hand"))
-            opened = None if hand is None else Open(**hand)
-        except (ValueError, KeyError, TypeError, RecursionError):
-            opened, url, user, token = None, None, None, 0
-        whole = opened is None or _is_whole(opened)
-        if not whole or not isinstance(token, str | None):
-            raise InputError(f"{subject}: expected a session that this command has written; remove the file")
-        if (url, user) != (self._url, self._user):
+            whole = text[: text.rfind("\n")]  # a last line without an end was cut
+            state = _State.model_validate(json.loads(whole.rpartition("\n")[2]))
+        except (ValueError, RecursionError):
             raise InputError(
-                f"{subject}: its session is at {shown(url)} as {shown(user)}, and this one is at "
+                f"{subject}: expected a session that this command has written; remove the file"
+            ) from None
+        if (state.url, state.user) != (self._url, self._user):
+            raise InputError(
+                f"{subject}: its session is at {shown(state.url)} as {shown(state.user)}, and this one is at "
                 f"{shown(self._url)} as {shown(self._user)}; use another folder"
             )
-        self.token = token
-        if opened is not None and opened.number == self.count:  # else the log has the hand already
-            self.hand = opened
-
-
-def _is_whole(hand: Open) -> bool:
-    kinds = (hand.number, int), (hand.fields, dict), (hand.since, int | float), (hand.sent, str | None)
-    whole = all(isinstance(value, kind) for value, kind in kinds) and isinstance(hand.faults, list)
-    return whole and all(isinstance(text, str) for text in hand.faults)
-
-
-def _without_token(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if name != "token"}
+        self.token = state.token
+        if state.hand is not None and state.hand.number == self.count:  # else the log has the hand already
+            self.hand = state.hand

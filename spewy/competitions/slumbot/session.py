@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from spewy.bot.bot import Bot
-from spewy.competitions.slumbot.answer import Answer, parse_answer, parse_token
 from spewy.competitions.slumbot.record import Open, Record, Results
+from spewy.competitions.slumbot.text import Answer, parse_answer, parse_token
 from spewy.competitions.slumbot.wire import RefusedError, Reply, Server
 from spewy.errors import InputError, PeerError, error_line, shown
 from spewy.match.acpc_text import LoggedHand, read_action
@@ -29,7 +29,6 @@ class Login:
     """Name and password with which a client logs in at the server.
 
     Attributes:
-        user: the user's name.
         password: the user's password, which never appears in logs or messages to the user.
     """
 
@@ -41,12 +40,7 @@ class Session:
     """A session at Slumbot's server, which a bot plays hand after hand.
 
     Args:
-        server: connection to the server.
         bot: the bot that plays; the caller closes it.
-        record: stores the session in its folder.
-        names: names of the bot and of the server in logs.
-        login: the user; None: nobody logs in.
-        seed: seed of the bot's random choices.
 
     Attributes:
         seconds: seconds that the bot took for each answer.
@@ -73,20 +67,10 @@ class Session:
 
     @property
     def results(self) -> Results:
-        """The results of all finished hands of the session, including the hands of earlier runs."""
         return self._record.results
 
     def play(self, hands: int, watch: Callable[[int], None] = lambda done: None) -> None:
-        """Play until the session has a number of hands, or until the user wants to end (`Server.stop`).
-
-        Args:
-            hands: number of hands of the whole session, those of earlier runs included.
-            watch: called after each hand with the number of finished hands.
-
-        Raises:
-            PeerError: the server cannot be reached, refuses a request, or sends something that is not in the protocol.
-            KeyboardInterrupt: the user wants to end, and a request has failed.
-        """
+        """Play until the session has a number of hands, or until the user wants to end (`Server.stop`)."""
         watch(self._record.count)
         while self._record.count < hands and not self._server.stop.is_set():
             opened = self._record.hand
@@ -94,13 +78,13 @@ class Session:
                 self._continue(opened)
             else:
                 answer, fields = self._new_hand()
-                self._play_hand(answer, Open(self._record.count, fields))
+                self._play_hand(answer, Open(number=self._record.count, fields=fields))
             watch(self._record.count)
 
     def _continue(self, opened: Open) -> None:
         """Continue the hand in which an earlier run was interrupted."""
         number = opened.number
-        self._note(f"hand {number}: continuing after {shown(opened.fields.get('action'))}")
+        self._server.note(f"hand {number}: continuing after {shown(opened.fields.get('action'))}")
         if opened.is_forgotten:
             self._lose("it was interrupted for more than a day, after which the server forgets a hand")
             return
@@ -117,16 +101,17 @@ class Session:
             self._lose(f"it was interrupted and cannot be continued: {error}")
 
     def _new_hand(self) -> tuple[Answer, dict[str, object]]:
-        """Ask the server for a new hand, after a login if the session has no token yet.
-
-        Returns:
-            The state in which the hand begins, and the server's JSON object.
-        """
+        """Ask for a new hand, after a login if there is no token; return its state and the server's JSON object."""
         known = self._record.token
         if known is None and self._login is not None:
             self._log_in(self._login)
+
+        def post() -> Reply:
+            token = self._record.token
+            return self._server.post("new_hand", {} if token is None else {"token": token})
+
         try:
-            reply = self._post_new_hand()
+            reply = post()
         except RefusedError as error:
             if known is None:
                 raise
@@ -135,23 +120,17 @@ class Session:
                     f"{error}; the session may have expired: remove session.jsonl from the folder to begin a new one, "
                     "the logged hands stay"
                 ) from None
-            self._note(f"WARNING: {error}; logging in again")
+            self._server.note(f"WARNING: {error}; logging in again")
             self._log_in(self._login)
-            reply = self._post_new_hand()
+            reply = post()
         answer = self._parsed(reply.fields)
         if answer.token is None and self._record.token is None:
-            raise self._wrong(InputError("token: expected one in the answer to new_hand, found none"))
+            raise self._wrong("token: expected one in the answer to new_hand, found none")
         if len(_TOKENS.findall(answer.action)) > 1 - answer.position:
             raise self._wrong(
-                InputError(
-                    f"state {shown(answer.action)} out of order: expected the beginning of a hand, found a later state"
-                )
+                f"state {shown(answer.action)} out of order: expected the beginning of a hand, found a later state"
             )
         return answer, reply.fields
-
-    def _post_new_hand(self) -> Reply:
-        token = self._record.token
-        return self._server.post("new_hand", {} if token is None else {"token": token})
 
     def _log_in(self, login: Login) -> None:
         fields = self._server.post("login", {"username": login.user, "password": login.password}).fields
@@ -163,12 +142,6 @@ class Session:
         self._total = None  # the server counts the chips of each login by themselves
 
     def _play_hand(self, answer: Answer, opened: Open) -> None:
-        """Play a hand to its end.
-
-        Args:
-            answer: the hand's state that the server has sent last.
-            opened: the hand in the session's file, which the session has begun and not finished.
-        """
         self._faults = list(opened.faults)
         hand, position = answer.played.legal or answer.played.hand, answer.position
         seed = hand_seed(self._seed, opened.number)
@@ -177,7 +150,7 @@ class Session:
         while not answer.is_over:
             sent_before = opened.sent is not None
             incr = opened.sent or answer.played.incr(self._decide(answer))
-            self._keep(None, Open(opened.number, opened.fields, incr))
+            self._keep(None, Open(number=opened.number, fields=opened.fields, sent=incr))
             answer, opened = self._act(answer, incr, opened.number, sent_before)
             self._keep(answer.token, opened)
         over = answer.played.hand.seen_by(position)
@@ -185,18 +158,9 @@ class Session:
         self._finish(answer, opened.number)
 
     def _keep(self, token: str | None, opened: Open) -> None:
-        """Store the hand that is being played, with the faults so far."""
-        self._record.keep(token, replace(opened, faults=list(self._faults)))
+        self._record.keep(token, opened.model_copy(update={"faults": list(self._faults)}))
 
     def _act(self, before: Answer, incr: str, number: int, sent_before: bool) -> tuple[Answer, Open]:
-        """Send an action to the server, and return the state with which it answers.
-
-        Args:
-            before: the state before the action.
-            incr: the action in the text of the server's protocol.
-            number: number of the hand.
-            sent_before: whether an earlier run has sent the action.
-        """
         try:
             reply = self._server.post("act", {"token": self._record.token, "incr": incr})
         except RefusedError as error:
@@ -207,15 +171,13 @@ class Session:
         known, told = _TOKENS.findall(before.action), _TOKENS.findall(answer.action)
         if told[: len(known) + 1] != [*known, incr]:
             raise self._wrong(
-                InputError(
-                    f"state {shown(answer.action)} out of order: expected one after {shown(before.action)} and {incr}"
-                )
+                f"state {shown(answer.action)} out of order: expected one after {shown(before.action)} and {incr}"
             )
-        if not _same_cards(before, answer):
+        first, second, seat = before.played.hand, answer.played.hand, before.position
+        same = seat == answer.position and first.hole[seat] == second.hole[seat]
+        if not (same and second.board[: len(first.board)] == first.board):
             raise self._wrong(
-                InputError(
-                    f"state {shown(answer.action)} out of order: its position or cards are not those of the hand"
-                )
+                f"state {shown(answer.action)} out of order: its position or cards are not those of the hand"
             )
         twice = answer.old_action is not None and _TOKENS.findall(answer.old_action) != known
         if twice and (reply.repeated or sent_before):
@@ -223,15 +185,10 @@ class Session:
             self._fault(
                 f"action {incr} {place} was sent again, since its answer was lost; the server may have played it twice"
             )
-        return answer, Open(number, reply.fields)
+        return answer, Open(number=number, fields=reply.fields)
 
     def _decide(self, answer: Answer) -> str:
-        """Ask the bot for an action.
-
-        Returns:
-            An ACPC action that is legal in the hand as it was played. The bot sees a version of the hand in which
-            raises below the smallest legal raise are increased to that raise.
-        """
+        """Ask the bot, which sees the hand's legal form; return an ACPC action for the hand as it was played."""
         played, position = answer.played, answer.position
         if played.legal is None or played.legal.to_act != position:
             # The hand is over in the legal form, which the bot sees. In the hand as played a few chips are left.
@@ -250,23 +207,16 @@ class Session:
         assert answer.winnings is not None
         before, self._total = self._total, answer.session_total
         if before is not None and self._total not in (None, before + answer.winnings):
-            self._note(
+            self._server.note(
                 f"WARNING: hand {number}: the chips won are {answer.winnings}, and the server's total of the session "
                 f"went from {before} to {self._total}"
             )
         names = self._names if answer.position == 0 else self._names[::-1]
         logged = LoggedHand(number, answer.played.hand, (names[0], names[1]))
-        self._record.finish(
-            logged,
-            answer.action,
-            answer.winnings,
-            answer.baseline,
-            short=answer.played.short,
-            fault=self._faults,
-        )
+        self._record.finish(logged, answer, self._faults)
 
     def _lose(self, reason: str) -> None:
-        self._note(f"WARNING: hand {self._record.count} is lost: {reason}")
+        self._server.note(f"WARNING: hand {self._record.count} is lost: {reason}")
         self._record.lose(reason)
         self._faults = []
 
@@ -276,7 +226,10 @@ class Session:
         except InputError as error:
             raise self._wrong(error) from None
 
-    def _wrong(self, error: InputError) -> PeerError:
+    def _out_of_order(self, answer: Answer, text: str) -> PeerError:
+        return self._wrong(f"state {shown(answer.action)} out of order: {text}")
+
+    def _wrong(self, error: object) -> PeerError:
         return PeerError(f"{self._server.url}, hand {self._record.count}: {error}")
 
     def _tell(self, function: Callable[[], None]) -> None:
@@ -287,15 +240,4 @@ class Session:
 
     def _fault(self, text: str) -> None:
         self._faults.append(text)
-        self._note(f"ERROR: hand {self._record.count}: {text}")
-
-    def _note(self, text: str) -> None:
-        self._server.note(text)
-
-
-def _same_cards(before: Answer, after: Answer) -> bool:
-    """Whether two states have the same position and hole cards, and the later board begins with the earlier one."""
-    first, second = before.played.hand, after.played.hand
-    own = first.hole[before.position], second.hole[after.position]
-    board = second.board[: len(first.board)]
-    return before.position == after.position and own[0] == own[1] and board == first.board
+        self._server.note(f"ERROR: hand {self._record.count}: {text}")

@@ -1,4 +1,4 @@
-"""Text of Slumbot's protocol: the actions of a hand, and actions that are sent to the server.
+"""Text of Slumbot's protocol: actions that are sent to the server, and the states of a hand with which it answers.
 
 The game is heads-up no-limit hold'em with blinds of 50 and 100 and stacks of 20,000 chips. A position is a player's
 number as in the rest of the program: 0 is the big blind, 1 the button. The actions are ``k`` (check), ``c`` (call),
@@ -12,7 +12,10 @@ the legal form.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 from buckets.cards import parse_cards
 from buckets.errors import CardError
@@ -20,12 +23,14 @@ from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game, load_game
 from spewy.game.hand import Hand, HoleCards
 from spewy.match.acpc_text import read_action
-from spewy.match.table import decisions
 
 GAME = "holdem.nolimit.2p.reverse_blinds"
 """Name of the game that Slumbot plays."""
 MOST_TEXT = 2000
 """Largest number of characters in the text of a hand's actions."""
+MOST_TOKEN = 1000
+"""Largest number of characters of a session's token."""
+MOST_CHIPS = 10**12
 _TOKEN = re.compile(r"[kcf/]|b[0-9]{1,9}")
 
 
@@ -34,7 +39,6 @@ class Replayed:
     """A hand that was read from the text of its actions.
 
     Attributes:
-        hand: the hand as it was played; a raise in it may be below the smallest legal raise.
         legal: the hand with every such raise increased to the smallest legal raise; None if these larger raises would
             have ended the hand, or a round, earlier.
         put_in_before: chips that each player had put in before the current round.
@@ -60,17 +64,11 @@ class Replayed:
 
 
 def slumbot_game() -> Game:
-    """Load the game that Slumbot plays."""
     return load_game(GAME)
 
 
 def incr_text(hand: Hand, action: str, put_in_before: int) -> str:
     """Convert an ACPC action to the text of Slumbot's protocol.
-
-    Args:
-        hand: the hand before the action.
-        action: a legal ACPC action.
-        put_in_before: chips that each player had put in before the round.
 
     >>> incr_text(Hand.start(slumbot_game()), "r300", 0), incr_text(Hand.start(slumbot_game()).apply("c"), "c", 0)
     ('b300', 'k')
@@ -80,33 +78,8 @@ def incr_text(hand: Hand, action: str, put_in_before: int) -> str:
     return "k" if action == "c" and not hand.betting.can_fold else action
 
 
-def actions_text(hand: Hand) -> str:
-    """Return all actions of a hand in the text of Slumbot's protocol, with a ``/`` between two rounds.
-
-    >>> hand = Hand.start(slumbot_game()).apply("r300").apply("c")
-    >>> actions_text(hand.deal(parse_cards("QsJh2h")).apply("r700"))
-    'b300c/b400'
-    """
-    rounds = ["" for _ in hand.betting.rounds]
-    before, now = 0, 0
-    for state, action in decisions(hand):
-        if state.betting.round != now:
-            before, now = max(state.betting.spent), state.betting.round
-        rounds[now] += incr_text(state, action, before)
-    return "/".join(rounds)
-
-
 def parse_incr(hand: Hand, incr: str, put_in_before: int) -> str:
-    """Convert the text of an action in Slumbot's protocol to an ACPC action.
-
-    Args:
-        hand: a hand in which a player is to act.
-        incr: text of the action, such as ``b300``.
-        put_in_before: chips that each player had put in before the round.
-
-    Raises:
-        InputError: the text is no action, or the action is not legal; a raise below the smallest is allowed.
-    """
+    """Convert the text of an action in Slumbot's protocol to an ACPC action."""
     betting = hand.betting
     subject = f"action {shown(incr)}"
     if not _TOKEN.fullmatch(incr) or incr == "/":
@@ -128,15 +101,6 @@ def replayed(game: Game, text: str, hole: tuple[HoleCards, HoleCards], board: tu
     """Read a hand from the text of its actions in Slumbot's protocol.
 
     A ``/`` may be missing at the end of the text.
-
-    Args:
-        game: the game that is played.
-        text: text of all actions, such as ``b300c/b400``.
-        hole: the known hole cards of players 0 and 1.
-        board: all public cards so far.
-
-    Raises:
-        InputError: the text is malformed, an action is illegal, or the cards do not fit the actions.
     """
     if len(text) > MOST_TEXT:
         raise InputError(f"actions {shown(text)}: expected at most {MOST_TEXT:,} characters")
@@ -159,16 +123,11 @@ def read_cards(value: object, number: int | None, subject: str) -> tuple[int, ..
     Args:
         value: the list, such as ``["Ac", "9d"]``.
         number: number of cards; None: any number.
-        subject: first words of error messages.
-
-    Raises:
-        InputError: the value is no list of cards, or has another length.
     """
-    whole = isinstance(value, list) and all(isinstance(card, str) and len(card) == 2 for card in value)
-    try:
-        cards = parse_cards("".join(value), strict=True) if isinstance(value, list) and whole else None
-    except CardError:
-        cards = None
+    cards = None
+    if isinstance(value, list) and all(isinstance(card, str) and len(card) == 2 for card in value):
+        with suppress(CardError):
+            cards = parse_cards("".join(value), strict=True)
     if cards is None or number not in (None, len(cards)):
         many = "cards" if number is None else f"{number} cards"
         raise InputError(f"{subject}: expected a list of {many} such as Ac, found {shown(value)}")
@@ -185,7 +144,6 @@ class _Reading:
         self._short: list[str] = []
 
     def take(self, token: str) -> None:
-        """Read an action or a ``/``."""
         if token == "/":
             if not self._slashes:
                 raise InputError("expected an action, found '/' inside a round or after the hand")
@@ -219,8 +177,9 @@ class _Reading:
             after = replace(self._hand, betting=betting.raised(total))
         else:
             after = self._hand.apply(action)
-        self._legal = _followed(self._legal, action)
-        self._hand = after
+        self._hand, legal = after, self._legal
+        playing = legal is not None and legal.to_act is not None
+        self._legal = legal.apply(read_action(legal, action)[0]) if legal is not None and playing else None
         self._slashes = after.betting.round - before
         if self._slashes and after.betting.to_act is not None:
             self._before = max(after.betting.spent)
@@ -235,12 +194,99 @@ class _Reading:
                 self._legal = self._legal.deal(cards)
 
 
-def _followed(legal: Hand | None, action: str) -> Hand | None:
-    """Apply an action to a hand with legal raises only; a raise becomes the nearest legal raise.
+@dataclass(frozen=True)
+class Answer:
+    """A state of a hand as the server sends it to the client.
 
-    Returns:
-        The hand after the action; None if ``legal`` is None, or nobody is to act in it.
+    Attributes:
+        old_action: the actions before the client's last action; None if the server does not send them.
+        position: the client's player number: 0 is the big blind, 1 the button.
+        played: the hand with all actions so far and the known cards.
+        winnings: chips that the client has won; None while the hand goes on.
+        baseline: the server's estimate of the chips that it would have won with the client's cards; None if unknown.
+        session_total: chips that the client has won in the session by the server's count; None if it sends none.
     """
-    if legal is None or legal.to_act is None:
-        return None
-    return legal.apply(read_action(legal, action)[0])
+
+    old_action: str | None
+    action: str
+    position: int
+    played: Replayed
+    token: str | None
+    winnings: int | None = None
+    baseline: int | None = None
+    session_total: int | None = None
+
+    @property
+    def is_over(self) -> bool:
+        return self.winnings is not None
+
+
+def parse_answer(game: Game, fields: Mapping[str, Any]) -> Answer:
+    """Read and check a state of a hand that the server has sent."""
+    action = _text(fields, "action")
+    position = _whole(fields, "client_pos")
+    if position not in (0, 1):
+        raise InputError(f"client_pos: expected 0 or 1, found {shown(fields.get('client_pos'))}")
+    own = read_cards(fields.get("hole_cards"), game.num_hole_cards, "hole_cards")
+    other = fields.get("bot_hole_cards") or None
+    shown_cards = None if other is None else read_cards(other, game.num_hole_cards, "bot_hole_cards")
+    hole: tuple[HoleCards, HoleCards] = (own, shown_cards) if position == 0 else (shown_cards, own)
+    played = replayed(game, action, hole, read_cards(fields.get("board"), None, "board"))
+    winnings = None if fields.get("winnings") is None else _whole(fields, "winnings")
+    _check_turn(played, action, position, winnings)
+    baseline, session_total = (
+        None if fields.get(name) is None else _whole(fields, name)
+        for name in ("baseline_winnings", "session_total")
+    )
+    stack = max(game.stacks or (0,))
+    if baseline is not None and abs(baseline) > stack:
+        raise InputError(f"baseline_winnings: expected at most {stack:,} chips, found {baseline:,}")
+    return Answer(
+        _text(fields, "old_action") if fields.get("old_action") is not None else None,
+        action,
+        position,
+        played,
+        parse_token(fields) if fields.get("token") is not None else None,
+        winnings,
+        baseline,
+        session_total,
+    )
+
+
+def parse_token(fields: Mapping[str, Any]) -> str:
+    token = fields.get("token")
+    if not isinstance(token, str) or not 0 < len(token) <= MOST_TOKEN:
+        found = f"{len(token):,} characters" if isinstance(token, str) else shown(token)
+        raise InputError(f"token: expected a text of 1 to {MOST_TOKEN:,} characters, found {found}")
+    return token
+
+
+def _check_turn(played: Replayed, action: str, position: int, winnings: int | None) -> None:
+    """Check that the client is to act, or that the hand is over and the client has won what the rules say."""
+    hand = played.hand
+    if winnings is None:
+        if hand.is_over:
+            raise InputError(f"winnings: expected those of a hand that is over, {shown(action)}, found none")
+        if hand.to_act != position:
+            raise InputError(f"state {shown(action)} out of order: it is not the client's turn")
+        return
+    if not hand.is_over:
+        raise InputError(f"state {shown(action)} out of order: it has winnings, but the hand is not over")
+    won = hand.net()[position]
+    if winnings != won:
+        raise InputError(f"winnings after {shown(action)}: expected {won}, found {winnings}")
+
+
+def _text(fields: Mapping[str, Any], name: str) -> str:
+    value = fields.get(name)
+    if not isinstance(value, str):
+        raise InputError(f"{name}: expected a text, found {shown(value)}")
+    return value
+
+
+def _whole(fields: Mapping[str, Any], name: str) -> int:
+    value: Any = fields.get(name)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (is_number and abs(value) <= MOST_CHIPS and value == int(value)):
+        raise InputError(f"{name}: expected a whole number, found {shown(value)}")
+    return int(value)

@@ -1,42 +1,45 @@
-"""Send requests to Slumbot's server: one at a time, with a time limit, and ever longer pauses after failures."""
+"""Send requests to Slumbot's server: one at a time, within a time limit, with ever longer pauses after failures.
+
+httpx is an optional dependency and takes a while to load, so functions import it.
+"""
 
 from __future__ import annotations
 
-import http.client
 import ipaddress
 import json
 import queue
 import ssl
 import threading
 import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from spewy.errors import InputError, PeerError, one_line, short, shown
 
+if TYPE_CHECKING:
+    import httpx
+
 URL = "https://slumbot.com"
-"""Address of the server."""
-TIMEOUT = 60.0
-"""Seconds to wait for the answer to one request."""
-PATIENCE = 600.0
-"""Seconds during which a failed request is repeated."""
+TIMEOUT, PATIENCE = 60.0, 600.0
+"""Seconds to wait for the answer to one request, and seconds during which a failed request is repeated."""
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 """Seconds before a failed request is repeated for the first time; each pause doubles, up to the longest one."""
 MOST_BYTES = 1 << 20
 """Largest number of bytes of an answer."""
-MOST_TOKEN = 1000
-"""Largest number of characters of a token."""
 MOST_DEPTH = 10
 """Largest depth of an answer: Python cannot write every JSON object that it can read."""
 LEAST_SECRET = 4
 """Number of characters from which a token or a password is removed from messages."""
 BUSY = (408, 429, 500, 502, 503, 504)
 """HTTP statuses after which a request is repeated."""
+HEADERS = {
+    "Content-Type": "application/json",
+    "Accept": "application/json",
+    "Accept-Encoding": "identity",  # a compressed answer could be far larger than its bytes
+    "User-Agent": "spewy",
+}
 _SECRETS = ("token", "password")
 
 Note = Callable[[str], None]
@@ -51,7 +54,6 @@ class Reply:
     """An answer of the server.
 
     Attributes:
-        fields: the JSON object.
         repeated: whether the request was repeated although the server may have received it before.
     """
 
@@ -59,22 +61,10 @@ class Reply:
     repeated: bool
 
 
-@dataclass(frozen=True)
-class _Raw:
-    """An answer as it was received: HTTP status and reason, values of two headers, and body."""
-
-    status: int
-    reason: str
-    location: str
-    retry_after: str
-    data: bytes
-
-
 class _FailedError(Exception):
-    """A request to the server failed, and can be repeated.
+    """A request failed, and can be repeated.
 
     Args:
-        text: description of the failure.
         received: whether the server may have received the request.
         pause: seconds that the server asks to wait before the next attempt.
     """
@@ -103,45 +93,43 @@ class Server:
     stop: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
-        """Check the address."""
+        import httpx
+
         self.url = self.url.rstrip("/").removesuffix("/api")
         try:
             parts = urlsplit(self.url)
-            whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-            whole = whole and "%" not in parts.netloc and bool((parts.hostname or "").encode("idna"))
-        except ValueError:  # among them the errors of idna
-            parts, whole = urlsplit(""), False
+            host = parts.hostname or ""
+            whole = parts.scheme in ("http", "https") and parts.port != 0 and "%" not in parts.netloc
+            whole = whole and bool(host.encode("idna")) and bool(httpx.URL(self.url))
+        except (ValueError, httpx.InvalidURL):  # the errors of idna are ValueErrors
+            parts, host, whole = urlsplit(""), "", False
         if not whole or not self.url.isascii() or not self.url.isprintable() or " " in self.url:
             raise InputError(f"--url: expected an address such as {URL}, found {shown(self.url)}")
         if parts.username is not None or parts.query or parts.fragment:
-            raise InputError(f"--url: expected an address such as {URL}, found {_without_user(self.url)}")
-        handlers: list[urllib.request.BaseHandler] = [_NoRedirects()]
-        if is_local(parts.hostname or ""):
-            handlers.append(urllib.request.ProxyHandler({}))
-        self.is_private = parts.scheme == "https" or is_local(parts.hostname or "")
-        self._opener = urllib.request.build_opener(*handlers)
+            without_user = self.url.rpartition("@")[2]
+            raise InputError(f"--url: expected an address such as {URL}, found {shown(without_user)}")
+        self.is_private = parts.scheme == "https" or is_local(host)
+        try:
+            self._client = httpx.Client(
+                headers=HEADERS,
+                verify=ssl.create_default_context(),  # trusts the system's certificates, as other programs do
+                trust_env=not is_local(host),  # no proxy is asked for a server on this machine
+                timeout=self.timeout,
+                limits=httpx.Limits(max_keepalive_connections=0),  # else a request may meet a dead connection
+                event_hooks={"response": [self._refuse_redirection]},
+            )
+        except (ValueError, ImportError) as error:  # an address that httpx does not know, or SOCKS
+            raise InputError(f"proxy of the environment: {one_line(str(error), 200)}") from None
         self._secrets: set[str] = set()
 
     def post(self, path: str, fields: Mapping[str, Any]) -> Reply:
-        """Send a request, and return the answer; repeat the request after a failure of the network.
-
-        Args:
-            path: last part of the request's path, such as ``act``.
-            fields: JSON object of the request.
-
-        Raises:
-            RefusedError: the server answers with an ``error_msg``.
-            PeerError: no answer came within the patience, or the answer is no JSON object.
-            KeyboardInterrupt: the user wants to end, and the request has failed.
-        """
+        """Send a request, and return the answer; repeat the request after a failure of the network."""
         begun, pause, repeated = time.monotonic(), FIRST_PAUSE, False
-        self._hide_secrets(fields)
-        self.note(f"TO {path} {self._hidden(_told(fields))}")
+        self._tell("TO", path, fields)
         while True:
             try:
-                answer = self._post(path, fields)
-                self._hide_secrets(answer)
-                self.note(f"FROM {path} {self._hidden(_told(answer))}")
+                answer = self._within_timeout(lambda: self._exchange(path, fields))
+                self._tell("FROM", path, answer)
                 return Reply(answer, repeated)
             except _FailedError as failure:
                 repeated = repeated or failure.received
@@ -158,32 +146,13 @@ class Server:
         if len(secret) >= LEAST_SECRET:
             self._secrets.add(secret)
 
-    def _post(self, path: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-        request = urllib.request.Request(
-            f"{self.url}/api/{path}",
-            data=json.dumps(fields).encode(),
-            headers={
-                "Content-Type": "application/json",
-                "Accept": "application/json",
-                "User-Agent": "spewy",
-            },
-            method="POST",
-        )
-        try:
-            raw = self._within_timeout(partial(self._exchange, request, time.monotonic() + self.timeout))
-        except urllib.error.URLError as error:
-            self._unreachable(error.reason if isinstance(error.reason, Exception) else error)
-        except (OSError, http.client.HTTPException) as error:
-            self._unreachable(error)
-        return self._object(raw) if 200 <= raw.status < 300 else self._refusal(raw)
-
-    def _within_timeout(self, exchange: Callable[[], _Raw]) -> _Raw:
+    def _within_timeout(self, exchange: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """Run an exchange in a thread, and wait for its end no longer than the timeout.
 
-        The time limit of a socket is not enough: it begins again with each byte, and does not limit the look-up of the
+        The time limits of httpx are not enough: they begin again with each byte, and do not limit the look-up of the
         host's name.
         """
-        results: queue.SimpleQueue[_Raw | Exception] = queue.SimpleQueue()
+        results: queue.SimpleQueue[dict[str, Any] | Exception] = queue.SimpleQueue()
 
         def work() -> None:
             try:
@@ -195,111 +164,89 @@ class Server:
         try:
             result = results.get(timeout=self.timeout)
         except queue.Empty:
-            raise TimeoutError from None
+            raise _FailedError(f"no answer within {self.timeout:g} s") from None
         if isinstance(result, Exception):
             raise result
         return result
 
-    def _exchange(self, request: urllib.request.Request, deadline: float) -> _Raw:
-        """Send a request, and read the answer, whatever its HTTP status."""
+    def _exchange(self, path: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+        import httpx
+
+        deadline, data = time.monotonic() + self.timeout, b""
         try:
-            with self._opener.open(request, timeout=self.timeout) as response:
-                return _Raw(response.status, "", "", "", self._read(response, deadline))
-        except urllib.error.HTTPError as error:
-            with error:
-                try:
-                    data = self._read(error, deadline)
-                except (OSError, http.client.HTTPException):
-                    data = b""
-                location, retry_after = (
-                    error.headers.get(name) or "" for name in ("Location", "Retry-After")
-                )
-                return _Raw(error.code, error.reason or "", location, retry_after, data)
+            content = json.dumps(fields).encode()
+            with self._client.stream("POST", f"{self.url}/api/{path}", content=content) as response:
+                for piece in response.iter_raw():
+                    data += piece
+                    if len(data) > MOST_BYTES:
+                        raise PeerError(
+                            f"{self.url}: expected an answer of at most {MOST_BYTES:,} bytes, found more"
+                        )
+                    if time.monotonic() > deadline:  # nobody waits for this thread any more
+                        raise TimeoutError
+        except (httpx.HTTPError, OSError, UnicodeError) as error:
+            raise self._failure(error) from None
+        return self._read(response, data)
 
-    def _unreachable(self, error: Exception) -> NoReturn:
-        """Raise the error that a broken or refused connection causes."""
-        if isinstance(error, ssl.SSLCertVerificationError):
-            raise PeerError(
-                f"{self.url}: the server's certificate is not valid: {one_line(error.verify_message, 200)}"
-            ) from None
-        if isinstance(error, TimeoutError):
-            raise _FailedError(f"no answer within {self.timeout:g} s") from None
-        if isinstance(error, ConnectionRefusedError):
-            raise _FailedError("the connection was refused", received=False) from None
-        text = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise _FailedError(f"the connection failed: {one_line(text, 200)}") from None
+    def _failure(self, error: Exception) -> Exception:
+        import httpx
 
-    def _read(self, response: Any, deadline: float) -> bytes:
-        data = b""
-        while piece := response.read1(1 << 16):
-            data += piece
-            if len(data) > MOST_BYTES:
-                raise PeerError(f"{self.url}: expected an answer of at most {MOST_BYTES:,} bytes, found more")
-            if time.monotonic() > deadline:
-                raise TimeoutError
-        if response.length:  # the connection closed before the end of the answer
-            raise http.client.IncompleteRead(data, response.length)
-        return data
+        causes = list(_causes(error))
+        for cause in causes:
+            if isinstance(cause, ssl.SSLCertVerificationError):
+                reason = one_line(cause.verify_message, 200)
+                return PeerError(f"{self.url}: the server's certificate is not valid: {reason}")
+            if isinstance(cause, TimeoutError | httpx.TimeoutException):
+                return _FailedError(f"no answer within {self.timeout:g} s")
+            if isinstance(cause, ConnectionRefusedError):
+                return _FailedError("the connection was refused", received=False)
+        texts = [getattr(cause, "strerror", None) or str(cause) for cause in reversed(causes)]
+        text = next(filter(None, texts), type(error).__name__)
+        sent = not isinstance(error, httpx.ConnectError)
+        return _FailedError(f"the connection failed: {one_line(text, 200)}", received=sent)
 
-    def _refusal(self, raw: _Raw) -> dict[str, Any]:
-        """Raise the error for an answer whose HTTP status is not a success; never return.
-
-        Raises:
-            RefusedError: the answer has an ``error_msg``.
-            _FailedError: the server is busy, so that the request can be repeated.
-            PeerError: the answer is a redirection or another failure.
-        """
-        status = f"{raw.status} {one_line(raw.reason, 60)}".rstrip()
-        if 300 <= raw.status < 400:
-            where = short(raw.location or "nowhere", 100)
+    def _refuse_redirection(self, response: httpx.Response) -> None:
+        """Refuse a redirection: a POST would become a GET, and a password would go to another server."""
+        if 300 <= response.status_code < 400:
+            where = short(response.headers.get("Location") or "nowhere", 100)
             raise PeerError(f"{self.url}: expected an answer, found a redirection to {where}; give its --url")
-        if "error_msg" in _json_object(raw.data):
-            return self._object(raw)
-        if raw.status in BUSY:
-            after = raw.retry_after
-            pause = float(after) if after.isascii() and after.isdigit() and len(after) < 7 else 0.0
-            raise _FailedError(
-                f"the server answers {status}", received=raw.status not in (429, 503), pause=pause
-            )
-        raise PeerError(f"{self.url}: the server answers {status}; is this the address of Slumbot's server?")
 
-    def _object(self, raw: _Raw) -> dict[str, Any]:
-        answer = _json_object(raw.data)
+    def _read(self, response: httpx.Response, data: bytes) -> dict[str, Any]:
+        """Return the JSON object of an answer."""
+        answer, status = _json_object(data), response.status_code
         if "error_msg" in answer:
             message = answer["error_msg"]
             told = short(self._hidden(message), 200) if isinstance(message, str) else shown(message)
             raise RefusedError(f"{self.url}: the server refuses: {told}")
+        if not 200 <= status < 300:
+            told = f"the server answers {status} {one_line(response.reason_phrase, 60)}".rstrip()
+            if status not in BUSY:
+                raise PeerError(f"{self.url}: {told}; is this the address of Slumbot's server?")
+            after = response.headers.get("Retry-After", "")
+            pause = float(after) if after.isascii() and after.isdigit() and len(after) < 7 else 0.0
+            raise _FailedError(told, received=status not in (429, 503), pause=pause)
         if not answer:
-            text = self._hidden(raw.data.decode("utf-8", errors="replace")).strip()
+            text = self._hidden(data.decode("utf-8", errors="replace")).strip()
             kind = "an HTML page" if text[:1] == "<" else "no JSON object" if text else "nothing"
             found = f"{kind}: {shown(text)}" if text else kind
-            told = f"expected JSON, found {found} (HTTP status {raw.status})"
+            told = f"expected JSON, found {found} (HTTP status {status})"
             if not text:  # the connection may have been closed in the middle of the headers
                 raise _FailedError(told)
             raise PeerError(f"{self.url}: {told}")
         return answer
 
-    def _hide_secrets(self, fields: Mapping[str, Any]) -> None:
-        """Hide the token and the password of a message in all later messages."""
+    def _tell(self, direction: str, path: str, fields: Mapping[str, Any]) -> None:
+        """Note a message without its secrets, and hide these secrets from now on."""
         for name in _SECRETS:
             if isinstance(text := fields.get(name), str):
                 self.hide(text)
+        plain = json.dumps({name: "..." if name in _SECRETS else value for name, value in fields.items()})
+        self.note(f"{direction} {path} {self._hidden(plain)}")
 
     def _hidden(self, text: str) -> str:
-        """Replace all secrets in a text."""
         for secret in self._secrets:
             text = text.replace(secret, "...").replace(json.dumps(secret)[1:-1], "...")
         return text
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Handles redirections as errors, since a POST would become a GET, and a password would go to another server."""
-
-    def http_error_302(self, *args: Any, **kwargs: Any) -> None:
-        """Return nothing, so that the opener raises an `HTTPError` for the redirection."""
-        return
-
-    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
 
 
 def is_local(host: str) -> bool:
@@ -314,6 +261,13 @@ def is_local(host: str) -> bool:
         return False
 
 
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error and the errors that caused it: httpx wraps those of the operating system."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
 def _json_object(data: bytes) -> dict[str, Any]:
     """Read a JSON object; empty if the data are no JSON object, or are nested too deeply."""
     try:
@@ -324,16 +278,5 @@ def _json_object(data: bytes) -> dict[str, Any]:
 
 
 def _is_flat(value: object, most: int) -> bool:
-    """Whether a JSON value is nested at most ``most`` levels deep."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return most > 0 and all(_is_flat(each, most - 1) for each in inner)
-
-
-def _told(fields: Mapping[str, Any]) -> str:
-    """Format a message for the log, without secrets."""
-    return json.dumps({name: "..." if name in _SECRETS else value for name, value in fields.items()})
-
-
-def _without_user(url: str) -> str:
-    """Format an address for a message without the name and password that it may contain."""
-    return shown(url.rpartition("@")[2])

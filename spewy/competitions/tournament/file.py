@@ -32,7 +32,6 @@ class BotSection(Section):
     """A bot that takes part in the tournament: a table ``[[bots]]`` of the file.
 
     Attributes:
-        name: the bot's name on the result page.
         bot: the bot as `spewy match` or `spewy referee` names it on the command line.
         lockers: folders of solves that the bot ``spewy`` plays poker from, in a HIGC tournament.
     """
@@ -46,8 +45,6 @@ class AcpcSection(Section):
     """The section ``[acpc]``: a tournament by the ACPC's rules.
 
     Attributes:
-        game: name of a game, or path of an ACPC game file.
-        hands: number of hands in each duplicate match.
         series: number of duplicate matches that each pair plays.
         seconds: seconds for an answer.
         qualifying: whether more than ten bots play qualifying rounds first.
@@ -64,8 +61,6 @@ class HigcSection(Section):
     """The section ``[higc]``: a tournament by the HIGC's rules.
 
     Attributes:
-        games: OpenSpiel's names of the games.
-        matches: number of matches that each pair plays in each game.
         seconds: seconds for an answer.
         chance_seconds: seconds that the referee waits at each chance node.
         prepare_seconds: seconds to prepare before the first answer.
@@ -86,7 +81,6 @@ class UpacSection(Section):
     """The section ``[upac]``: a rating by UPAC's rules of games that were played before.
 
     Attributes:
-        results: file of played games, for `spewy.competitions.tournament.tournament.read_games`.
         k: largest change of an Elo rating in one game.
         start: Elo rating that each bot begins with.
     """
@@ -100,10 +94,7 @@ class TournamentFile(Section):
     """The whole tournament file.
 
     Attributes:
-        name: name of the tournament.
-        rules: rules by which the bots are ranked.
         seed: seed of the cards and of qualifying sets.
-        bots: the bots that take part.
         acpc, higc, upac: section of the rules; the other two sections are None.
     """
 
@@ -117,16 +108,10 @@ class TournamentFile(Section):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the bots."""
         return tuple(bot.name for bot in self.bots)
 
 
 def read_tournament(path: Path) -> TournamentFile:
-    """Read a tournament file.
-
-    Raises:
-        InputError: the file cannot be read, or one of its keys is wrong.
-    """
     subject = f"tournament {path_text(path)}"
     try:
         tournament = TournamentFile.model_validate(read_toml(path, subject))

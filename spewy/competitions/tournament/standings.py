@@ -38,7 +38,6 @@ class Table:
     """Results of all pairs of bots.
 
     Attributes:
-        names: names of the bots.
         won: chips or points that the first bot of each pair won from the second bot; pairs are in the order of
             ``names``.
     """
@@ -53,11 +52,9 @@ class Table:
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """All pairs of bots, in the order of ``names``."""
         return [(one, two) for i, one in enumerate(self.names) for two in self.names[i + 1 :]]
 
     def total(self, one: str, two: str) -> float:
-        """Return the chips or points that bot ``one`` won from bot ``two`` in total."""
         return self.won[one, two] if (one, two) in self.won else -self.won[two, one]
 
     def points(self, one: str, two: str) -> float:
@@ -75,12 +72,7 @@ def runoff(names: Sequence[str], worth: Worth) -> Ranking:
     >>> runoff(table.names, table.total)
     [['a'], ['b'], ['c']]
     """
-    remaining, ranking = list(names), Ranking()
-    while remaining:
-        lowest = _lowest(remaining, worth)
-        ranking.insert(0, lowest)
-        remaining = [name for name in remaining if name not in lowest]
-    return ranking
+    return _eliminated(names, worth, 0)[1]
 
 
 def online(names: Sequence[str], total: Worth) -> Ranking:
@@ -89,18 +81,8 @@ def online(names: Sequence[str], total: Worth) -> Ranking:
     A run-off finds the best four bots, which are ranked by their total gains from each other. If a tie in the run-off
     would leave fewer than four bots, all tied bots stay. ``total`` returns a bot's total gain from another bot.
     """
-    remaining, below = list(names), Ranking()
-    while len(remaining) > BEST:
-        lowest = _lowest(remaining, total)
-        if len(remaining) - len(lowest) < BEST:
-            break
-        below.insert(0, lowest)
-        remaining = [name for name in remaining if name not in lowest]
-    sums = _sums(remaining, total)
-    return [
-        [name for name in remaining if sums[name] == each]
-        for each in sorted(set(sums.values()), reverse=True)
-    ] + below
+    remaining, below = _eliminated(names, total, BEST)
+    return by_rating(_sums(remaining, total)) + below
 
 
 def qualifying_sets(names: Sequence[str], rng: Random) -> list[list[str]]:
@@ -180,17 +162,8 @@ def elo(
 ) -> dict[str, float]:
     """Compute Elo ratings after a sequence of games.
 
-    Args:
-        names: names of all bots.
-        games: for each game, its two bots and the first bot's share of the chips.
-        k: largest change of a rating in one game.
-        start: rating that each bot begins with.
-
     >>> elo(["a", "b"], [("a", "b", 0.8)])
     {'a': 1503.6, 'b': 1496.4}
-
-    Raises:
-        InputError: a game has an unknown bot, or its score is not between 0 and 1.
     """
     out = dict.fromkeys(names, start)
     for one, two, score in games:
@@ -213,20 +186,24 @@ def _sums(names: Sequence[str], worth: Worth) -> dict[str, float]:
     return {one: math.fsum(worth(one, two) for two in names if two != one) for one in names}
 
 
-def _lowest(names: Sequence[str], worth: Worth) -> list[str]:
-    sums = _sums(names, worth)
-    return [name for name in names if sums[name] == min(sums.values())]
+def _eliminated(names: Sequence[str], worth: Worth, least: int) -> tuple[list[str], Ranking]:
+    """Eliminate those with the smallest gain from the remaining bots, again and again, while ``least`` bots remain.
+
+    Returns the remaining bots, and the ranking of the eliminated bots.
+    """
+    remaining, below = list(names), Ranking()
+    while len(remaining) > least:
+        sums = _sums(remaining, worth)
+        lowest = [name for name in remaining if sums[name] == min(sums.values())]
+        if len(remaining) - len(lowest) < least:
+            break
+        below.insert(0, lowest)
+        remaining = [name for name in remaining if name not in lowest]
+    return remaining, below
 
 
 def _ballot(voter: str, names: Sequence[str], outcome: Worth, strength: Mapping[str, float]) -> Ranking:
-    """Rank the other bots for a voter, the hardest opponent first; equally hard opponents share a place.
-
-    Args:
-        voter: name of the bot that votes.
-        names: names of all bots.
-        outcome: returns a bot's gain from another bot; the voter gains least from its hardest opponent.
-        strength: each bot's total gain from all others, which breaks ties.
-    """
+    """Rank the other bots for a voter, the hardest opponent first; equally hard opponents share a place."""
 
     def ease(other: str) -> tuple[float, float]:
         return outcome(voter, other), -strength[other]
@@ -236,13 +213,7 @@ def _ballot(voter: str, names: Sequence[str], outcome: Worth, strength: Mapping[
 
 
 def _elected(names: Sequence[str], ballots: Sequence[Ranking], strength: Mapping[str, float]) -> list[str]:
-    """Eliminate bots with the fewest votes until one has a majority, or all remaining bots tie; return the winners.
-
-    Args:
-        names: names of the candidates.
-        ballots: each voter's ranking of the other bots.
-        strength: each bot's total gain from all others, which breaks ties between equally few votes.
-    """
+    """Eliminate bots with the fewest votes until one has a majority, or all remaining bots tie; return the winners."""
     standing = list(names)
     while True:
         votes = _votes(standing, ballots)

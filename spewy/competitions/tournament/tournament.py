@@ -1,13 +1,14 @@
 """Play tournaments: matches of all pairs of bots, in several processes, ranked by the rules of a competition.
 
 Each pair of bots has a folder with the logs of its matches. A tournament that is started again continues from the logs.
+`page_text` writes the ranking, and the results of all pairs in each stage, as a page in Markdown.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -33,6 +34,7 @@ from spewy.competitions.tournament.standings import (
     elo,
     lexicographic,
     online,
+    place_of,
     qualified,
     qualifying_sets,
     runoff,
@@ -49,6 +51,14 @@ from spewy.system.textfile import exists, read_text
 
 SEEDS_APART = 1_000_003
 """Difference between the first seeds of two successive stages."""
+RULES = {
+    "acpc-bankroll": "ACPC 2007, no-limit: instant run-off by bankroll",
+    "acpc-points": "ACPC 2007, approximate equilibrium: instant run-off by points of series",
+    "acpc-online": "ACPC 2007, online learning: the best four by run-off, then total bankroll among them",
+    "higc": "HIGC: instant run-off voting for each game, lexicographic over games",
+    "upac": "UPAC: Elo over shares of the chips",
+}
+"""Rules as the page of a tournament names them."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +81,6 @@ class Stage:
     """Matches of all pairs of bots, in one game or in one set of a qualifying round.
 
     Attributes:
-        title: description of the stage.
-        unit: unit of the results.
-        names: names of the bots.
         played: results by pair; pairs stand in the order of ``names``.
         ranking: ranking by the rules. In a qualifying set the bots that proceed share the first place.
     """
@@ -85,7 +92,6 @@ class Stage:
     ranking: Ranking
 
     def mean(self, one: str, two: str) -> Mean:
-        """Return the mean result of bot ``one`` against bot ``two``."""
         if (one, two) in self.played:
             return self.played[one, two].mean
         mean = self.played[two, one].mean
@@ -97,12 +103,7 @@ class Outcome:
     """The result of a tournament.
 
     Attributes:
-        name: name of the tournament.
-        rules: rules by which the bots were ranked.
-        stages: the stages, in the order of play.
-        ranking: ranking of all bots.
         ratings: Elo ratings, by UPAC's rules only.
-        notes: further remarks, such as disqualifications.
     """
 
     name: str
@@ -124,36 +125,41 @@ def play_tournament(
     """Play or continue a tournament; Ctrl-C ends it after the matches that are being played.
 
     Args:
-        file: content of the tournament file.
-        base: folder to which relative paths in the file refer.
-        folder: folder of the logs.
-        solved: folder of games that the bot ``spewy`` has solved, unless the file names another folder.
-        watcher: called with the number of hands or matches of the stage that were played, and with their total number.
         workers: number of processes; None: one for each core.
-
-    Raises:
-        InputError: the folder holds another tournament, or a bot or a game cannot be played.
-        MissingError: the rules need OpenSpiel, which is not installed.
     """
     if file.upac is not None:
         return _rated(file, file.upac, base)
     folder.mkdir(parents=True, exist_ok=True)
     if file.acpc is not None:
-        return _Acpc(file, file.acpc, base, folder, watcher, workers).outcome()
+        return _Acpc(file, base, folder, solved, watcher, workers, file.acpc).outcome()
     assert file.higc is not None
-    return _Higc(file, file.higc, base, folder, solved, watcher, workers).outcome()
+    return _Higc(file, base, folder, solved, watcher, workers, file.higc).outcome()
 
 
 @dataclass
-class _Acpc:
-    """Plays a tournament by the ACPC's rules of 2007: qualifying rounds if there are many bots, then all pairs."""
+class _Games:
+    """What a tournament is played with: the arguments of `play_tournament`."""
 
     file: TournamentFile
-    section: AcpcSection
     base: Path
     folder: Path
+    solved: Path
     watcher: Watcher
     workers: int | None
+
+    def folders(self, stage: str, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Path]:
+        """Make and return a folder for the logs of each pair."""
+        folders = {pair: self.folder / stage / pair_name(*pair) for pair in pairs}
+        for folder in folders.values():
+            folder.mkdir(parents=True, exist_ok=True)
+        return folders
+
+
+@dataclass
+class _Acpc(_Games):
+    """Plays a tournament by the ACPC's rules of 2007: qualifying rounds if there are many bots, then all pairs."""
+
+    section: AcpcSection
 
     def outcome(self) -> Outcome:
         names, stages, gone = self.file.names, list[Stage](), Ranking()
@@ -169,10 +175,9 @@ class _Acpc:
         return Outcome(self.file.name, self.file.rules, tuple(stages), ranking + gone)
 
     def _qualify(self, names: tuple[str, ...]) -> tuple[tuple[str, ...], list[Stage], Ranking]:
-        """Play qualifying rounds with the bots in random sets, until fewer than ten remain or a round eliminates none.
+        """Play rounds with the bots in random sets, until fewer than ten remain or a round eliminates none.
 
-        Returns:
-            The remaining bots, the stages, and the ranking of the eliminated bots; later eliminations rank higher.
+        Returns the remaining bots, the stages, and the ranking of the others; later eliminations rank higher.
         """
         stages, gone, rng = list[Stage](), Ranking(), Random(self.file.seed)
         number = 0
@@ -195,7 +200,7 @@ class _Acpc:
     def _stage(self, title: str, names: tuple[str, ...], number: int) -> Stage:
         """Play a match between each pair of the named bots, as stage ``number``; the ranking is left empty."""
         matches = {pair: self._match(pair, number) for pair in combinations(names, 2)}
-        folders = _folders(self.folder / f"stage-{number}", matches)
+        folders = self.folders(f"stage-{number}", matches)
         tasks = [
             (match, run, folders[pair])
             for pair, match in matches.items()
@@ -225,24 +230,18 @@ class _Acpc:
 
 
 @dataclass
-class _Higc:
+class _Higc(_Games):
     """Plays a tournament by the HIGC's rules: instant run-off voting for each game, lexicographic over all games.
 
     Bots that break the time limit too often in a game share the last place.
     """
 
-    file: TournamentFile
     section: HigcSection
-    base: Path
-    folder: Path
-    solved: Path
-    watcher: Watcher
-    workers: int | None
 
     def outcome(self) -> Outcome:
         stages, late = list[Stage](), set[str]()
         for number, game in enumerate(self.section.games):
-            stage, disqualified = self._stage(game, self.folder / f"game-{number}")
+            stage, disqualified = self._stage(game, f"game-{number}")
             stages.append(stage)
             late |= disqualified
         ranking = lexicographic([stage.ranking for stage in stages])
@@ -253,7 +252,7 @@ class _Higc:
         )
         return Outcome(self.file.name, self.file.rules, tuple(stages), ranking, notes=notes)
 
-    def _stage(self, game: str, folder: Path) -> tuple[Stage, set[str]]:
+    def _stage(self, game: str, folder: str) -> tuple[Stage, set[str]]:
         """Play all pairs in a game, logged in ``folder``; return the stage and the bots that were late too often."""
         names, bots = self.file.names, self._bots()
         limits = Limits(
@@ -265,7 +264,7 @@ class _Higc:
             )
             for pair in combinations(names, 2)
         }
-        folders = _folders(folder, series)
+        folders = self.folders(folder, series)
         tasks = [
             task
             for pair, each in series.items()
@@ -286,14 +285,12 @@ class _Higc:
         return stage, {name for name, matches in late.items() if sum(matches) > TOO_LATE * len(matches)}
 
     def _bots(self) -> dict[str, Entrant]:
-        solved = self.solved if self.section.data is None else self.base / self.section.data
+        solved, seconds = self.solved, self.section.search_seconds
+        if self.section.data is not None:
+            solved = self.base / self.section.data
         return {
             bot.name: parse_bot(
-                bot.bot or "",
-                solved,
-                [self.base / path for path in bot.lockers],
-                self.section.search_seconds,
-                self.base,
+                bot.bot or "", solved, [self.base / path for path in bot.lockers], seconds, self.base
             )
             for bot in self.file.bots
         }
@@ -322,11 +319,8 @@ def read_games(path: Path, names: Sequence[str]) -> Iterator[tuple[str, str, flo
 
     Yields:
         For each game, its two bots and the first bot's share of the chips.
-
-    Raises:
-        InputError: a line is not a game between two of the bots, or the file has no games.
     """
-    subject, none = f"results {path_text(path)}", True
+    subject, n_games = f"results {path_text(path)}", 0
     for number, line in enumerate(read_text(path, subject).splitlines(), start=1):
         if not line.strip():
             continue
@@ -342,19 +336,14 @@ def read_games(path: Path, names: Sequence[str]) -> Iterator[tuple[str, str, flo
             raise InputError(
                 f"{subject}, line {number}: expected two bots of the tournament, found {shown(entry['bots'])}"
             )
-        none = False
+        n_games += 1
         yield one, two, share
-    if none:
+    if not n_games:
         raise InputError(f"{subject}: the file has no games")
 
 
 def _share(one: float | None, two: float | None) -> float:
-    """Return the first bot's share of the chips at the end of a game.
-
-    Args:
-        one: chips of the first bot; None: the bot failed, and the other bot gets all chips.
-        two: chips of the second bot; None as for the first. If both failed, the share is a half.
-    """
+    """Return the first bot's share of the chips at the end of a game."""
     if one is None or two is None:
         return 0.5 if one is two else float(two is None)
     if not (one >= 0 and two >= 0 and 0 < one + two < math.inf):
@@ -362,13 +351,49 @@ def _share(one: float | None, two: float | None) -> float:
     return float(one / (one + two))
 
 
-def _folders(parent: Path, pairs: Mapping[tuple[str, str], object]) -> dict[tuple[str, str], Path]:
-    """Make and return a folder for the logs of each pair."""
-    folders = {pair: parent / pair_name(*pair) for pair in pairs}
-    for folder in folders.values():
-        folder.mkdir(parents=True, exist_ok=True)
-    return folders
-
-
 def _table(stage: Stage) -> Table:
     return Table(stage.names, {pair: played.total for pair, played in stage.played.items()})
+
+
+def page_text(outcome: Outcome) -> str:
+    """Return the whole page as Markdown."""
+    lines = [f"# {outcome.name}", "", f"{RULES[outcome.rules]}.", "", *_places(outcome)]
+    lines += [line for note in outcome.notes for line in ("", f"{note}.")]
+    for stage in outcome.stages:
+        lines += ["", *_stage(stage)]
+    return "\n".join(lines) + "\n"
+
+
+def cell(stage: Stage, one: str, two: str) -> str:
+    """Return a table cell with the mean result of bot ``one`` against bot ``two``, and its 95 % interval."""
+    if one == two:
+        return ""
+    mean = stage.mean(one, two)
+    if not mean.n:
+        return "-"
+    return f"{mean.mean:+z,.3f}" + (f" ± {mean.half:,.3f}" if mean.n > 1 else "")
+
+
+def _places(outcome: Outcome) -> Iterator[str]:
+    ratings = outcome.ratings
+    yield "| place | bot |" + (" rating |" if ratings is not None else "")
+    yield "|---:|---|" + ("---:|" if ratings is not None else "")
+    for name, place in place_of(outcome.ranking).items():
+        yield f"| {place} | {name} |" + (f" {ratings[name]:,.1f} |" if ratings is not None else "")
+
+
+def _stage(stage: Stage) -> Iterator[str]:
+    values = sum(played.mean.n for played in stage.played.values())
+    yield f"## {stage.title}"
+    yield ""
+    yield f"Winnings of the row's bot from the column's bot, {stage.unit}, with 95 % intervals; {values:,} values."
+    yield ""
+    yield "| place | bot | " + " | ".join(stage.names) + " | faults |"
+    yield "|---:|---|" + "---:|" * (len(stage.names) + 1)
+    for name, place in place_of(stage.ranking).items():
+        cells = " | ".join(cell(stage, name, other) for other in stage.names)
+        yield f"| {place} | {name} | {cells} | {_faults(stage, name):,} |"
+
+
+def _faults(stage: Stage, name: str) -> int:
+    return sum(played.faults[pair.index(name)] for pair, played in stage.played.items() if name in pair)

@@ -5,15 +5,20 @@ from __future__ import annotations
 import io
 import json
 import stat
+import time
 import zipfile
+from collections import deque
 from collections.abc import Mapping
 from copy import copy
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 import numpy as np
 
 from spewy.competitions.upac.runtime.tables import Tables
-from spewy.errors import InputError, path_text, shown
+from spewy.errors import InputError, one_line, path_text, shown
+from spewy.match.connection import Program, wait_for_any
+from spewy.match.entrant import plain_name
 from spewy.system.children import HOME
 from spewy.system.failures import failure_text
 
@@ -26,9 +31,22 @@ The limits are higher than the competition's, because a package may contain file
 """
 _IN_PIECES = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Compression methods that can be unpacked in pieces; other methods may turn a few bytes into gigabytes at once."""
+BUILD_SECONDS = 60.0
+BUILD_POLL_SECONDS = 0.05
+BUILD_LINES, MOST_OF_BUILD = 20, 400
+"""Largest number of lines and characters from a failed build's output that the error shows."""
 _PIECE = 2**20
 TABLES = "bot/tables.npz"
 RUNTIME = "spewy/competitions/upac/runtime"
+LIBRARY = (
+    "buckets/cards/cards.py",
+    "buckets/cards/hands.py",
+    "buckets/cards/rank_sets.py",
+    "buckets/errors.py",
+    "buckets/types.py",
+    "compiled/errors.py",
+)
+"""Modules of other packages that the runtime imports; they need only NumPy."""
 STUB = '"""This package holds only the bot."""\n'
 _DATE = (2024, 1, 1, 0, 0, 0)
 """Date of all members, so that equal tables give equal bytes."""
@@ -37,15 +55,8 @@ _DATE = (2024, 1, 1, 0, 0, 0)
 def write_package(tables: Mapping[str, np.ndarray], out: Path) -> int:
     """Write the zip file with which Spewy's bot takes part in the competition.
 
-    Args:
-        tables: tables that the bot plays from.
-        out: path of the zip file.
-
     Returns:
         The size of the unpacked package in bytes.
-
-    Raises:
-        InputError: the package is larger than the competition allows.
     """
     members = {"bot/bot.json": _json(), TABLES: packed(tables)}
     members |= {f"bot/{name}": text.encode() for name, text in _sources().items()}
@@ -62,12 +73,6 @@ def write_package(tables: Mapping[str, np.ndarray], out: Path) -> int:
 
 
 def open_tables(file: Path) -> Tables:
-    """Open the tables in a package.
-
-    Raises:
-        InputError: the file cannot be read, or it is not a package.
-        spewy.competitions.upac.runtime.tables.TablesError: the tables are damaged.
-    """
     try:
         with zipfile.ZipFile(file) as archive:
             require_small(archive)
@@ -85,13 +90,60 @@ def open_tables(file: Path) -> Tables:
     return Tables(io.BytesIO(data), path_text(file))
 
 
-def require_small(archive: zipfile.ZipFile) -> None:
-    """Refuse a zip file that is too large when unpacked, or that would write outside its folder.
+class PackageBot(NamedTuple):
+    """An unpacked package."""
 
-    Raises:
-        InputError: the zip file has too many bytes or files, a link, a name that leaves the folder, a member that is
-            neither stored nor deflated, or a member that unpacks to more bytes than it declares.
-    """
+    name: str
+    run: str
+    folder: Path
+
+
+def unpack(package: Path, folder: Path) -> PackageBot:
+    """Unpack a package into a folder, and run its build command."""
+    subject = f"package {path_text(package)}"
+    try:
+        with zipfile.ZipFile(package) as archive:
+            require_small(archive)
+            archive.extractall(folder)
+        config = json.loads((folder / "bot" / "bot.json").read_text(encoding="utf-8"))
+        name, build, run = (str(config[key]) for key in ("name", "build", "run"))
+    except Exception as error:  # zip files fail in many ways
+        if failure_text(error) is not None:
+            raise
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise InputError(f"{subject}: expected a zip file with bot/bot.json, found: {reason}") from None
+    wrong = _build(build, folder / "bot")
+    if wrong:
+        raise InputError(f"{subject}: the build failed: {wrong}")
+    return PackageBot(plain_name(name), run, folder / "bot")
+
+
+def _build(command: str, folder: Path) -> str:
+    """Run a build command, and kill all processes that it has left; return why it failed, or an empty text."""
+    deadline, lines = time.monotonic() + BUILD_SECONDS, deque[bytes](maxlen=BUILD_LINES)
+    if "\0" in command:
+        return "embedded null byte"
+    with Program(["sh", "-c", command], "build", folder=folder, merged=True) as build:
+        while time.monotonic() < deadline:
+            ended = build.exit_code is not None
+            wait_for_any([build], min(deadline, time.monotonic() + BUILD_POLL_SECONDS))
+            while time.monotonic() < deadline and (line := build.poll()) is not None:
+                lines.append(line)
+            if build.ended:
+                build.wait(deadline)
+            if ended or build.ended:  # a child of the build may keep its output open
+                break
+        code = build.exit_code
+    wrong = (
+        f"not finished within {BUILD_SECONDS:g} s" if code is None else f"exit code {code}" if code else ""
+    )
+    text = b"\n".join(lines).decode(errors="replace").strip()
+    text = one_line(text if len(text) <= MOST_OF_BUILD else f"... {text[-MOST_OF_BUILD:]}", 2 * MOST_OF_BUILD)
+    return f"{wrong}; the end of its output: {text}" if wrong and text else wrong
+
+
+def require_small(archive: zipfile.ZipFile) -> None:
+    """Refuse a zip file that is too large when unpacked, or that would write outside its folder."""
     members = archive.infolist()
     if len(members) > MOST_FILES:
         raise InputError(f"{len(members):,} files; at most {MOST_FILES:,} are allowed")
@@ -139,8 +191,8 @@ def _json() -> bytes:
 
 
 def _sources() -> dict[str, str]:
-    """Return the runtime's source files by path, with a stub ``__init__.py`` for each package above the runtime."""
-    parents = PurePosixPath(RUNTIME).parents
-    above = {f"{parent}/__init__.py": STUB for parent in parents if parent.name}
-    files = sorted((Path(HOME) / RUNTIME).glob("*.py"))
-    return above | {f"{RUNTIME}/{file.name}": file.read_text(encoding="utf-8") for file in files}
+    """Return the source files of the bot by path, with a stub ``__init__.py`` for each package above them."""
+    paths = [*(f"{RUNTIME}/{file.name}" for file in sorted((Path(HOME) / RUNTIME).glob("*.py"))), *LIBRARY]
+    above = sorted({str(parent) for path in paths for parent in PurePosixPath(path).parents if parent.name})
+    stubs = {f"{parent}/__init__.py": STUB for parent in above}
+    return stubs | {path: (Path(HOME) / path).read_text(encoding="utf-8") for path in paths}

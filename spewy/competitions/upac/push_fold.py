@@ -35,7 +35,6 @@ class PushFold:
     """An equilibrium of the push-or-fold game.
 
     Attributes:
-        stack: effective stack in chips.
         push: frequency with which the small blind goes all in, ``[starting hand]`` in the order of
             `buckets.preflop_classes`.
         call: frequency with which the big blind calls, ``[starting hand]``.
@@ -52,14 +51,7 @@ class PushFold:
 
 @lru_cache(maxsize=128)
 def push_fold(stack: int) -> PushFold:
-    """Solve push or fold with blinds of 1 and 2.
-
-    Args:
-        stack: the smaller stack in chips, blinds included; a player whose blind exceeds it is all in.
-
-    Raises:
-        InputError: the stack is below 1 chip or too large.
-    """
+    """Solve push or fold with blinds of 1 and 2."""
     if not 1 <= stack <= MOST_STACK:
         raise InputError(f"stack: expected 1 to {MOST_STACK:,} chips, found {shown(stack)}")
     pairs, margin = odds()
@@ -85,13 +77,7 @@ def push_fold(stack: int) -> PushFold:
 
 
 def values(stack: int, push: Floats, call: Floats) -> tuple[float, float]:
-    """Compute the mean chips that the small blind wins per hand, and the exploitability in chips.
-
-    Args:
-        stack: the smaller stack in chips.
-        push: frequency with which the small blind goes all in, ``[starting hand]``.
-        call: frequency with which the big blind calls, ``[starting hand]``.
-    """
+    """Compute the mean chips that the small blind wins per hand, and the exploitability in chips."""
     pairs, margin = odds()
     weight = pairs / pairs.sum()
     own, small, big = weight.sum(axis=1), min(SMALL_BLIND, stack), min(BIG_BLIND, stack)

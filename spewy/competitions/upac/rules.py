@@ -25,13 +25,7 @@ _MOST_RAISE = 2**32 - 1
 
 
 class Line(NamedTuple):
-    """A line of text that the engine sends to the bot in one seat.
-
-    Attributes:
-        seat: the seat that receives the line.
-        text: the line without a line ending.
-        asks: whether the line asks for a reply.
-    """
+    """A line of text that the engine sends to the bot in one seat."""
 
     seat: int
     text: str
@@ -43,8 +37,6 @@ class Rules:
     """The rules of a UPAC game that can be varied.
 
     Attributes:
-        chips: chips that each bot begins with.
-        rounds: largest number of hands in a game.
         most: largest number of chips that a player may put in during a hand; None: no limit.
         old_labels: whether the line START names the opponent's blind instead of the receiver's, as the engine did
             before October 2023.
@@ -67,23 +59,14 @@ class Rules:
 
 @dataclass(frozen=True)
 class Cards:
-    """The cards of one hand.
-
-    Attributes:
-        hole: hole cards of both seats.
-        board: the final board.
-    """
+    """The cards of one hand."""
 
     hole: tuple[tuple[int, int], tuple[int, int]]
     board: tuple[int, int, int, int, int]
 
 
 class BadReplyError(PeerError):
-    """A reply was invalid, which ends the game.
-
-    Attributes:
-        seat: seat of the bot that replied.
-    """
+    """A reply was invalid, which ends the game."""
 
     def __init__(self, seat: int, text: str) -> None:
         super().__init__(text)
@@ -108,20 +91,11 @@ def dealt(rng: Random) -> Cards:
 def play_hand(rules: Rules, cards: Cards, stacks: tuple[int, int], button: int) -> Lines:
     """Play one hand: a generator of the lines to send, which receives the bots' replies.
 
-    Args:
-        rules: rules of the game.
-        cards: cards of the hand.
-        stacks: stacks of both seats before the hand.
-        button: seat with the small blind.
-
     Yields:
         The lines for both seats; if a line asks for a reply, the caller sends the reply to the generator.
 
     Returns:
         The stacks of both seats after the hand.
-
-    Raises:
-        BadReplyError: a reply is invalid.
     """
     hand = _Hand(rules, cards, stacks, button)
     for seat in (0, 1):

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,16 +44,7 @@ _SHARED = ("canonical", "classes", "rows", "n_rows")
 
 
 def ladder_tables(folders: Sequence[Path], progress: Progress = lambda text: None) -> Arrays:
-    """Make all tables of the bot.
-
-    Args:
-        folders: folder of the solve for each rung, in any order; without folders, the tables hold push or fold only.
-        progress: called with a text at each step.
-
-    Raises:
-        InputError: a folder does not hold a solve of UPAC's whole game, or the rungs have different board buckets.
-        lockers.LockerError: a folder is empty or damaged.
-    """
+    """Make all tables of the bot."""
     progress("push or fold")
     tables = push_fold_tables()
     with ExitStack() as opened:
@@ -70,11 +62,7 @@ def ladder_tables(folders: Sequence[Path], progress: Progress = lambda text: Non
 
 
 def rung_folders(ladder: Path) -> list[Path]:
-    """List the folders of solves in a ladder's folder.
-
-    Raises:
-        InputError: the folder holds no solves.
-    """
+    """List the folders of solves in a ladder's folder."""
     try:
         folders = sorted(path for path in ladder.iterdir() if has_board_buckets(path))
     except OSError as error:
@@ -151,7 +139,6 @@ def _rung(opened: ExitStack, folder: Path) -> tuple[int, BucketPolicy, Abstracti
 def _require_together(
     rungs: Sequence[tuple[int, BucketPolicy, Abstraction]], folders: Sequence[Path]
 ) -> None:
-    """Check that all solves have different stacks, and the same board buckets and rows."""
     stacks = [stack for stack, _, _ in rungs]
     if len(set(stacks)) < len(stacks):
         raise InputError(f"{len(folders)} folders: expected different stacks, found {stacks}")
@@ -164,11 +151,7 @@ def _require_together(
 
 
 def _in_order(boards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sort boards by the bot's board numbers.
-
-    Returns:
-        The differences of successive numbers, and the boards in the bot's canonical suits.
-    """
+    """Sort boards by the bot's numbers; return the numbers' differences, and the boards in canonical suits."""
     keys, _ = canonical(boards)
     order = np.argsort(keys)
     _, perms = canonical(boards[order])
@@ -183,12 +166,6 @@ def _mean_curves(
 
     A hand's curve is its sorted percentiles of strength over all river cards. The means are over the row's hands, on at
     most `TURNS` boards of the board bucket.
-
-    Args:
-        percentiles: computes the curves of hands on turns.
-        abstraction: board buckets and rows.
-        boards: all turns.
-        board_buckets: board bucket of each turn.
 
     Returns:
         The curves ``[board bucket, row, point]``; 32,767 means 1.
@@ -239,14 +216,7 @@ def _rung_tables(policy: BucketPolicy, n_board_buckets: Sequence[int]) -> Arrays
 
 
 def _coarse(free: np.ndarray) -> np.ndarray:
-    """Convert the frequencies of all actions but a decision's last from bytes to whole fifteenths (0 to 15).
-
-    Args:
-        free: bytes ``[row, action]``.
-
-    Returns:
-        Fifteenths ``[action, row]``.
-    """
+    """Convert stored bytes ``[row, action]``, of all actions but a decision's last, to fifteenths ``[action, row]``."""
     out: np.ndarray = np.rint(free.T.astype(np.float64) * (ALWAYS / MOST)).astype(np.uint8)
     return out
 
@@ -257,11 +227,8 @@ class Decides(NamedTuple):
     The locker and the table store the frequencies of all actions of a decision but the last.
 
     Attributes:
-        round: round of the decision.
-        player: player to act.
         enters: betting line with which the round is entered.
         first_free: index of the decision's first stored frequency among the player's stored frequencies in the chunk.
-        n_actions: number of actions.
         slot: index of the decision's first stored frequency in the bot's table of the round.
     """
 
@@ -284,7 +251,7 @@ def tree_tables(root: Node) -> tuple[np.ndarray, list[Decides]]:
     decisions: list[Decides] = []
     queue, n_queued = deque([(root, CALL)]), 1
     n_slots: dict[int, int] = {}
-    free = _FreeSlots()
+    free_slots = lru_cache(maxsize=None)(_free_slots)
     while queue:
         node, total = queue.popleft()
         row = [-1, node.round, 0, 0, total, 0, *node.put_in]
@@ -293,8 +260,9 @@ def tree_tables(root: Node) -> tuple[np.ndarray, list[Decides]]:
             n, slot = len(node.actions), n_slots.get(node.round, 0)
             n_slots[node.round] = slot + n - 1
             row[:4], row[5] = [node.player, node.round, n_queued, n], slot
-            first = free.first(root, node)
-            decisions.append(Decides(node.round, node.player, entry_line(node.line), first, n, slot))
+            enters = entry_line(node.line)
+            first = free_slots(root, enters)[node.line]
+            decisions.append(Decides(node.round, node.player, enters, first, n, slot))
             n_queued += n
             queue.extend(_followed(node))
         nodes.append(row)
@@ -310,38 +278,18 @@ def _followed(node: Node) -> Iterator[tuple[Node, int]]:
         below = child
         while below.kind == "chance":
             below = below.children[0]
-        yield below, _total(action.acpc)
+        acpc = action.acpc
+        yield below, FOLD if acpc == "f" else CALL if acpc == "c" else int(acpc[1:])
 
 
-def _total(acpc: str) -> int:
-    return FOLD if acpc == "f" else CALL if acpc == "c" else int(acpc[1:])
+def _free_slots(root: Node, enters: str) -> Mapping[str, int]:
+    """Return, by line, the index of each decision's first stored frequency among the acting player's in a chunk.
 
-
-class _FreeSlots:
-    """Finds the index of each decision's first stored frequency in its chunk.
-
-    The frequency of a decision's last action is not stored.
+    The frequency of a decision's last action is not stored; ``enters`` is the line that enters the chunk.
     """
-
-    def __init__(self) -> None:
-        self._known: dict[str, Mapping[str, int]] = {}
-
-    def first(self, root: Node, node: Node) -> int:
-        """Return the index of a decision's first stored frequency among the acting player's in the chunk.
-
-        Args:
-            root: root of the whole betting tree.
-            node: node of the decision.
-        """
-        enters = entry_line(node.line)
-        if enters not in self._known:
-            self._known[enters] = self._of(root, enters)
-        return self._known[enters][node.line]
-
-    def _of(self, root: Node, enters: str) -> Mapping[str, int]:
-        out, seen = {}, [0, 0]
-        for line, (node, slot) in decision_slots(find_node(root, enters))[0].items():
-            assert node.player is not None
-            out[line] = slot - seen[node.player]
-            seen[node.player] += 1
-        return out
+    out, seen = {}, [0, 0]
+    for line, (node, slot) in decision_slots(find_node(root, enters))[0].items():
+        assert node.player is not None
+        out[line] = slot - seen[node.player]
+        seen[node.player] += 1
+    return out

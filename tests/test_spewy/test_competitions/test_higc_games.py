@@ -12,10 +12,17 @@ from spewy.competitions.higc.gin import GinAgent
 from spewy.competitions.higc.referee import greet, play
 from spewy.competitions.higc.search import SearchAgent
 from spewy.competitions.higc.session import Session
+from spewy.competitions.higc.small_games import (
+    Tabular,
+    TabularAgent,
+    exploitability,
+    shares,
+    solve_tree,
+    spiel_tree,
+    tabular_path,
+    values,
+)
 from spewy.competitions.higc.spiel import SpielGame
-from spewy.competitions.higc.spiel_cfr import exploitability, shares, solve_tree, values
-from spewy.competitions.higc.spiel_tree import spiel_tree
-from spewy.competitions.higc.tabular import Tabular, TabularAgent, tabular_path
 from spewy.errors import InputError, MissingError
 
 GOOFSPIEL = "goofspiel(imp_info=True,num_cards=3,points_order=descending)"

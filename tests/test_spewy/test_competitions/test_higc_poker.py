@@ -9,12 +9,10 @@ from open_spiel.python.algorithms.exploitability import exploitability as spiel_
 from open_spiel.python.policy import TabularPolicy
 
 from spewy.bot.agent import open_bot
-from spewy.competitions.higc.agents import Agents
-from spewy.competitions.higc.follow import Follower
+from spewy.competitions.higc.agents import Agents, folder_name, is_small, solve_if_new
+from spewy.competitions.higc.poker import Follower, poker_table
 from spewy.competitions.higc.session import Session
-from spewy.competitions.higc.solved_games import folder_name, is_small, solve_if_new
 from spewy.competitions.higc.spiel import SpielGame
-from spewy.competitions.higc.spiel_poker import poker_table
 from spewy.errors import InputError
 
 GAMES = {

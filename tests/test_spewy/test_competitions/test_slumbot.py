@@ -12,11 +12,11 @@ from contextlib import contextmanager, suppress
 import pytest
 from cli_runs import COMMAND, good, spewy
 
+from benchmarks.studies.slumbot_server import StandIn, WrongRequestError, actions_text, serving
 from buckets.cards import cards_name, parse_cards
 from spewy.competitions.slumbot.record import LOG, STATE, Record
 from spewy.competitions.slumbot.session import Login, Session
-from spewy.competitions.slumbot.stand_in import StandIn, WrongRequestError, serving
-from spewy.competitions.slumbot.text import actions_text, parse_incr, replayed, slumbot_game
+from spewy.competitions.slumbot.text import parse_incr, replayed, slumbot_game
 from spewy.competitions.slumbot.wire import FIRST_PAUSE, Server
 from spewy.errors import InputError, PeerError
 from spewy.match.log import read_log
@@ -594,6 +594,14 @@ def test_options_that_are_refused(args, told, monkeypatch):
     assert told in result.stderr
 
 
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "nonsense://127.0.0.1:9"])
+def test_a_proxy_that_cannot_be_used_is_refused(proxy, monkeypatch):
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    with pytest.raises(InputError, match="proxy of the environment: "):
+        Server("http://192.0.2.1")
+    assert Server("http://127.0.0.1").is_private
+
+
 def test_passwords_go_over_https_only(monkeypatch):
     monkeypatch.setenv("SPEWY_SLUMBOT_PASSWORD", "x")
     result = play("call", "--url", "http://192.0.2.1", "--user", "me")
@@ -776,11 +784,6 @@ def test_the_stand_in_deals_by_the_rules():
         assert abs(found["winnings"]) in (0, 100)
         assert (found["session_total"], found["session_num_hands"]) == (total, number + 1)
         assert found["baseline_winnings"] == found["winnings"]
-
-
-def test_the_stand_in_listens_here_only():
-    with stand_in() as (_, url):
-        assert url.startswith("http://127.0.0.1:")
 
 
 def test_a_server_names_the_time_of_the_next_request(tmp_path):

@@ -15,8 +15,7 @@ from cli_runs import good, good_json, refused, spewy
 from upac_tables import fake_tables, sample_rounds
 
 from buckets.cards import parse_cards
-from spewy.competitions.upac.contenders import RULES, rule_contender
-from spewy.competitions.upac.games import Game, play_games, standing
+from spewy.competitions.upac.games import RULES, Game, play_games, rule_contender, standing
 from spewy.competitions.upac.package import packed as packed_tables
 from spewy.competitions.upac.package import write_package
 from spewy.competitions.upac.rules import BadReplyError, Cards, Rules, dealt, play_hand
@@ -306,7 +305,7 @@ def packed(file, config):
 )
 def test_packages_that_cannot_be_built(tmp_path, monkeypatch, config, told):
     monkeypatch.setattr(
-        "spewy.competitions.upac.contenders.BUILD_SECONDS", 0.2 if "not finished" in told else 60
+        "spewy.competitions.upac.package.BUILD_SECONDS", 0.2 if "not finished" in told else 60
     )
     assert told in refused("upac-match", packed(tmp_path / "bot.zip", config), "call")
 
@@ -382,7 +381,7 @@ def test_packages_of_members_that_cannot_be_unpacked_in_pieces(tmp_path, way):
 
 def test_the_last_output_of_a_build_is_read_however_late(tmp_path, monkeypatch):
     """The time of a look at the output has passed when it begins, as on a busy machine."""
-    monkeypatch.setattr("spewy.competitions.upac.contenders.BUILD_POLL_SECONDS", 0.0)
+    monkeypatch.setattr("spewy.competitions.upac.package.BUILD_POLL_SECONDS", 0.0)
     config = {"name": "a", "build": "seq 99999; exit 2", "run": "x"}
     assert "99998 99999" in refused("upac-match", packed(tmp_path / "bot.zip", config), "call")
 

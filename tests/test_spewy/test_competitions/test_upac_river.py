@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from upac_tables import packed_tables
 
-from spewy.competitions.upac.runtime.cards import HANDS, start_class
+from spewy.competitions.upac.runtime.cards import HANDS, start_class, strengths
 from spewy.competitions.upac.runtime.player import Player
 from spewy.competitions.upac.runtime.protocol import Spot
 from spewy.competitions.upac.runtime.river import River
-from spewy.competitions.upac.runtime.strength import strengths
 from spewy.competitions.upac.runtime.tables import FOLD, PLAYER, ROUND, SPENT_0, SPENT_1, TOTAL, Tables
 
 BOARD = (3, 14, 25, 36, 51)
@@ -51,7 +50,7 @@ def some_hands(n, seed, ties=False):
 
 def river(tree, root, n=40, seed=1, ties=False):
     weights = some_hands(n, seed, ties), some_hands(n, seed + 1, ties)
-    return River(tree, root, weights, strengths([*np.array(BOARD)[:, None], *HANDS.T]))
+    return River(tree, root, weights, strengths(BOARD))
 
 
 def walked(game, node, reach, play, p, best):
@@ -67,13 +66,13 @@ def walked(game, node, reach, play, p, best):
         chips = int(tree.nodes[child, [SPENT_0, SPENT_1]].min())
         value = np.zeros(len(mine))
         for i, hand in enumerate(HANDS[mine]):
-            own = strengths([*np.array(BOARD), *hand])
+            own = strengths(BOARD)[mine[i]]
             for j, other in enumerate(HANDS[theirs]):
                 if not {*hand.tolist()} & {*other.tolist()}:
                     if tree.nodes[child, TOTAL] == FOLD:
                         won = -1 if player == p else 1
                     else:
-                        won = np.sign(int(own) - int(strengths([*np.array(BOARD), *other])))
+                        won = np.sign(own - strengths(BOARD)[theirs[j]])
                     value[i] += below[j] * chips * won
         found.append(value)
     if player != p:
@@ -201,11 +200,7 @@ def test_the_same_hand_is_played_the_same_way(tables):
 
 def test_a_hand_that_cannot_lose_never_folds(tables):
     """The board is BOARD; the best hand bets or raises, or waits, whatever the other does."""
-    best = tuple(
-        HANDS[
-            np.argmax(np.where(some_hands(2000, 1) > 0, strengths([*np.array(BOARD)[:, None], *HANDS.T]), 0))
-        ].tolist()
-    )
+    best = tuple(HANDS[np.argmax(np.where(some_hands(2000, 1) > 0, strengths(BOARD), 0))].tolist())
     for number in range(1, 9):
         facing = Spot(number, best, BOARD, False, (2, 30), (30, 70), (*checked().rounds[:3], ("c", "r30")))
         assert Player(tables, number).answer(facing) in ("C", "R28")

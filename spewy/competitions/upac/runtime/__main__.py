@@ -8,7 +8,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from spewy.competitions.upac.runtime.player import Player
-from spewy.competitions.upac.runtime.serve import serve
+from spewy.competitions.upac.runtime.protocol import serve
 from spewy.competitions.upac.runtime.tables import Tables, TablesError
 
 TABLES = "tables.npz"
@@ -16,7 +16,6 @@ BAD_INPUT, INTERRUPTED = 2, 130
 
 
 def main() -> int:
-    """Play on stdin and stdout; return the exit code."""
 
     def note(text: str) -> None:
         with suppress(OSError, AttributeError):  # the bot plays on if nobody reads its log

@@ -18,11 +18,10 @@ from random import Random
 
 import numpy as np
 
-from spewy.competitions.upac.runtime.cards import HANDS, hand_number, start_class
-from spewy.competitions.upac.runtime.odds import Floats, equity
+from buckets.types import Floats
+from spewy.competitions.upac.runtime.cards import HANDS, equity, hand_number, start_class, strengths
 from spewy.competitions.upac.runtime.protocol import Spot
 from spewy.competitions.upac.runtime.river import River
-from spewy.competitions.upac.runtime.strength import strengths
 from spewy.competitions.upac.runtime.tables import (
     CALL,
     FOLD,
@@ -59,8 +58,6 @@ class Player:
     """Chooses the bot's action whenever the competition's engine asks for one.
 
     Args:
-        tables: the stored strategies that the bot plays.
-        seed: seed of all random choices.
         seconds: time limit for solving a river; 0: play the stored strategies on rivers.
     """
 
@@ -96,11 +93,7 @@ class Player:
         return self._by_odds(spot)
 
     def _by_table(self, spot: Spot) -> str:
-        """Choose an action by the strategy that was solved for the nearest stack.
-
-        Returns:
-            The answer to the engine; empty if the strategy's betting tree does not cover the betting so far.
-        """
+        """Choose an action by the nearest stack's strategy; empty if its tree does not cover the betting."""
         if spot.rounds is None or not self._tables.stacks:
             return ""
         rung = nearest(self._tables.stacks, spot.effective)
@@ -125,11 +118,6 @@ class Player:
         After few iterations on a slow machine, the solved strategy can be worse than the stored strategy. So the bot
         computes the best response to each, and plays the strategy that loses less.
 
-        Args:
-            rung: number of the stack whose tree and strategy the bot plays.
-            path: path through this tree up to the river's current decision.
-            spot: the state at the table.
-
         Returns:
             Frequencies ``[action]`` of the bot's own hand at each of its decisions on the river, by node of the tree.
         """
@@ -138,7 +126,7 @@ class Player:
         weights = ranges(self._tables, rung, path[:first], spot.board)
         me, own = int(spot.button), hand_number(spot.hole)
         weights[me][own] = max(weights[me][own], RARE * weights[me].max())
-        river = River(tree, path[first][0], weights, strengths([*np.array(spot.board)[:, None], *HANDS.T]))
+        river = River(tree, path[first][0], weights, strengths(spot.board))
         own_nodes = [node for node in river.decisions if tree.nodes[node, PLAYER] == me]
         by_table = {
             node: self._tables.all_frequencies(rung, node, spot.board)[:, river.held[me]]
@@ -152,10 +140,9 @@ class Player:
         return {node: play[node][:, at] for node in own_nodes}
 
     def _came(self, tree: Tree, spot: Spot) -> tuple[Came, int] | None:
-        """Follow the betting of a hand through a betting tree, with bets that the tree lacks translated.
+        """Follow the betting through a tree, with bets that the tree lacks translated, to a path and its last node.
 
-        Returns:
-            The path and the node that it leads to; None if the tree does not cover the betting.
+        Returns None if the tree does not cover the betting.
         """
         assert spot.rounds is not None
         node, done = 0, 0
@@ -180,18 +167,7 @@ class Player:
         return (path, node) if is_own and same_round else None
 
     def _taken_for(self, tree: Tree, node: int, action: str, highest: int, effective: int) -> int | None:
-        """Translate an action at the table to an action of a betting tree.
-
-        Args:
-            tree: the betting tree.
-            node: node of the decision in the tree.
-            action: ``c`` (check or call), or ``r`` and the total of a raise.
-            highest: chips that the player to act must match.
-            effective: the smaller stack at the table.
-
-        Returns:
-            Index of the tree's action at the node; None for a raise at a node without raises.
-        """
+        """Return the place of the tree's action for an action at the table; None if the node lacks raises."""
         totals = [int(tree.nodes[child, TOTAL]) for child in tree.children(node)]
         if action == "c":
             return totals.index(CALL)
@@ -224,12 +200,6 @@ class Player:
 def ranges(tables: Tables, rung: int, path: Came, board: tuple[int, ...]) -> tuple[Floats, Floats]:
     """Compute both ranges after a path through the betting tree for one stack.
 
-    Args:
-        tables: the stored strategies, by which the players are assumed to act.
-        rung: number of the stack among the stacks of the tables.
-        path: decisions with the index of the action that was taken at each.
-        board: public cards at the end of the path.
-
     Returns:
         The ranges of player 0 and player 1, each ``[hand]``; weights are at most 1. Hands with less than `RARE`
         of their range's largest weight get weight 0.
@@ -260,11 +230,6 @@ def taken_for(size: float, sizes: list[float], draw: float) -> int:
 
     A bet below the smallest size, or above the largest size, is translated to that size.
 
-    Args:
-        size: the bet as a share of the pot.
-        sizes: the tree's sizes as shares of the pot, ascending.
-        draw: a random number from [0, 1), which decides between two sizes.
-
     Returns:
         Index of the chosen size.
 
@@ -280,22 +245,15 @@ def taken_for(size: float, sizes: list[float], draw: float) -> int:
 
 
 def spent(tree: Tree, node: int) -> int:
-    """Return the larger of both players' chips put in before a decision."""
     return max(int(tree.nodes[node, SPENT_0]), int(tree.nodes[node, SPENT_1]))
 
 
 def share(total: int, highest: int) -> float:
-    """Return a raise as a share of the pot after a call.
-
-    Args:
-        total: chips that the player has put in after the raise.
-        highest: chips that the opponent had put in before the raise.
-    """
+    """Return a raise as a share of the pot after a call."""
     return (total - highest) / (2 * highest)
 
 
 def _drawn(frequencies: Floats, draw: float) -> int:
-    """Return the index of the action that a random number ``draw`` from [0, 1) selects by the frequencies."""
     total = 0.0
     for place, often in enumerate(frequencies.tolist()):
         total += often
@@ -305,14 +263,7 @@ def _drawn(frequencies: Floats, draw: float) -> int:
 
 
 def _at_table(tree: Tree, child: int, node: int, spot: Spot) -> str:
-    """Convert an action of a betting tree to an answer to the engine; a raise keeps its share of the pot.
-
-    Args:
-        tree: the betting tree, whose stack may differ from the stack at the table.
-        child: node after the action.
-        node: node before the action.
-        spot: the state at the table.
-    """
+    """Convert an action of a betting tree to an answer to the engine; a raise keeps its share of the pot."""
     total = int(tree.nodes[child, TOTAL])
     if total == FOLD:
         return "F" if spot.to_call else "C"
@@ -326,6 +277,5 @@ def _at_table(tree: Tree, child: int, node: int, spot: Spot) -> str:
 
 
 def _all_in(spot: Spot) -> str:
-    """Return the answer that raises by all remaining chips, or calls if no chips remain."""
     more = spot.effective - min(spot.pushed[1], spot.effective)
     return f"R{more}" if more else "C"

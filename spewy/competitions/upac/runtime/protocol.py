@@ -11,18 +11,26 @@ STACK of a hand shows who has the small blind: this player has put in 1 chip, th
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import IO, Protocol
 
-from spewy.competitions.upac.runtime.cards import NUMBERS
+from buckets.cards.cards import RANKS, SUITS
 
 MOST_CHIPS = 10**6
 """Largest number of chips in an answer or a valid question."""
 SMALL_BLIND, BIG_BLIND = 1, 2
+MOST_OF_LINE = 4096
+"""Largest number of bytes that are read as one line; a longer line is cut into several lines."""
 
+NUMBERS = {rank + suit: 4 * r + s for r, rank in enumerate(RANKS) for s, suit in enumerate(SUITS)}
+"""Number of each card by its name."""
 _CARDS = {"PREFLOP": 2, "FLOP": 3, "TURN": 1, "RIVER": 1}
 _ROUNDS = {"FLOP": 0, "TURN": 3, "RIVER": 4}
 """Number of board cards before each round."""
 _NUMBER = re.compile(r"[0-9]{1,7}")
+
+Note = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -31,8 +39,6 @@ class Spot:
 
     Attributes:
         number: number of the hand, from 1.
-        hole: the bot's own cards.
-        board: public cards.
         button: whether the bot has the small blind; this player acts first before the flop and last after it.
         pushed: chips that the bot and the opponent have put in during the hand, blinds included.
         stacks: stacks of the bot and the opponent when the hand began.
@@ -70,7 +76,6 @@ class Heard:
 
     Attributes:
         spot: the state in which the bot must answer; None if the line asks nothing, or the question cannot be read.
-        asked: whether the line asks for an answer.
         wrong: error text of an invalid line; empty for a valid line.
     """
 
@@ -81,7 +86,12 @@ class Heard:
 
 @dataclass
 class _Hand:
-    """The state of the current hand, as far as it is known from the engine's lines."""
+    """The state of the current hand, as far as it is known from the engine's lines.
+
+    Attributes:
+        raised: whether the last action is a raise by the bot, to which the opponent must still respond.
+        sound: whether no line of the hand contradicts the earlier lines.
+    """
 
     labelled: str = ""
     hole: tuple[int, ...] = ()
@@ -90,8 +100,58 @@ class _Hand:
     pushed: tuple[int, int] = (0, 0)
     rounds: list[list[str]] = field(default_factory=lambda: [[]])
     raised: bool = False
-    """Whether the last action is a raise by the bot, to which the opponent must still respond."""
     sound: bool = True
+
+    def deal(self, word: str, names: list[str]) -> str:
+        """Take cards; return what was expected in place of cards that cannot be, else an empty text."""
+        cards = tuple(NUMBERS.get(name, -1) for name in names)
+        known = {*self.hole, *self.board} if word != "PREFLOP" else set()
+        wrong = ""
+        if -1 in cards or len(cards) != _CARDS[word] or len({*cards, *known}) < len(cards) + len(known):
+            wrong = f"{word} and {_CARDS[word]} cards that were not dealt yet"
+        elif word == "PREFLOP":
+            self.hole = tuple(sorted(cards))
+        elif len(self.board) != _ROUNDS[word]:
+            wrong = f"{word} after {_ROUNDS[word]} board cards"
+        else:
+            self.board += tuple(sorted(cards))
+        self.sound = self.sound and not wrong
+        return wrong
+
+    def follow(self, own: int, other: int, effective: int) -> str:
+        """Add the opponent's actions since the bot's last answer, which follow from the chips in a question.
+
+        Returns what was expected, if no actions explain the question; else an empty text.
+        """
+        current, passed = {0: 0, 3: 1, 4: 2, 5: 3}[len(self.board)], len(self.rounds) - 1
+        own, other = min(own, effective), min(other, effective)
+        first = self.pushed == (0, 0)
+        if first:
+            if current:
+                return "the first question before the flop"
+            self.pushed = (own, min(BIG_BLIND if self.button else SMALL_BLIND, effective))
+        if own != self.pushed[0]:
+            return f"{self.pushed[0]} own chips pushed"
+        if other < self.pushed[1]:
+            return f"at least {self.pushed[1]} chips of the other player"
+        if first and self.button:
+            return ""
+        if current not in (passed, passed + 1):
+            return "a question in every round"
+        if current == passed:
+            if other < own or (other == own and not (first and not self.button)):
+                return f"more than {own} chips of the other player, or the next round"
+            self.rounds[-1].append(f"r{other}" if other > max(self.pushed) else "c")
+        else:
+            bet = other > own and bool(self.button)
+            if not bet and other != own:
+                return f"{own} chips of the other player"
+            if self.raised or len(self.rounds[-1]) == 1:
+                self.rounds[-1].append("c")
+            self.rounds.append([f"r{other}" if bet else "c"] if self.button else [])
+            self.raised = False
+        self.pushed = (own, other)
+        return ""
 
 
 class Table:
@@ -104,24 +164,22 @@ class Table:
     def hear(self, line: str) -> Heard:
         """Read a line of the engine, update the state of the hand, and return what the line means."""
         word, *rest = line.split()[:16] or [""]
+        spot, wrong = None, ""
         if word == "STACK":
-            return self._stack(rest, line)
-        if word == "START":
-            return self._start(rest, line)
-        if word in _CARDS:
-            return self._cards(word, rest, line)
-        if word == "END":
+            spot, wrong = self._question(rest)
+        elif word == "START":
+            self.hands += 1
+            self._hand = _Hand(rest[0] if rest in (["SB"], ["BB"]) else "")
+            wrong = "" if self._hand.labelled else "START SB or START BB"
+        elif word in _CARDS:
+            wrong = self._hand.deal(word, rest)
+        elif word == "END":
             self._hand = _Hand()
-            return Heard()
-        return Heard(wrong=_wrong(line, "START, PREFLOP, FLOP, TURN, RIVER, STACK or END"))
+        else:
+            wrong = "START, PREFLOP, FLOP, TURN, RIVER, STACK or END"
+        return Heard(spot, word == "STACK", f"line {line[:60]!r}: expected {wrong}" if wrong else "")
 
     def answered(self, spot: Spot, text: str) -> None:
-        """Record the bot's answer to the engine's question about a spot.
-
-        Args:
-            spot: the state about which the engine asked.
-            text: the answer: ``F``, ``C``, or ``R`` and a number of chips.
-        """
         added = int(text[1:]) if text.startswith("R") else 0
         own, other = min(spot.pushed[0], spot.effective), min(spot.pushed[1], spot.effective)
         total = min(other + added, spot.effective)
@@ -130,136 +188,67 @@ class Table:
         hand.rounds[-1].append(f"r{total}" if hand.raised else "c")
         hand.pushed = (max(total, own), other)
 
-    def _start(self, rest: list[str], line: str) -> Heard:
-        self.hands += 1
-        self._hand = _Hand()
-        if rest not in (["SB"], ["BB"]):
-            return Heard(wrong=_wrong(line, "START SB or START BB"))
-        self._hand.labelled = rest[0]
-        return Heard()
-
-    def _cards(self, word: str, rest: list[str], line: str) -> Heard:
+    def _question(self, words: list[str]) -> tuple[Spot | None, str]:
+        """Read the words of STACK; return the state, if it can be read, and what was expected in place of an error."""
         hand = self._hand
-        cards = tuple(NUMBERS.get(name, -1) for name in rest)
-        known = {*hand.hole, *hand.board} if word != "PREFLOP" else set()
-        wanted = f"{word} and {_CARDS[word]} cards that were not dealt yet"
-        if -1 in cards or len(cards) != _CARDS[word] or len({*cards, *known}) < len(cards) + len(known):
+        numbers = [int(word) for word in words if _NUMBER.fullmatch(word)]
+        own, own_stack, other, other_stack = numbers if len(numbers) == len(words) == 4 else [0] * 4
+        if not (own <= own_stack and other <= other_stack and min(own_stack, other_stack) >= 1) or (
+            max(own_stack, other_stack) > MOST_CHIPS
+        ):
             hand.sound = False
-            return Heard(wrong=_wrong(line, wanted))
-        if word == "PREFLOP":
-            hand.hole = tuple(sorted(cards))
-            return Heard()
-        if len(hand.board) != _ROUNDS[word]:
-            hand.sound = False
-            return Heard(wrong=_wrong(line, f"{word} after {_ROUNDS[word]} board cards"))
-        hand.board += tuple(sorted(cards))
-        return Heard()
-
-    def _stack(self, rest: list[str], line: str) -> Heard:
-        hand = self._hand
-        numbers = [int(text) for text in rest if _NUMBER.fullmatch(text)]
-        wanted = "STACK and four numbers: chips pushed and stack (at least 1) of each player"
-        if len(rest) != 4 or len(numbers) != 4 or max(numbers) > MOST_CHIPS:
-            hand.sound = False
-            return Heard(asked=True, wrong=_wrong(line, wanted))
-        own, own_stack, other, other_stack = numbers
-        if not (0 <= own <= own_stack and 0 <= other <= other_stack and own_stack and other_stack):
-            hand.sound = False
-            return Heard(asked=True, wrong=_wrong(line, wanted))
+            return None, "STACK and four numbers: chips pushed and stack (at least 1) of each player"
         if len(hand.hole) != 2:
-            return Heard(asked=True, wrong=_wrong(line, "PREFLOP before it"))
+            return None, "PREFLOP before it"
         stacks = (own_stack, other_stack)
         if hand.button is None:
-            hand.button = _is_button(own, other, stacks, hand.labelled)
-        wrong = _follow(hand, (own, other), min(stacks))
-        if wrong:
-            hand.sound = False
+            hand.button = own == SMALL_BLIND and other == BIG_BLIND
+            if (
+                min(stacks) == 1
+            ):  # both have put in 1 chip; only the label names the blind, and no decision needs it
+                hand.button = hand.labelled == "SB"
+        wrong = hand.follow(own, other, min(stacks))
+        hand.sound = hand.sound and not wrong
         rounds = tuple(tuple(actions) for actions in hand.rounds) if hand.sound else None
-        spot = Spot(self.hands, hand.hole, hand.board, hand.button, (own, other), stacks, rounds)
-        return Heard(spot, asked=True, wrong=_wrong(line, wrong) if wrong else "")
+        return Spot(self.hands, hand.hole, hand.board, hand.button, (own, other), stacks, rounds), wrong
 
 
-def _is_button(own: int, other: int, stacks: tuple[int, int], labelled: str) -> bool:
-    """Whether the bot has the small blind, according to the engine's first question in a hand.
+class Answers(Protocol):
+    """Chooses the bot's answer to a question, as `spewy.competitions.upac.runtime.player.Player` does."""
 
-    If a stack is one chip, both players have put in 1 chip, and only the label of START names the bot's blind. No
-    decision depends on the answer in such a hand.
-
-    Args:
-        own: chips that the bot has put in.
-        other: chips that the opponent has put in.
-        stacks: stacks of the bot and the opponent when the hand began.
-        labelled: the label of START, ``SB`` or ``BB``.
-    """
-    if min(stacks) == 1:
-        return labelled == "SB"
-    return own == SMALL_BLIND and other == BIG_BLIND
+    def answer(self, spot: Spot, /) -> str: ...
 
 
-def _follow(hand: _Hand, pushed: tuple[int, int], effective: int) -> str:
-    """Add to a hand the opponent's actions since the bot's last answer, which follow from the engine's question.
+def serve(source: IO[bytes], sink: IO[bytes], player: Answers, note: Note) -> int:
+    """Answer the engine's lines until the engine closes a stream.
 
-    Args:
-        hand: the hand before the question.
-        pushed: chips that the bot and the opponent have put in according to the question.
-        effective: the smaller stack.
+    If the player fails, the bot calls, and notes a line that begins with ``WARNING``.
 
     Returns:
-        Words for an error: what was expected in place of an invalid question; empty for a valid question.
+        The number of hands that began.
     """
-    current = {0: 0, 3: 1, 4: 2, 5: 3}[len(hand.board)]
-    own, other = min(pushed[0], effective), min(pushed[1], effective)
-    first = hand.pushed == (0, 0)
-    if first:
-        if current:
-            return "the first question before the flop"
-        hand.pushed = (own, min(SMALL_BLIND if not hand.button else BIG_BLIND, effective))
-    behind = hand.pushed[1]
-    if own != hand.pushed[0]:
-        return f"{hand.pushed[0]} own chips pushed"
-    if other < behind:
-        return f"at least {behind} chips of the other player"
-    if first and hand.button:
-        return ""
-    return _closed(hand, current, (own, other), first)
-
-
-def _closed(hand: _Hand, current: int, pushed: tuple[int, int], first: bool) -> str:
-    """Add to a hand the opponent's actions that explain the chips and the round of the engine's question.
-
-    Args:
-        hand: the hand before the question.
-        current: number of the betting round according to the board.
-        pushed: chips that the bot and the opponent have put in according to the question.
-        first: whether this is the first question of the hand.
-
-    Returns:
-        Words for an error: what was expected, if no actions explain the question; else empty.
-    """
-    own, other = pushed
-    behind = max(hand.pushed)
-    passed = len(hand.rounds) - 1
-    if current not in (passed, passed + 1):
-        return "a question in every round"
-    if current == passed:
-        if other < own or (other == own and not (first and not hand.button)):
-            return f"more than {own} chips of the other player, or the next round"
-        hand.rounds[-1].append(f"r{other}" if other > behind else "c")
-        hand.pushed = pushed
-        return ""
-    answer_due = hand.raised or len(hand.rounds[-1]) == 1
-    bet = other if hand.button and other > own else 0
-    if not bet and other != own:
-        return f"{own} chips of the other player"
-    if answer_due:
-        hand.rounds[-1].append("c")
-    hand.rounds.append([])
-    hand.raised = False
-    if hand.button:
-        hand.rounds[-1].append(f"r{other}" if bet else "c")
-    hand.pushed = pushed
-    return ""
-
-
-def _wrong(line: str, expected: str) -> str:
-    return f"line {line[:60]!r}: expected {expected}"
+    table = Table()
+    while line := source.readline(MOST_OF_LINE):
+        text = line.decode("ascii", errors="replace").strip()
+        note(f"< {text}")
+        heard = table.hear(text)
+        if heard.wrong:
+            note(f"WARNING {heard.wrong}")
+        if not heard.asked:
+            continue
+        answer = "C"
+        if heard.spot is not None:
+            try:
+                answer = player.answer(heard.spot)
+            except Exception as error:  # a missing answer would lose the game
+                reason = f"{type(error).__name__}: {error}"
+                note(f"WARNING no answer to {text!r} because of {reason}; the bot calls")
+            table.answered(heard.spot, answer)
+        note(f"> {answer}")
+        try:
+            sink.write(f"{answer}\n".encode("ascii"))
+            sink.flush()
+        except BrokenPipeError:
+            note("the engine has closed the pipe")
+            break
+    return table.hands

@@ -10,12 +10,11 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from numpy.typing import NDArray
 
-from spewy.competitions.upac.runtime.cards import HANDS, NUM_CARDS, Ints
+from buckets.cards.cards import NUM_CARDS
+from buckets.types import Floats, Ints
+from spewy.competitions.upac.runtime.cards import HANDS
 from spewy.competitions.upac.runtime.tables import FOLD, PLAYER, SPENT_0, SPENT_1, TOTAL, Tree
-
-Floats = NDArray[np.float64]
 
 ITERATIONS = 60
 """Largest number of iterations."""
@@ -25,7 +24,6 @@ class River:
     """A river to be solved: its betting tree and both ranges.
 
     Args:
-        tree: betting tree for one stack.
         root: node at which the river begins.
         weights: both ranges, each ``[hand]``; hands are rows of `HANDS`.
         strengths: strength of each hand, ``[hand]``; values of hands that the board blocks do not matter.
@@ -58,10 +56,6 @@ class River:
     def solve(self, seconds: float, iterations: int = ITERATIONS) -> dict[int, Floats]:
         """Solve the river by CFR+.
 
-        Args:
-            seconds: time limit; no iteration starts later.
-            iterations: largest number of iterations; at least one is done.
-
         Returns:
             The average strategy ``[action, hand]`` at each decision, by node; hands are the acting player's in
             ``held``.
@@ -88,12 +82,7 @@ class River:
         return int(self.tree.nodes[node, PLAYER])
 
     def reach(self, play: dict[int, Floats], p: int) -> dict[int, Floats]:
-        """Compute the reach ``[hand]`` with which a player comes to each node.
-
-        Args:
-            play: strategy at each decision, ``[action, hand]``.
-            p: number of the player.
-        """
+        """Compute the reach ``[hand]`` with which a player comes to each node."""
         reach = {self.root: self.weights[p]}
         for node in self.decisions:
             for number, child in enumerate(self.tree.children(node)):
@@ -105,7 +94,6 @@ class River:
 
         Args:
             reach: the opponent's reach ``[hand]`` of each node.
-            p: number of the player.
         """
         out: dict[int, Floats] = {}
         for folds, sums_over in ((True, self._met[p].all), (False, self._met[p].beaten)):
@@ -119,12 +107,7 @@ class River:
         return out
 
     def best(self, play: dict[int, Floats], p: int) -> Floats:
-        """Return the value ``[hand]`` of a player's best response to the opponent's strategy.
-
-        Args:
-            play: strategy at each decision, ``[action, hand]``.
-            p: the player who responds.
-        """
+        """Return the value ``[hand]`` of a player's best response to the opponent's strategy."""
         values = self.ends(self.reach(play, 1 - p), p)
         for node in reversed(self.decisions):
             action_values = np.stack([values[child] for child in self.tree.children(node)])
@@ -134,16 +117,9 @@ class River:
     def _values(
         self, play: dict[int, Floats], reach: dict[int, Floats], p: int
     ) -> list[tuple[int, Floats, Floats]]:
-        """Compute the values of a player's actions at all decisions of this player.
+        """Compute a player's values at its decisions, the last first.
 
-        Args:
-            play: strategy at each decision, ``[action, hand]``.
-            reach: the opponent's reach ``[hand]`` of each node.
-            p: number of the player.
-
-        Returns:
-            For each decision, the last first: its node, the values of its actions ``[action, hand]``, and the values of
-            the strategy ``[hand]``.
+        Each decision has its node, the values of its actions ``[action, hand]``, and those of the strategy ``[hand]``.
         """
         values, out = self.ends(reach, p), []
         for node in reversed(self.decisions):
@@ -159,10 +135,7 @@ class River:
 class _Met:
     """Computes, for each hand of a player, sums over the opponent's hands that share no card with the hand.
 
-    Args:
-        own_hands: the player's hands, as rows of `HANDS`.
-        other_hands: the opponent's hands, as rows of `HANDS`.
-        strengths: strength of each hand, ``[hand]``.
+    The hands are rows of `HANDS`; ``strengths`` are those of all hands, ``[hand]``.
     """
 
     def __init__(self, own_hands: Ints, other_hands: Ints, strengths: Ints) -> None:
@@ -186,14 +159,7 @@ class _Met:
         """Position of each own hand in the list of the opponent's hands by strength; the list's length if absent."""
 
     def all(self, reach: Floats) -> Floats:
-        """Sum each column of ``reach`` over the opponent's hands that share no card with each own hand.
-
-        Args:
-            reach: ``[hand of the opponent, column]``.
-
-        Returns:
-            The sums ``[own hand, column]``.
-        """
+        """Sum ``reach``, ``[hand of the opponent, column]``; the sums are ``[own hand, column]``."""
         ordered = self._ordered(reach)
         by_card = ordered[self._with_card].sum(axis=1)
         first, second = self._cards.T
@@ -201,16 +167,7 @@ class _Met:
         return out
 
     def beaten(self, reach: Floats) -> Floats:
-        """Sum each column of ``reach`` over weaker hands, and subtract the sum over stronger hands.
-
-        Only the opponent's hands that share no card with the own hand count.
-
-        Args:
-            reach: ``[hand of the opponent, column]``.
-
-        Returns:
-            The differences ``[own hand, column]``.
-        """
+        """Sum ``reach`` as in `all`, over weaker hands, and subtract the sum over stronger hands."""
         ordered = self._ordered(reach)
         sums = _sums(ordered[:-1])
         out: Floats = sums[self._low] + sums[self._high] - sums[-1]

@@ -28,16 +28,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from buckets.cards.hands import hand_index
+from buckets.types import Floats, Ints
 from spewy.competitions.upac.runtime.cards import (
+    DECK,
     HANDS,
     PERMS,
-    Ints,
+    START_CLASSES,
+    all_curves,
+    all_grades,
     canonical,
+    curve,
+    grades,
     hand_number,
-    hand_numbers,
     start_class,
 )
-from spewy.competitions.upac.runtime.odds import Floats, all_curves, all_grades, curve, grades
 
 ALWAYS = 15
 """Number in the file that means a frequency of 1."""
@@ -58,7 +63,6 @@ class Tree(NamedTuple):
     """A betting tree as an array, for one effective stack; player 0 is the big blind.
 
     Attributes:
-        stack: effective stack in chips.
         nodes: ``[node, column]``. The columns are: the player to act, or -1 if the betting is over; the betting round;
             the first child; the number of children; the action that leads to the node (-1: fold, 0: check or call,
             else the total of a raise in chips); the row of the decision's first action in the strategy array of its
@@ -75,15 +79,7 @@ class Tree(NamedTuple):
 
 
 class Tables:
-    """The open file with all that the bot plays from: push-or-fold tables, board buckets, and stored strategies.
-
-    Args:
-        file: path or content of the file.
-        name: name of the file in error messages.
-
-    Raises:
-        TablesError: the file is missing or damaged.
-    """
+    """The open file with all that the bot plays from: push-or-fold tables, board buckets, and stored strategies."""
 
     def __init__(self, file: Path | BytesIO, name: str) -> None:
         self.name = name
@@ -94,29 +90,22 @@ class Tables:
         except Exception as error:  # zip files fail in many ways
             raise TablesError(f"tables {name}: expected a file that spewy wrote, found: {error}") from None
         self._array = lru_cache(_MOST_KEPT)(self._read)
-        self._tree = lru_cache(_MOST_KEPT)(self._read_tree)
+        self.tree = lru_cache(_MOST_KEPT)(self._read_tree)
         self.row = lru_cache(_MOST_KEPT)(self._row)
         self.rows = lru_cache(_MOST_KEPT)(self._rows)
         self.push, self.call, self.equity = self._array("push"), self._array("call"), self._array("equity")
         self.stacks: tuple[int, ...] = tuple(self._array("stacks").tolist())
 
-    def tree(self, rung: int) -> Tree:
-        """Return the betting tree for a stack, given the stack's number in `stacks` (a *rung*)."""
-        return self._tree(rung)
-
     def _row(self, hole: tuple[int, ...], board: tuple[int, ...]) -> tuple[int, int]:
         """Return the board bucket of a board, and the row of a hand on the board."""
         if not board:
             return 0, start_class(hole)
-        n = len(board)
-        numbers, perms = canonical(np.array([board]))
-        place = int(np.searchsorted(self._keys(n), numbers[0]))
-        board_bucket = int(self._array(f"{n}-classes")[place])
-        if n == FLOP:
-            moved = PERMS[perms[0]][list(hole)].tolist()
-            return board_bucket, int(self._array(f"{FLOP}-rows")[place, hand_number(moved)])
-        if n == TURN:
-            means = self._array(f"{TURN}-curves")[board_bucket].astype(np.float64) / CURVE_ONE
+        place, board_bucket, perm = self._found_board(board)
+        if len(board) == FLOP:
+            moved = hand_number(PERMS[perm][list(hole)].tolist())
+            return board_bucket, int(self._array(f"{FLOP}-rows")[place, moved])
+        if len(board) == TURN:
+            means = self._means(board_bucket)
             away = ((means - curve(hole, board, means.shape[1])) ** 2).sum(axis=1)
             return board_bucket, int(np.argmin(away))
         grade = int(grades(hole, np.array([board]))[0])
@@ -125,48 +114,39 @@ class Tables:
     def _rows(self, board: tuple[int, ...]) -> tuple[int, Ints]:
         """Return the board bucket of a board, and the row ``[hand]`` of each hand (arbitrary for blocked hands)."""
         if not board:
-            return 0, np.array([start_class(hole) for hole in HANDS.tolist()])
-        n = len(board)
-        numbers, perms = canonical(np.array([board]))
-        place = int(np.searchsorted(self._keys(n), numbers[0]))
-        board_bucket = int(self._array(f"{n}-classes")[place])
-        if n == FLOP:
-            return board_bucket, self._array(f"{FLOP}-rows")[
-                place, hand_numbers(PERMS[perms[0]][HANDS])
-            ].astype(np.int64)
-        if n == TURN:
-            means = self._array(f"{TURN}-curves")[board_bucket].astype(np.float64) / CURVE_ONE
+            return 0, START_CLASSES
+        place, board_bucket, perm = self._found_board(board)
+        if len(board) == FLOP:
+            rows = self._array(f"{FLOP}-rows")[place, hand_index(DECK, PERMS[perm][HANDS])]
+        elif len(board) == TURN:
+            means = self._means(board_bucket)
             curves = all_curves(board, means.shape[1])
-            return board_bucket, ((curves[:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
-        return board_bucket, self._array(f"{RIVER}-rows")[
-            board_bucket, all_grades(np.array([board]))[0]
-        ].astype(np.int64)
+            rows = ((curves[:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
+        else:
+            rows = self._array(f"{RIVER}-rows")[board_bucket, all_grades(np.array([board]))[0]]
+        return board_bucket, rows.astype(np.int64)
+
+    def _found_board(self, board: tuple[int, ...]) -> tuple[int, int, int]:
+        """Return a board's place in the tables, its board bucket, and the row in `PERMS` of its canonical suits."""
+        numbers, perms = canonical(np.array([board]))
+        place = int(np.searchsorted(self._array(f"{len(board)}-keys"), numbers[0]))
+        return place, int(self._array(f"{len(board)}-classes")[place]), int(perms[0])
+
+    def _means(self, board_bucket: int) -> Floats:
+        means: Floats = self._array(f"{TURN}-curves")[board_bucket].astype(np.float64) / CURVE_ONE
+        return means
 
     def all_frequencies(self, rung: int, node: int, board: tuple[int, ...]) -> Floats:
-        """Return the frequencies ``[action, hand]`` of all hands at a decision.
-
-        Args:
-            rung: number of the stack in `stacks`.
-            node: node of the decision in the betting tree for this stack.
-            board: public cards of the decision's round.
-        """
+        """Return the frequencies ``[action, hand]`` of all hands at a decision."""
         board_bucket, rows = self.rows(board)
         return self._whole(rung, node, board_bucket, rows)
 
     def frequencies(self, rung: int, node: int, hole: tuple[int, ...], board: tuple[int, ...]) -> Floats:
-        """Return the frequencies ``[action]`` of one hand at a decision.
-
-        Args:
-            rung: number of the stack in `stacks`.
-            node: node of the decision in the betting tree for this stack.
-            hole: cards of the hand.
-            board: public cards of the decision's round.
-        """
+        """Return the frequencies ``[action]`` of one hand at a decision."""
         board_bucket, row = self.row(hole, board)
         return self._whole(rung, node, board_bucket, np.array([row]))[:, 0]
 
     def close(self) -> None:
-        """Close the file."""
         self._found.close()
 
     def _whole(self, rung: int, node: int, board_bucket: int, rows: Ints) -> Floats:
@@ -178,9 +158,6 @@ class Tables:
         whole = np.vstack([free, np.maximum(1.0 - free.sum(axis=0), 0.0)])
         out: Floats = whole / whole.sum(axis=0)
         return out
-
-    def _keys(self, n_cards: int) -> Ints:
-        return np.asarray(self._array(f"{n_cards}-keys"))
 
     def _read(self, name: str) -> NDArray[Any]:
         try:
