@@ -25,7 +25,8 @@ import numpy as np
 
 from buckets.abstraction import Abstraction
 from buckets.cards import History, canonical, suit_permutations
-from solvers.matrix.chunk import Chunk, ChunkStrategy, normalise, root_matrices
+from solvers.matrix.chunk import Chunk, normalise, root_matrices
+from solvers.state import ChunkStrategy
 from solvers.tree import Floats, Ints
 from spewy.chunks.boards import Board, BoardRound, Branch, board_hands, following_deals
 from spewy.chunks.layout import Layout
@@ -33,9 +34,9 @@ from spewy.chunks.problem import Problem
 from spewy.chunks.rounds import BettingRound
 from spewy.errors import InputError
 from spewy.game.names import ROUND_NAMES
-from spewy.learn.chunk_matrices import FOLD_OPERATOR, Weighing, build_chunk, per_pair, row_reach
+from spewy.learn.payoffs import FOLD_OPERATOR, Weighing, build_chunk, per_pair, row_reach
 from spewy.learn.playdown import PlayDown
-from spewy.records.bucket_policy import BoardAbstraction
+from spewy.records.policy import BoardAbstraction
 
 SAME = np.arange(4, dtype=np.int8)
 """The suit permutation that leaves every card as it is."""

@@ -6,7 +6,7 @@
   its all-in equity.
 
 Payoffs are chips that player 0 wins in the whole hand, ``[row of player 0, row of player 1]``.
-``docs/research/leaf-estimates.md`` compares both with `spewy.learn.estimates.NoMoreBetting`.
+``docs/research/leaf-estimates.md`` compares both with `spewy.learn.payoffs.NoMoreBetting`.
 """
 
 from __future__ import annotations

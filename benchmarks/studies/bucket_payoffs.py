@@ -24,18 +24,17 @@ from benchmarks.bucket_games import BucketGame, Drawn, bucket_payoffs, drawn_boa
 from benchmarks.command import as_command
 from compiled.vector import WIDTH
 from lockers import open_store
-from solvers.matrix.chunk import ChunkStrategy
 from solvers.sampled.quantise import byte_tables, restore
+from solvers.state import ChunkStrategy
 from solvers.tree import Floats
 from spewy.chunks.rounds import betting_rounds
 from spewy.errors import InputError
 from spewy.game.names import ROUND_NAMES
 from spewy.learn.real_game import rows_know_suits
 from spewy.look.folder import require_solve, require_solved, strategy_folder
-from spewy.look.unpacked import Decoder
-from spewy.records.bucket_policy import board_abstraction
-from spewy.records.strategy_locker import StrategyLocker
-from spewy.records.strategy_progress import saved_deals
+from spewy.look.judging import Decoder
+from spewy.records.policy import board_abstraction
+from spewy.records.strategy_locker import StrategyLocker, saved_deals
 
 FOLDER = "bucket_payoffs"
 """Name of the folder with payoff matrices within the folder of a solve."""

@@ -39,8 +39,7 @@ from spewy.bot.resolving.builder import new_solver
 from spewy.chunks.boards import BoardHands
 from spewy.chunks.layout import Layout, Subgames
 from spewy.chunks.live_game import with_ranges
-from spewy.learn.chunk_matrices import build_chunk, per_pair
-from spewy.learn.estimates import NoMoreBetting
+from spewy.learn.payoffs import NoMoreBetting, build_chunk, per_pair
 from spewy.learn.playdown import PlayDown
 
 DATA, PAGE = ROOT / "docs/data/leaf-estimates.json", ROOT / "docs/research/leaf-estimates.md"
