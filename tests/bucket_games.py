@@ -3,9 +3,9 @@
 import numpy as np
 from fake_classes import CountedClasses
 
+from benchmarks.bucket_games import BucketGame
 from spewy.chunks.rounds import betting_rounds
 from spewy.job.job import Job
-from spewy.learn.bucket_boards import BucketGame
 
 TWO_SUITS = """
 GAMEDEF

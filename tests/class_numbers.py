@@ -6,7 +6,7 @@ from solvers.sampled.batches import line_batches
 from solvers.sampled.quantise import byte_tables, quantise
 from spewy.chunks.rounds import betting_rounds
 from spewy.records import strategy_locker
-from spewy.records.line_index import LineIndex
+from spewy.records.strategy_locker import LineIndex
 
 
 class ClassSums:

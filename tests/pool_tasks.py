@@ -68,7 +68,7 @@ def nothing(*args):
 
 def nonsense_for_one(parent, text, *args):
     """Solve remotely, but for a job whose board has the queen of spades."""
-    from spewy.batch.remote import solve_remotely
+    from spewy.batch.work import solve_remotely
 
     return None if "Qs" in text else solve_remotely(parent, text, *args)
 

@@ -17,6 +17,7 @@ from threading import Event
 
 import numpy as np
 
+from benchmarks.bucket_games import BucketGame, Drawn, bucket_chunks, bucket_payoffs, drawn_boards
 from benchmarks.command import as_command
 from benchmarks.paths import ROOT
 from benchmarks.sampled_games import SEED, abstraction_spec, progress_note
@@ -29,8 +30,6 @@ from solvers.tree import Floats
 from spewy import Job
 from spewy.chunks.bucket_locker import abstraction
 from spewy.chunks.rounds import betting_rounds, line_forests
-from spewy.learn.bucket_boards import BucketGame, Drawn, drawn_boards
-from spewy.learn.bucket_matrices import bucket_chunks, bucket_payoffs
 from spewy.learn.real_game import rows_know_suits
 from spewy.learn.sampled import SampledEngine
 from spewy.learn.visit import VisitSettings, local_optimum

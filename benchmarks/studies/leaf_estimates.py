@@ -21,10 +21,14 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
+import joblib
 import numpy as np
 
+from benchmarks.bucket_games import BucketBoard, BucketGame, Drawn, drawn_boards, trembling
 from benchmarks.command import as_command
 from benchmarks.paths import ROOT
+from benchmarks.payoff_estimates import ClosestLine, Lines, Matrices, Regression
+from benchmarks.studies.bucket_payoffs import Work, make_payoffs, stored_matrices
 from solvers.discount import variant
 from solvers.game import LiveGame, Lock
 from solvers.matrix.chunk import iterate, normalise
@@ -35,14 +39,8 @@ from spewy.bot.resolving.builder import new_solver
 from spewy.chunks.boards import BoardHands
 from spewy.chunks.layout import Layout, Subgames
 from spewy.chunks.live_game import with_ranges
-from spewy.learn.bucket_boards import BucketBoard, BucketGame, Drawn, drawn_boards
-from spewy.learn.bucket_matrices import trembling
-from spewy.learn.chunk_matrices import build_chunk, per_pair
-from spewy.learn.estimates import ClosestLine, Lines, NoMoreBetting, Regression
+from spewy.learn.payoffs import NoMoreBetting, build_chunk, per_pair
 from spewy.learn.playdown import PlayDown
-from spewy.look.folder import strategy_folder
-from spewy.look.payoffs import Work
-from spewy.records.bucket_payoffs import BucketPayoffs
 
 DATA, PAGE = ROOT / "docs/data/leaf-estimates.json", ROOT / "docs/research/leaf-estimates.md"
 GAME = """GAMEDEF
@@ -80,21 +78,17 @@ SHARES = 0.05, 0.3
 """Shares of the turn's payoff matrices that the study treats as stored; the others are estimated."""
 ITERATIONS = 300
 SHARES_KEPT = 4096
-Matrices = Callable[[int, int, int], Floats]
 
 
 class Game:
     """The solved game, its payoff matrices on the turn, and sample boards of each board bucket on the turn."""
 
     def __init__(self, folder: Path) -> None:
-        self.work, self.kept = (
-            Work(strategy_folder(folder / "solved")),
-            BucketPayoffs.of_solve(folder / "solved"),
-        )
+        self.work = Work(folder / "solved")
         self.game = self.work.game
         self._drawn: list[Drawn] = drawn_boards(self.work.abstraction, TURN, SEED, BOARDS)
         self._read = {
-            c: self.kept.matrices(TURN, c, self.work.shape(TURN)).astype(np.float64)
+            c: stored_matrices(folder / "solved", TURN, c).astype(np.float64)
             for c in range(self.work.n_board_buckets[TURN])
         }
         self.lines = Lines(self.game.betting, 0.0)
@@ -171,13 +165,9 @@ def make(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "small.game").write_text(GAME)
     (folder / "job.toml").write_text(JOB.format(folder=folder.resolve()))
-    spewy = [sys.executable, "-m", "spewy"]
     solved = folder / "solved"
-    subprocess.run([*spewy, "solve", folder / "job.toml", "--out", solved], check=True)
-    subprocess.run(
-        [*spewy, "payoffs", solved, "--round", "flop", "--boards", str(BOARDS), "--seed", str(SEED)],
-        check=True,
-    )
+    subprocess.run([sys.executable, "-m", "spewy", "solve", folder / "job.toml", "--out", solved], check=True)
+    make_payoffs(solved, "flop", BOARDS, SEED, joblib.cpu_count())
 
 
 def errors(folder: Path) -> None:

@@ -50,8 +50,8 @@ from spewy.chunks.layout import Layout
 from spewy.job.job import Job
 from spewy.learn.lp import METHOD
 from spewy.look.chunk_game import OneChunk, one_chunk
-from spewy.run.lp_size import lp_size
 from spewy.run.session import Session
+from spewy.run.walked_cost import lp_size
 
 CFR = "solve.max_sweeps=200000", "solve.workers=1"
 TURN = "spot.board=Qs 7h 2d 3c", "spot.pot=100", "spot.stack=100", "bets={turn={bet='50%'}}", "tree={}"

@@ -43,7 +43,7 @@ from spewy.competitions.upac.runtime.river import River
 from spewy.competitions.upac.runtime.tables import PLAYER, ROUND, Tables
 from spewy.competitions.upac.tables import rung_folders
 from spewy.look.folder import open_policy
-from spewy.records.bucket_policy import board_abstraction
+from spewy.records.policy import board_abstraction
 
 BIG_BLIND = 2
 

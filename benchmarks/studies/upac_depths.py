@@ -33,7 +33,7 @@ from spewy.competitions.upac.tables import Decides, rung_folders, tree_tables
 from spewy.look.exploit import JudgingCost
 from spewy.look.folder import open_policy
 from spewy.look.judging import judge_folder
-from spewy.records.bucket_policy import BucketPolicy
+from spewy.records.policy import BucketPolicy
 from spewy.records.strategy_locker import FOLDER, MOST, write_bucket
 
 BIG_BLIND = 2

@@ -1,17 +1,19 @@
 """Reads several job files, or one job file with a list of boards, as one batch with a folder for each job.
 
-A batch is a list of jobs with one board each. If a permutation of suits turns one board of a job file into another one,
-and does not change the ranges, both boards are the same game: one of them is solved, and the result is reported for
-both. Jobs that were finished in earlier runs are only read. `spewy.batch.run` solves the remaining jobs.
+A batch is a list of jobs with one board each. The boards of a job file are a list (``spot.boards``), or a subset of
+flops that represent all flops. If a permutation of suits turns one board of a job file into another one, and does not
+change the ranges, both boards are the same game: one of them is solved, and the result is reported for both. Jobs that
+were finished in earlier runs are only read. `spewy.batch.solve_batch` solves the remaining jobs.
 """
 
 from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -23,21 +25,26 @@ from buckets.cards import (
     cards_name,
     hand_permutation,
     permute_history,
+    range_symmetries,
     suit_permutations,
 )
 from lockers import DATA, holds_store
-from spewy.batch.job_boards import SECTIONS_WITHOUT_CARDS, JobBoards, validated
-from spewy.batch.job_files import folder_name
 from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS, Unit
+from spewy.game.names import SEAT_NAMES
+from spewy.game.ranges import parse_range
 from spewy.job.job import Job
 from spewy.job.load import read_job
+from spewy.job.texts import board_text
 from spewy.look.folder import write_weights
 from spewy.run.folder_state import Stored, finished, look
 from spewy.run.result import SolveResult, trace_in_unit
 
 OLD = ".{name}-{scratch}-before"
-"""Hidden name of a solve's folder while the result of a cluster's worker takes its place (`spewy.batch.remote`)."""
+"""Hidden name of a solve's folder while the result of a cluster's worker takes its place (`spewy.batch.work`)."""
+
+SECTIONS_WITHOUT_CARDS = {"name", "unit", "game", "bets", "tree", "rows", "solve", "rake", "save"}
+"""Sections of a job file that contain no cards; a job with another section is not merged with jobs on other boards."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +52,6 @@ class BatchJob:
     """One job of a batch.
 
     Attributes:
-        job: the job, with a single board.
         source: name of the job file.
         label: name of the job in reports: the job's own name, followed by the board if the file lists several boards.
         folder: folder of the solve; if ``same_as`` is set, the folder of the job with that number.
@@ -85,14 +91,10 @@ class Outcome:
 
     @property
     def done(self) -> bool:
-        """Whether the job has reached its target or its limit ``max_sweeps``."""
         return self.result is not None and not self.result.interrupted
 
     def to_json(self, unit: Unit = CHIPS) -> dict[str, Any]:
-        """Return a job's outcome as a JSON object, which `docs/reference/json.md` describes.
-
-        Most fields are null if the job has no result. Amounts are in the unit ``unit``.
-        """
+        """Return a job's outcome as a JSON object, which `docs/reference/json.md` describes."""
         if self.result is not None:
             return self.result.to_json()
         known = {
@@ -125,17 +127,7 @@ class Batch:
     def load(
         cls, files: Sequence[str | Path], overrides: Sequence[str] = (), out: Path | None = None
     ) -> Batch:
-        """Read and validate all jobs, and read the state of their folders.
-
-        Args:
-            files: paths of job files. A file with ``spot.boards`` gives one job for each board.
-            overrides: values of keys that replace those of every file, such as ``solve.target=0.1%``.
-            out: folder that will contain a folder for each job; None for ``results``.
-
-        Raises:
-            InputError: a job is invalid, or two jobs would use the same folder.
-            lockers.LockerError: a folder contains another job, or is damaged.
-        """
+        """Read and validate all jobs (see `unstarted`), and read the state of their folders."""
         batch = cls.unstarted(files, overrides, out)
         return replace(batch, stored={i: _look(batch.entries[i]) for i in batch.stored})
 
@@ -145,14 +137,9 @@ class Batch:
     ) -> Batch:
         """Read and validate all jobs, without reading their folders.
 
-        Args:
-            files: paths of job files. A file with ``spot.boards`` (a list or a subset) gives one job for each board.
-            overrides: changes to every job, see `Job.load`.
-            out: folder that will contain a folder for each job; None for ``results``. The boards of a file lie in
-                ``results/<name of the job>``, or in ``out`` itself if it is given and there is only one file.
-
-        Raises:
-            InputError: a job is invalid, or two jobs would use the same folder.
+        A file with ``spot.boards`` (a list or a subset) gives one job for each board. ``out`` will contain a folder for
+        each job; None for ``results``. The boards of a file lie in ``results/<name of the job>``, or in ``out`` itself
+        if it is given and there is only one file.
         """
         if not files:
             raise InputError("batch: expected at least one job file, found none")
@@ -165,16 +152,9 @@ class Batch:
 
     @classmethod
     def of_boards(cls, job: Job, boards: Sequence[str] | int, folder: Path) -> Batch:
-        """Make the batch of one job on many boards, and read the state of their folders.
+        """Make the batch of one job on many boards, and read the state of their folders in ``folder``.
 
-        Args:
-            job: the job; its own board is ignored.
-            boards: the boards; or the number of weighted flops that represent all 1,755.
-            folder: folder that will contain a folder for each board.
-
-        Raises:
-            InputError: the job is a whole game, or a board is invalid.
-            lockers.LockerError: a folder contains another job, or is damaged.
+        The job's own board is ignored. A number as ``boards`` asks for so many weighted flops that represent all 1,755.
         """
         data = job.model_dump()
         if isinstance(boards, str):
@@ -193,7 +173,6 @@ class Batch:
 
     @cached_property
     def done(self) -> dict[int, SolveResult]:
-        """Results of the jobs that were finished in earlier runs, by number of the job."""
         if self.again:
             return {}
         results = ((i, finished(self.entries[i].job, stored)) for i, stored in self.stored.items())
@@ -210,11 +189,9 @@ class Batch:
 
     @property
     def to_do(self) -> tuple[int, ...]:
-        """Numbers of the jobs that are still to be solved."""
         return tuple(i for i in self.stored if i not in self.done)
 
     def to_json(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """Return a JSON object for the outcome of each job, in the order of the batch; see `docs/reference/json.md`."""
         return [
             outcome.to_json(entry.job.amounts)
             | {
@@ -230,10 +207,10 @@ class Batch:
 
 
 def _entries_of(data: dict[str, Any], source: str, base: Path, first: int, *, inside: bool) -> list[BatchJob]:
-    """Make the jobs that a job file describes: one job, or one job for each board in ``spot.boards``.
+    """Make the jobs of a job file ``source`` with the content ``data``: one, or one for each board.
 
-    ``data`` is the content of the file ``source``. The jobs' folders lie in ``base``. With ``inside``, the folders of
-    boards lie in ``base`` itself, else in ``base/<name of the job>``. The batch has ``first`` jobs before this file.
+    Folders lie in ``base``, and those of boards in ``base/<name of the job>``, or in ``base`` itself if ``inside``
+    is true. The batch has ``first`` jobs before this file.
     """
     listed = JobBoards.of(data, source)
     if listed is None:
@@ -252,8 +229,7 @@ def _entries_of(data: dict[str, Any], source: str, base: Path, first: int, *, in
 def _merged(entries: list[BatchJob], first: int) -> list[BatchJob]:
     """Merge jobs that are equal up to suits: one job of each group is solved, and the others refer to it.
 
-    The solved job is the first of the group that has been begun, or else the first of the group. Before ``entries`` the
-    batch has ``first`` other jobs.
+    It is the first that has been begun, or else the first. The batch has ``first`` other jobs before ``entries``.
     """
     groups: dict[int, list[int]] = {}
     alike: dict[History, list[int]] = {}
@@ -276,7 +252,7 @@ def _merged(entries: list[BatchJob], first: int) -> list[BatchJob]:
 
 
 def same_up_to_suits(a: Job, b: Job) -> bool:
-    """Whether a permutation of suits maps the board and ranges of ``a`` to those of ``b``; the rest must be equal."""
+    """Whether a permutation of suits maps the board and ranges of ``a`` to those of ``b``, and the rest is equal."""
     deck = a.rules.deck
     cards_named = any(a.model_dump(exclude=SECTIONS_WITHOUT_CARDS | {"spot"}).values())
     perms = suit_permutations(deck)[:1] if cards_named or not a.solve.symmetry else suit_permutations(deck)
@@ -290,7 +266,6 @@ def same_up_to_suits(a: Job, b: Job) -> bool:
 
 
 def _require_own_folders(entries: Iterable[BatchJob]) -> None:
-    """Check that no two jobs use the same folder, and that no job's folder lies within another job's folder."""
     solved = [entry for entry in entries if entry.same_as is None]
     owners: dict[Path, BatchJob] = {}
     for entry in solved:
@@ -305,7 +280,6 @@ def _require_own_folders(entries: Iterable[BatchJob]) -> None:
 
 
 def _shared(a: BatchJob, b: BatchJob) -> InputError:
-    """Make the error for two jobs that would use the same folder."""
     return InputError(
         f"jobs {a.label} ({a.source}) and {b.label} ({b.source}): expected a folder for each, "
         f"found {a.folder} for both; give the jobs different names"
@@ -321,7 +295,6 @@ def bring_back(folder: Path) -> None:
 
 
 def _look(entry: BatchJob) -> Stored:
-    """Read the state of a job's folder; raise an error if the folder has files that do not belong to a solve."""
     folder = entry.folder
     bring_back(folder)
     has_store = holds_store(folder)
@@ -335,3 +308,117 @@ def _look(entry: BatchJob) -> Stored:
                 f"found {min(other_files)} and no manifest.json"
             )
     return look(entry.job, folder)
+
+
+@dataclass(frozen=True)
+class JobBoards:
+    """The boards of a job file.
+
+    Attributes:
+        data: the job file as nested dictionaries.
+        source: name of the job file, for messages.
+        boards: the boards, in the order of the file.
+        weights: number of flops that each board represents, by board; None unless the file asks for a subset of flops.
+    """
+
+    data: Mapping[str, Any]
+    source: str
+    boards: tuple[str, ...]
+    weights: Mapping[str, int] | None
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any], source: str) -> JobBoards | None:
+        """Read the boards; None if the job does not have the key ``spot.boards``."""
+        spot = data.get("spot")
+        if not isinstance(spot, dict) or "boards" not in spot:
+            return None
+        weights = _subset(spot, source)
+        boards = _boards(spot, source) if weights is None else tuple(weights)
+        return cls(data, source, boards, weights)
+
+    def job(self, number: int) -> Job:
+        spot = {key: value for key, value in self.data["spot"].items() if key != "boards"}
+        single = {**self.data, "spot": spot | {"board": self.boards[number]}}
+        job = validated(single, f"job {self.source}, spot.boards, number {number + 1}")
+        if self.weights is not None and number == 0:
+            _require_symmetry(job, f"job {self.source}")
+        return job
+
+
+def validated(data: dict[str, Any], subject: str) -> Job:
+    try:
+        return Job.of(data, subject)
+    except InputError as error:
+        message = str(error)
+        raise InputError(message if message.startswith(subject) else f"{subject}: {message}") from None
+
+
+def _subset(spot: dict[str, Any], source: str) -> dict[str, int] | None:
+    """Select flops for ``boards = { subset = N }``; return how many flops each represents, or None for a list."""
+    boards = spot["boards"]
+    if not isinstance(boards, dict) or "board" in spot:
+        return None
+    from buckets.abstraction.flop_subset import N_FLOPS
+
+    n = boards.get("subset")
+    if set(boards) != {"subset"} or type(n) is not int or not 1 <= n <= N_FLOPS:
+        raise InputError(
+            f"job {source}: spot.boards: expected {{ subset = N }} with N from 1 to {N_FLOPS:,}, found {shown(boards)}"
+        )
+    return _flops(n)
+
+
+@lru_cache(maxsize=8)
+def _flops(n: int) -> dict[str, int]:
+    """Select ``n`` flops; results are cached, since a page asks for the same number after each change of a job."""
+    from buckets.abstraction import flop_subset
+
+    return flop_subset(n).named()
+
+
+def _require_symmetry(job: Job, subject: str) -> None:
+    """Check that ranges and locks treat all suits and boards alike, since each flop of a subset represents others."""
+    assert job.spot is not None
+    deck, hole = job.rules.deck, job.rules.num_hole_cards
+    for name in SEAT_NAMES:
+        weights = parse_range(getattr(job.spot, name)).weights
+        if len(range_symmetries(weights, deck, hole)) < len(suit_permutations(deck)):
+            raise InputError(
+                f"{subject}: spot.{name}: a range with single suits, such as AhKh without AsKs, cannot be used with a "
+                "subset of flops; use a range that treats all suits alike, or list the boards"
+            )
+    for number, lock in enumerate(job.lock, 1):
+        groups = [parse_range(text).weights for text in lock.hands]
+        if lock.board is not None or any(
+            len(range_symmetries(weights, deck, hole)) < len(suit_permutations(deck)) for weights in groups
+        ):
+            raise InputError(
+                f"{subject}: lock {number}, line {shown(lock.line)}: a lock of one board or of single suits cannot be "
+                "used with a subset of flops; lock hands such as AKs on all boards, or list the boards"
+            )
+
+
+def _boards(spot: dict[str, Any], source: str) -> tuple[str, ...]:
+    boards = spot["boards"]
+    if "board" in spot:
+        raise InputError(f"job {source}: spot.boards: expected either spot.board or spot.boards, found both")
+    if not isinstance(boards, list) or not boards or not all(isinstance(board, str) for board in boards):
+        raise InputError(
+            f"job {source}: spot.boards: expected a list of at least one board, found {shown(boards)}"
+        )
+    return tuple(map(board_text, boards))
+
+
+def lists_boards(file: str | Path, overrides: Sequence[str] = ()) -> bool:
+    """Whether a job file has the key ``spot.boards``, and so gives several jobs."""
+    spot = read_job(file, overrides).get("spot")
+    return isinstance(spot, dict) and "boards" in spot
+
+
+def folder_name(name: str) -> str:
+    """Turn the name of a job into the name of a folder, which cannot lead out of its parent folder.
+
+    >>> folder_name("Rhode Island"), folder_name("../T1"), folder_name("..")
+    ('Rhode Island', '-T1', 'job')
+    """
+    return re.sub(r"[/\\\0]", "-", name).strip(". ") or "job"

@@ -110,12 +110,6 @@ def solve_rivers(
             stack needs a betting tree, which takes a few milliseconds.
         stacks: ``[river]``, the effective stack of each river in whole chips; None: the job's stack.
         workers: number of threads.
-
-    Raises:
-        InputError: the job is not a river that this function can solve; a board is not five cards; or the weights do
-            not fit, are negative or not finite, or leave no two hands that can be dealt together; or a pot or stack is
-            not a whole number of at least 1.
-        SolveError: a solution is not finite.
     """
     spot = _checked_job(job)
     cards = _checked_boards(boards, spot.rules.deck.cards)
@@ -174,10 +168,8 @@ class _Work:
     """The rivers to solve, and arrays for their results.
 
     Args:
-        job: the job.
         cards: ``[river, card]``, the boards.
         weights: per player ``[river, hand]``, or ``[1, hand]`` for all rivers.
-        results: arrays that get the results.
     """
 
     def __init__(self, job: SpotJob, cards: Ints, weights: tuple[Floats, Floats], results: Results) -> None:
@@ -189,7 +181,6 @@ class _Work:
         self._stopping = Stopping.of(job)
 
     def solver(self, betting: _Betting) -> ManyGames:
-        """Make a thread's solver of rivers with some betting."""
         stopping, own_pot = self._stopping, self._job.problem.pot
         per_pot = betting.pot / own_pot if stopping.unit == "%" else 1.0
         limits = Limits(
@@ -199,12 +190,6 @@ class _Work:
         return ManyGames(betting.forest, self._variant, betting.pot, limits, n_hands, self._most_hands)
 
     def solve(self, solver: ManyGames, rivers: Ints) -> None:
-        """Solve some rivers, and write their results.
-
-        Raises:
-            InputError: no two hands of a river can be dealt together.
-            SolveError: a solution is not finite.
-        """
         hands, cards = self._job.problem.hands, self._cards[rivers]
         games = Games(rivers, strengths(cards, hands), hands, self._weights)
         n_solved = solver.solve(games, self._results)
@@ -229,7 +214,6 @@ def _solve_all(work: _Work, betting: Sequence[_Betting], workers: int) -> None:
     lock = Lock()
 
     def thread() -> None:
-        """Take tasks until none is left; keep the solver as long as the betting stays."""
         latest: tuple[_Betting, ManyGames] | None = None
         while True:
             with lock:
@@ -278,7 +262,7 @@ def _checked_job(job: Job) -> SpotJob:
 
 
 def _checked_boards(boards: Sequence[str] | Ints, deck: Sequence[int]) -> Ints:
-    """Return the boards as card numbers ``[river, card]``; ``deck`` has the cards of the game."""
+    """Return the boards as card numbers ``[river, card]``."""
     rows = []
     for number, board in enumerate(boards):
         try:
@@ -292,16 +276,7 @@ def _checked_boards(boards: Sequence[str] | Ints, deck: Sequence[int]) -> Ints:
 
 
 def _checked_weights(name: str, given: ArrayLike, shape: tuple[int, int]) -> Floats:
-    """Check one player's weights, and return them as an array ``[river, hand]``, or ``[1, hand]`` for all rivers.
-
-    Args:
-        name: the player's name, with which error messages begin.
-        given: the weights, ``[river, hand]``, or ``[hand]`` for the same weights on all rivers.
-        shape: number of rivers and number of hands.
-
-    Raises:
-        InputError: the weights have another shape, are negative, or are not finite.
-    """
+    """Return weights ``[river, hand]``, or ``[1, hand]`` for all rivers, after a check."""
     weights = np.require(given, np.float64, ["C", "W"])
     if weights.shape not in (shape, shape[1:]):
         raise InputError(f"{name}: expected weights of shape {shape} or {shape[1:]}, found {weights.shape}")
@@ -311,17 +286,7 @@ def _checked_weights(name: str, given: ArrayLike, shape: tuple[int, int]) -> Flo
 
 
 def _checked_chips(name: str, given: ArrayLike | None, own: int | None, n: int) -> Ints:
-    """Check the pots or stacks of n rivers, and return them as an array ``[river]``.
-
-    Args:
-        name: name of the argument, with which error messages begin.
-        given: a number of chips for each river; None: all rivers have the job's number.
-        own: the job's number of chips; None (the stack of a limit game) becomes 0.
-        n: number of rivers.
-
-    Raises:
-        InputError: there are not n numbers, or a number is not a whole number of at least 1.
-    """
+    """Return the pots or stacks of n rivers as an array ``[river]``, after a check."""
     if given is None:
         return np.full(n, own or 0, dtype=np.int64)
     try:

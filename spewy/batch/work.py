@@ -1,16 +1,25 @@
-"""Solves one job of a batch in a process, and reports the checks of the solve."""
+"""One job of a batch in one process: here (`solve_job`), in a local worker (`solve_task`), or on a cluster.
+
+On a cluster (`solve_remotely`) the job's folder is sent to the worker and back. A worker solves in a temporary folder,
+and sends the folder back when the solve has ended or was stopped. So a worker that dies leaves the job's own folder
+unchanged.
+"""
 
 from __future__ import annotations
 
 import json
+import shutil
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
-from spewy.batch.batch import Outcome
-from spewy.errors import InputError, SpewyError
+from lockers import LOCK
+from spewy.batch.batch import OLD, Outcome
+from spewy.errors import InputError, PeerError, SpewyError, path_text, shown
 from spewy.job.job import Job
 from spewy.learn.engine import Stop
 from spewy.run.cost import Cost
@@ -20,7 +29,11 @@ from spewy.run.session import Session
 from spewy.run.walked_cost import WalkedCost
 from spewy.run.walked_plan import WalkedPlan, require_possible
 from spewy.system.failures import failure_text
+from spewy.system.folders import scratch_folder
 from spewy.system.processes import Parent
+
+Files = dict[str, bytes]
+"""Contents of a folder's files, by path relative to the folder."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +56,6 @@ class News:
 class Relay(Silent):
     """A reporter that forwards the checks of a solve as `News`.
 
-    Args:
-        forward: called with each check.
-
     Attributes:
         done_before: number of sweeps of earlier runs.
     """
@@ -55,11 +65,9 @@ class Relay(Silent):
         self.done_before = 0
 
     def begin(self, job: Job, cost: Cost, done: int) -> None:
-        """Record the number of sweeps of earlier runs."""
         self.done_before = done
 
     def check(self, sweep: int, found: float, unit: str, seconds_left: float | None) -> None:
-        """Forward the result of a check as `News`."""
         self._forward(News(sweep, found, unit, seconds_left))
 
 
@@ -68,15 +76,8 @@ def solve_task(
 ) -> Outcome:
     """Solve a job in a local worker process.
 
-    If an earlier attempt in a worker that died has saved anything, this attempt continues from there.
-
-    Args:
-        parent: the calling process.
-        text: the job as text.
-        folder: folder of the job.
-        save_every: seconds between two saves; None for the default.
-        again: whether to discard what earlier runs saved in the folder.
-        cost: estimated cost of the job.
+    If an earlier attempt in a worker that died has saved anything, this attempt continues from there, also with
+    ``again``, which discards what earlier runs saved in the folder.
     """
     return solve_job(
         parse_job(text), folder, parent.tell, parent, save_every, cost, again=again and not parent.heard
@@ -95,14 +96,8 @@ def solve_job(
 ) -> Outcome:
     """Solve a job; an error becomes part of the outcome.
 
-    Args:
-        job: the job.
-        folder: folder of the job.
-        forward: called with each check.
-        stop: once set, the solve saves its work and ends.
-        save_every: seconds between two saves; None for the default.
-        cost: estimated cost of the job.
-        again: whether to discard what earlier runs saved in the folder.
+    ``forward`` gets each check, ``save_every`` are seconds between two saves (None: the default), and ``again``
+    discards what earlier runs saved in the folder.
     """
     _forget_peak()
     relay = Relay(forward)
@@ -134,26 +129,11 @@ def left(job: Job, folder: Path) -> Stored:
 
 
 def estimate_task(parent: Parent, text: str, label: str) -> WalkedCost:
-    """Estimate the cost of a job in a worker.
-
-    Args:
-        parent: the calling process.
-        text: the job as text.
-        label: name of the job in error messages.
-    """
     return estimate_job(parse_job(text), label)
 
 
 def refuse_impossible(job: Job, label: str) -> None:
-    """Raise an error if even a lower bound on the cost of a job exceeds its limits; this check is fast.
-
-    Args:
-        job: the job.
-        label: name of the job in the error message.
-
-    Raises:
-        InputError: the job exceeds its limits.
-    """
+    """Raise an error if even a lower bound on the cost of a job exceeds its limits; this check is fast."""
     try:
         require_possible(job)
     except InputError as error:
@@ -161,15 +141,6 @@ def refuse_impossible(job: Job, label: str) -> None:
 
 
 def estimate_job(job: Job, label: str) -> WalkedCost:
-    """Estimate the cost of a job.
-
-    Args:
-        job: the job.
-        label: name of the job in the error message.
-
-    Raises:
-        InputError: the job exceeds its limits.
-    """
     try:
         plan = WalkedPlan.counted(job, streaming=False)
         plan.require()
@@ -184,7 +155,6 @@ def job_text(job: Job) -> str:
 
 
 def parse_job(text: str) -> Job:
-    """Read a job from a text that `job_text` has written."""
     return Job.of(json.loads(text))
 
 
@@ -192,3 +162,71 @@ def _forget_peak() -> None:
     """On Linux, reset the peak memory of this process, so that each job reports its own peak."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
+
+
+def solve_remotely(parent: Parent, text: str, before: Files, cost: WalkedCost) -> tuple[Outcome, Files]:
+    with scratch_folder("solve") as scratch:
+        folder = scratch / "solve"
+        if before:
+            unpack(before, folder)
+        outcome = solve_job(parse_job(text), folder, parent.tell, parent, None, cost)
+        return outcome, packed(folder)
+
+
+def packed(folder: Path) -> Files:
+    """Read all files of a folder except lock files; {} if the folder does not exist."""
+    files = (
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.suffix != ".mdb-lock" and path.name != LOCK
+    )
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def unpack(files: Files, folder: Path) -> None:
+    """Replace the content of a folder in one step; if this fails, the folder is unchanged."""
+    _require_files(files)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
+        new = Path(scratch, "new")
+        old = folder.parent / OLD.format(name=folder.name, scratch=Path(scratch).name[-8:])
+        for name, content in files.items():
+            path = new / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        if folder.exists():
+            folder.rename(old)
+        try:
+            new.rename(folder)
+        except BaseException:
+            _put_back(old, folder)
+            raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _put_back(old: Path, folder: Path) -> None:
+    try:
+        if old.exists():
+            old.rename(folder)
+    except OSError as error:
+        raise InputError(
+            f"folder {path_text(folder)}: another process has created it again during the solve; "
+            f"move its old content back from {path_text(old)}"
+        ) from error
+
+
+def _require_files(files: Any) -> None:
+    """Check that a value is a valid result of `packed`, without paths that lead out of the folder."""
+    subject = "files of a solve, received from a worker of a cluster"
+    if not isinstance(files, dict):
+        raise PeerError(f"{subject}: expected a dictionary from paths to contents, found {shown(files)}")
+    for name, content in files.items():
+        if not (isinstance(name, str) and _stays(name)):
+            raise PeerError(f"{subject}: expected a path inside the folder, found {shown(name)}")
+        if not isinstance(content, bytes):
+            raise PeerError(f"{subject}, file {name}: expected bytes, found {shown(content)}")
+
+
+def _stays(name: str) -> bool:
+    """Whether a relative path leads to a file inside the folder."""
+    return "\0" not in name and not {"", ".", ".."} & set(name.split("/"))

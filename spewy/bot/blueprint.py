@@ -14,8 +14,7 @@ from solvers.tree import Floats
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
 from spewy.game.nodes import Line, Node
-from spewy.records.bucket_policy import BucketPolicy
-from spewy.records.policy import Policy, Stacked
+from spewy.records.policy import BucketPolicy, Policy, Stacked
 
 LOG = logging.getLogger(__name__)
 

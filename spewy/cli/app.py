@@ -46,7 +46,6 @@ GROUPS: dict[str, dict[str, str]] = {
         "solve": "solve",
         "status": "solve_folder",
         "exploit": "exploit",
-        "payoffs": "payoffs",
     },
     "Look": {
         "serve": "serve",

@@ -16,12 +16,10 @@ from spewy.cli.tables import count, duration, facts, json_text, size
 
 if TYPE_CHECKING:
     from spewy.batch.batch import Batch
-    from spewy.batch.run import BatchCost
+    from spewy.batch.solve_batch import BatchCost
     from spewy.job.job import Job
-    from spewy.run.bounds import Bounds
-    from spewy.run.cuts import Cut
-    from spewy.run.walked_cost import WalkedCost
-    from spewy.run.walked_plan import WalkedPlan
+    from spewy.run.walked_cost import Bounds, WalkedCost
+    from spewy.run.walked_plan import Cut, WalkedPlan
 
 Rows = list[tuple[str, str]]
 Estimate = tuple[dict[str, Any], Rows]
@@ -94,7 +92,7 @@ def estimate(job_file: Path, locks: tuple[str, ...], overrides: tuple[str, ...],
       --flops all), seconds_per_deal (rough, on one core), making_seconds (rough, for computing board buckets and rows;
       0: they are computed already), budget_bytes, fits, betting_nodes
     """  # noqa: D301
-    from spewy.batch.job_files import lists_boards
+    from spewy.batch.batch import lists_boards
     from spewy.job.job import Job
 
     overrides += locking(locks)
@@ -107,8 +105,8 @@ def estimate(job_file: Path, locks: tuple[str, ...], overrides: tuple[str, ...],
 
 
 def _walked(job: Job) -> Estimate:
-    from spewy.run.bounds import lower_bounds  # this import loads Numba
-    from spewy.run.cuts import cuts
+    from spewy.run.walked_cost import lower_bounds  # this import loads Numba
+    from spewy.run.walked_plan import cuts
 
     least, tree = lower_bounds(job), job.tree_count
     data, rows = _seen(job) if _can_be_seen(job, least) else _guessed(job, least)
@@ -143,10 +141,10 @@ def _can_be_seen(job: Job, least: Bounds) -> bool:
 
 def _of_boards(file: Path, overrides: tuple[str, ...]) -> Estimate:
     from spewy.batch.batch import Batch
-    from spewy.batch.run import BatchCost, processes
+    from spewy.batch.solve_batch import BatchCost, processes
     from spewy.job.texts import parse_memory
-    from spewy.run.cuts import cuts
     from spewy.run.memory import available_memory
+    from spewy.run.walked_plan import cuts
 
     batch = Batch.unstarted([file], overrides)
     plans = _board_plans(batch)
@@ -186,7 +184,7 @@ def _of_boards(file: Path, overrides: tuple[str, ...]) -> Estimate:
 
 def _board_plans(batch: Batch) -> dict[int, WalkedPlan]:
     from spewy.batch.work import refuse_impossible
-    from spewy.run.bounds import lower_bounds
+    from spewy.run.walked_cost import lower_bounds
     from spewy.run.walked_plan import WalkedPlan
 
     plans: dict[int, WalkedPlan] = {}

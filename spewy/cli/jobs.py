@@ -335,7 +335,7 @@ def _checked(text: str) -> Job:
     """Validate the text of a job file; of a subset of flops, return the job of the first flop."""
     import tomllib
 
-    from spewy.batch.job_boards import JobBoards
+    from spewy.batch.batch import JobBoards
     from spewy.job.job import Job
 
     data = tomllib.loads(text)
@@ -345,8 +345,7 @@ def _checked(text: str) -> Job:
 
 def _cost(job: Job) -> str:
     from spewy.job.texts import parse_memory
-    from spewy.run.cuts import cuts
-    from spewy.run.walked_plan import WalkedPlan
+    from spewy.run.walked_plan import WalkedPlan, cuts
 
     plan = WalkedPlan.counted(job, streaming=True)
     cost = plan.cost

@@ -31,7 +31,7 @@ from spewy.system.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
     from spewy.batch.batch import Batch, BatchJob, Outcome
-    from spewy.batch.run import BatchCost
+    from spewy.batch.solve_batch import BatchCost
     from spewy.batch.work import News
     from spewy.job.job import Job
     from spewy.records.policy import Policy
@@ -148,10 +148,10 @@ def solve(
 
     All jobs are validated before the first one starts. If a job fails, the others finish, and the exit code is 1.
     """  # noqa: D301
-    from spewy.batch.job_files import lists_boards
+    from spewy.batch.batch import lists_boards
     from spewy.job.job import Job
-    from spewy.run.bounds import lower_bounds
     from spewy.run.session import Session
+    from spewy.run.walked_cost import lower_bounds
 
     overrides += locking(locks)
     if address is not None and save_every is not None:
@@ -208,7 +208,7 @@ def default_folder(name: str) -> Path:
     >>> default_folder("Rhode Island").as_posix(), default_folder("../T1").as_posix()
     ('results/Rhode Island', 'results/-T1')
     """
-    from spewy.batch.job_files import folder_name
+    from spewy.batch.batch import folder_name
 
     return Path("results") / folder_name(name)
 
@@ -270,7 +270,7 @@ def solve_batch(
 ) -> int:
     """Solve a batch, print its results, and return the exit code."""
     from spewy.batch.batch import Batch
-    from spewy.batch.run import run_batch
+    from spewy.batch.solve_batch import run_batch
 
     batch = replace(Batch.load(files, overrides, out), save_every=save_every, again=again)
     batch.write_weights()

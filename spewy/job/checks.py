@@ -40,12 +40,6 @@ def require_solving_used(solve: SolveSection, leaves: Leaves, *, one_program: bo
                 f'solve.{key}: expected solve.leaves = "stored", because only stored chunks are visited one by one; '
                 f"found {settings[key]} for live leaves"
             )
-    if solve.order == "bottom-up" and "estimate" in settings:
-        raise InputError(
-            'solve.estimate has no effect with solve.order = "bottom-up", which visits later rounds first; remove it'
-        )
-    if solve.workers == "dask" and "estimate" in settings:
-        raise InputError('solve.estimate has no effect with solve.workers = "dask"; remove it')
     if settings.get("tremble") and solve.integrate != "average":
         raise InputError(
             'solve.tremble has an effect only with solve.integrate = "average", found "regret"; remove it'

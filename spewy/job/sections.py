@@ -322,8 +322,6 @@ class SolveSection(Section):
     """Number of CFR iterations in each visit to a stored chunk."""
     order: Literal["bottom-up", "top-down"] = "bottom-up"
     """Order of rounds in a sweep over stored chunks: last round first ("bottom-up"), or first round first."""
-    estimate: Literal["no-betting", "closest", "regression"] = "no-betting"
-    """Estimate of the payoffs of unvisited chunks in the first top-down sweep; "no-betting" is all-in equity."""
     tremble: float = Field(1e-3, gt=0, lt=1)
     """Fraction of the initial range added to each range, so that every row is reached; for integrate = "average"."""
     symmetry: bool = True
@@ -407,7 +405,7 @@ class SampledSolve(SolveSection):
     """Precision of regrets and strategy sums; 16-bit takes half the memory of single."""
 
     without_effect: ClassVar[tuple[str, ...]] = (
-        *("method", "variant", "integrate", "leaves", "iterations", "order", "estimate", "tremble"),
+        *("method", "variant", "integrate", "leaves", "iterations", "order", "tremble"),
         "symmetry",
     )
     _unused = no_effect(SolveSection, without_effect, WITH_BOARDS)

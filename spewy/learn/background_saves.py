@@ -29,8 +29,7 @@ from spewy.records.bucket_numbers import (
     finish_save,
     write_buckets,
 )
-from spewy.records.line_index import LineIndex
-from spewy.records.strategy_progress import read_saved
+from spewy.records.strategy_locker import LineIndex, read_saved
 from spewy.system.tools import Closing, TakingTurns
 
 Opener = Callable[[], AbstractContextManager[Store]]
@@ -52,23 +51,21 @@ class Learner(Protocol):
     changing: TakingTurns
 
     def visits(self) -> list[Ints]:
-        """Number of visits of each board bucket, an array ``[player, bucket]`` for each round."""
+        """Number of visits of each board bucket, ``[player, bucket]`` for each round."""
         ...
 
     def visits_of_deals(self) -> list[Ints]:
-        """Number of visits of each board bucket in finished deals, an array ``[player, bucket]`` for each round."""
+        """Number of visits of each board bucket in finished deals, ``[player, bucket]`` for each round."""
         ...
 
     def copied(self, t: int, board_bucket: int) -> BucketNumbers:
         """Copy the regrets and sums of a board bucket of round t; the caller must hold the lock `changing`."""
         ...
 
-    def bucket_bytes(self, t: int) -> int:
-        """Size in bytes of the regrets and sums of a board bucket of round t."""
-        ...
+    def bucket_bytes(self, t: int) -> int: ...
 
     def bytes_of(self, numbers: BucketNumbers) -> tuple[Bytes, Bytes]:
-        """Encode the average strategies of both players in a board bucket as bytes for the strategy locker."""
+        """Encode both players' average strategies in a board bucket for the strategy locker."""
         ...
 
 
@@ -77,8 +74,6 @@ class BackgroundSaves(Closing):
 
     Args:
         engine: the engine; it must be idle during this call.
-        store: opens the lockers of regrets and sums.
-        play: opens the strategy locker.
 
     Attributes:
         saved: number of deals and seconds of work in the last finished save.
@@ -100,41 +95,22 @@ class BackgroundSaves(Closing):
 
     @property
     def is_busy(self) -> bool:
-        """Whether a save runs in the background."""
         return self._running is not None and not self._running.done()
 
     def begin(self, mark: Mark) -> None:
-        """Begin a background save, unless a save is running or no deal is new; the engine must be idle.
-
-        Args:
-            mark: number of deals, and seconds of work, so far.
-
-        Raises:
-            lockers.LockerError: an earlier save failed.
-        """
+        """Begin a background save, unless a save is running or no deal is new; the engine must be idle."""
         self.collect()
         if self._running is None and mark.deals > self.saved.deals:
             self._running = self._thread.submit(self._save, mark, *self._visits())
 
     def finish(self, mark: Mark) -> None:
-        """Wait for the running save, then save all later changes in this thread; the engine must be idle meanwhile.
-
-        Args:
-            mark: number of deals, and seconds of work, so far.
-
-        Raises:
-            lockers.LockerError: the lockers cannot be written.
-        """
+        """Wait for the running save, then save all later changes in this thread; the engine must be idle."""
         self.collect(wait=True)
         if mark != self.saved:
             self._save(mark, *self._visits())
 
     def collect(self, *, wait: bool = False) -> None:
-        """Raise the error of the background save if it failed.
-
-        Args:
-            wait: whether to wait until the running save ends.
-        """
+        """Raise the error of the background save if it failed; ``wait`` for the running save first."""
         if self._running is not None and (wait or self._running.done()):
             ended_save, self._running = self._running, None
             ended_save.result()
@@ -145,17 +121,11 @@ class BackgroundSaves(Closing):
         self._thread.shutdown()
 
     def _visits(self) -> tuple[list[Ints], list[Ints]]:
-        """Return how often each board bucket was visited, in total and in finished deals; the engine must be idle."""
+        """Return the visits in total and those of finished deals; the engine must be idle."""
         return self._engine.visits(), self._engine.visits_of_deals()
 
     def _save(self, mark: Mark, visits: list[Ints], of_deals: list[Ints]) -> None:
-        """Write the board buckets that were visited since the last save, then the numbers of deals and seconds.
-
-        Args:
-            mark: number of deals, and seconds of work, at the start of the save.
-            visits: number of visits of each board bucket at the start of the save.
-            of_deals: number of these visits that belong to finished deals.
-        """
+        """Write the board buckets that were visited since the last save, then the mark."""
         begun = time.perf_counter()
         for copies in self._copies(visits):
             for buckets in _cut(copies, BYTES_AT_ONCE):
@@ -182,9 +152,6 @@ class BackgroundSaves(Closing):
         """Yield copies of the board buckets that were visited since the last save, in lists of limited size.
 
         All copies in a list are made between the same two intervals of deals. After `close` the iterator ends early.
-
-        Args:
-            visits: number of visits of each board bucket at the start of this save.
         """
         places = [
             (t, c)

@@ -24,6 +24,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 if TYPE_CHECKING:
     from solvers.measure import Exploitability
 
+Progress = Callable[[int, int, int], object]
+"""Function that an engine calls with the number of the current sweep, its finished visits and all its visits."""
+Counted = Literal["sweeps", "deals"]
+"""Unit in which an engine counts its work."""
+Saves = Literal["checked", "at once", "in background"]
+"""When an engine saves: after a check, at once after each visit, or in the background while it works."""
+
 
 class Stop(Protocol):
     """Tells a running solve to save its work and return; for example a `threading.Event`."""
@@ -31,14 +38,6 @@ class Stop(Protocol):
     def is_set(self) -> bool:
         """Whether to stop after the current visit."""
         ...
-
-
-Progress = Callable[[int, int, int], object]
-"""Function that an engine calls with the number of the current sweep, its finished visits and all its visits."""
-Counted = Literal["sweeps", "deals"]
-"""Unit in which an engine counts its work."""
-Saves = Literal["checked", "at once", "in background"]
-"""When an engine saves: after a check, at once after each visit, or in the background while it works."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +63,7 @@ class Goal:
     decide_at: int | None = None
 
     def left(self, done: int) -> int | None:
-        """Number of sweeps or deals until the next check or the end of the solve; None if there is no limit.
-
-        Args:
-            done: number of finished sweeps or deals.
-        """
+        """Number of sweeps or deals until the next check or the end of the solve; None if there is no limit."""
         bounds = [] if self.last is None else [self.last - done]
         if self.check_at is not None:
             bounds.append(max(1, self.check_at - done))
@@ -105,14 +100,6 @@ class Check:
 
     @classmethod
     def of(cls, done: int, at: float, took: float, measured: Exploitability) -> Check:
-        """Make a check from a measurement of exploitability.
-
-        Args:
-            done: number of finished sweeps or deals.
-            at: time of `time.perf_counter` when the measurement ended.
-            took: duration of the measurement in seconds.
-            measured: the measurement.
-        """
         return cls(done, at, took, measured.value, measured.expected, measured.bracket)
 
 
@@ -200,11 +187,7 @@ class Engine(Protocol):
         ...
 
     def saved(self) -> int:
-        """Number of sweeps or deals that are saved in the lockers.
-
-        Raises:
-            lockers.LockerError: a background save failed.
-        """
+        """Number of sweeps or deals that are saved in the lockers."""
         ...
 
     def save(self, seconds: float, dropping: int | None = None, *, wait: bool = True) -> None:
@@ -216,10 +199,6 @@ class Engine(Protocol):
                 save all rounds.
             wait: whether to return only after everything is saved. If False, an engine with background saves begins a
                 save unless an earlier save is still running, and returns at once.
-
-        Raises:
-            SolveError: regrets or sums are not finite.
-            lockers.LockerError: the lockers cannot be written.
         """
         ...
 
@@ -241,10 +220,5 @@ class Timer:
 
 
 def visits_at_once(chunks: int, workers: int) -> int:
-    """Return how many chunks of a round to visit in parallel: 1 if there are too few chunks to pay for processes.
-
-    Args:
-        chunks: number of chunks in the round.
-        workers: number of available processes.
-    """
+    """Return how many chunks of a round to visit in parallel: 1 if there are too few to pay for processes."""
     return workers if chunks >= 2 * workers else 1

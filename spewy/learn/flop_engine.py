@@ -3,7 +3,7 @@
 Boards with different flop buckets never share a later bucket. So a turn or river bucket belongs to one worker, and
 workers need not exchange anything about it. Deals are made in intervals. The sequence of deals is the same as in a
 solve by a single process; each worker makes those deals whose flop it owns. The rounds before the flop have one board
-bucket each, which all workers update; `spewy.learn.flop_parts.averaged` merges the updates after each interval.
+bucket each, which all workers update; `averaged` merges the updates after each interval.
 
 Workers keep regrets and strategy sums in memory. Before a save they send what has changed since the previous save. If a
 worker leaves, another worker takes over its flops, starts from the state that this process fetched last, and repeats
@@ -29,18 +29,16 @@ from spewy.errors import PeerError, shown
 from spewy.game.gamefile import Game
 from spewy.learn import flop_share
 from spewy.learn.background_saves import Opener
-from spewy.learn.combined_flops import Finding
 from spewy.learn.engine import Stop
-from spewy.learn.flop_buckets import COUNTED, n_flop_boards, owner_of
-from spewy.learn.flop_parts import Part, averaged, is_part, part_of, parts_of, put
-from spewy.learn.flop_share import Learnt, Setup
-from spewy.learn.real_game import SEED
+from spewy.learn.flop_share import Learnt, Part, Setup, averaged, is_part, part_of, parts_of, put
+from spewy.learn.real_game import SEED, Finding
 from spewy.learn.sampled import SampledEngine
-from spewy.records.response_cache import FlopFinding
+from spewy.records.caches import FlopFinding
 from spewy.system.cluster import Attempts, Cluster, Lost, NoWorkerError
 
 if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
+
 
 SECONDS = 1.5
 """Target duration of an interval in seconds; the first intervals are shorter."""
@@ -53,6 +51,9 @@ than the game has flops, the resulting error is no larger than the noise of equa
 """
 MOST_BYTES = 32 << 20
 """Largest size in bytes of the regrets and sums in a message between this process and a worker."""
+
+COUNTED = 1 << 15
+"""Number of deals from which the work for each flop bucket is estimated."""
 
 
 class FlopEngine(SampledEngine):
@@ -109,24 +110,14 @@ class FlopEngine(SampledEngine):
 
     @property
     def threads(self) -> int:
-        """Number of threads of all workers together, at least 1."""
         return max(1, self._cluster.threads)
 
     @property
     def settled(self) -> bool:
-        """Whether the regrets and strategy sums in this process include all finished deals."""
         return all(self._gathered[share] == self._stands[share] for share in self._stands)
 
     def deal(self, n: int, stop: Stop) -> None:
-        """Make ``n`` more deals as one interval.
-
-        Args:
-            n: number of deals.
-            stop: once set, waiting for absent workers ends, and no deal is made.
-
-        Raises:
-            PeerError: the scheduler has gone, no worker answers, or a worker's answer is invalid.
-        """
+        """Make ``n`` more deals as one interval; if ``stop`` is set while workers are absent, no deal is made."""
         self._stop = self._cluster.ending = stop
         if not self._workers and not self._assign(stop):
             return
@@ -145,7 +136,6 @@ class FlopEngine(SampledEngine):
         self._cfr.iteration += n
 
     def next_portion(self, n: int, seconds: float) -> int:
-        """Return the number of deals for the next interval, if the last ``n`` deals took ``seconds``."""
         shares = max(1, len(self._workers))
         most = min(self._n_flop_boards, max(shares, math.ceil(STEP * math.sqrt(self.done + 1))))
         if self._interval is not None:
@@ -162,16 +152,7 @@ class FlopEngine(SampledEngine):
                 self._close_shares()  # workers came or left: the next deal divides the flops among all of them
 
     def judge(self, flops: int, stop: Stop, tell: Callable[[int, int], object]) -> Finding | None:
-        """Measure exploitability on random flops, each in the worker that owns it; return None if ``stop`` was set.
-
-        Args:
-            flops: number of flops to draw.
-            stop: once set, the measurement ends.
-            tell: called with the number of measured flops and the number of flops to measure.
-
-        Raises:
-            PeerError: the scheduler has gone, no worker answers, or a worker's answer is invalid.
-        """
+        """Measure exploitability on random flops, each in the worker that owns it; None if ``stop`` was set."""
         if not self._workers and not self._assign(stop):
             return None
         game, before, self._cluster.ending = self._real_game, self._before(), stop
@@ -205,14 +186,12 @@ class FlopEngine(SampledEngine):
         return game.combined(findings, draw)
 
     def close(self) -> None:
-        """Stop the threads, delete the shares in the workers, and leave the cluster."""
         super().close()
         self._given = None
         self._cluster.tell_all(flop_share.close_share, self._setup.solve)
         self._cluster.close()
 
     def _before(self) -> list[Part]:
-        """Return a copy of the regrets and strategy sums of the rounds before the flop."""
         return [part_of(self.numbers, t, np.zeros(1, dtype=np.int64)) for t in range(self._flop_round)]
 
     def _assign(self, stop: Stop) -> bool:
@@ -240,7 +219,7 @@ class FlopEngine(SampledEngine):
         return True
 
     def _open_share(self, share: int) -> bool:
-        """Send a share's regrets and strategy sums from this process to its worker; return whether this succeeded."""
+        """Send a share's regrets and strategy sums to its worker; return whether this succeeded."""
         worker, done = self._workers[share], self._gathered[share]
         try:
             # Without a status "finished", the workers that had the setup have left.
@@ -263,12 +242,7 @@ class FlopEngine(SampledEngine):
         return True
 
     def _repair(self, share: int, attempts: Attempts) -> None:
-        """Move a share to another worker, which repeats the deals that this process's copy of the share lacks.
-
-        Raises:
-            PeerError: the scheduler has gone, the solve was told to stop while there was no worker, or ``attempts``
-                has counted too many workers in a row that gave no answer.
-        """
+        """Move a share to another worker, which repeats the deals that this process's copy of the share lacks."""
         n_deals = self._stands[share]
         while True:
             workers = sorted(self._cluster.workers(self._stop))
@@ -300,20 +274,9 @@ class FlopEngine(SampledEngine):
         work: str,
         stop: Stop | None = None,
     ) -> dict[int, Any]:
-        """Call a function for some shares, in the workers that have these shares, and return the answers by share.
+        """Call a function for some shares in their workers, and return the answers by share.
 
         If a worker leaves, another worker takes over its share.
-
-        Args:
-            function: a function of `spewy.learn.flop_share`.
-            orders: for each share, the arguments of the function after the first three (name of the solve, number of
-                the share, number of deals that the share's regrets include).
-            work: noun phrase for the work, for error messages.
-            stop: once set, waiting for answers ends.
-
-        Raises:
-            PeerError: the scheduler has gone, or no worker answers.
-            StoppedError: ``stop`` was set.
         """
         attempts, results, waiting = Attempts(self._cluster, work), dict[int, Any](), dict(orders)
         while waiting:
@@ -340,7 +303,7 @@ class FlopEngine(SampledEngine):
         return None if isinstance(answer, Lost) else answer
 
     def _gather(self) -> None:
-        """Fetch regrets and strategy sums that have changed in the workers since the last call of this method.
+        """Fetch regrets and strategy sums that have changed in the workers since the last call.
 
         If a worker leaves before it has sent all changes, none of these changes are kept.
         """
@@ -378,12 +341,6 @@ class FlopEngine(SampledEngine):
 
 
 def require_learnt(answer: Any, share: int, before: Sequence[Part], numbers: Numbers, worker: str) -> None:
-    """Check the answer of ``worker`` after deals; ``before`` has the rounds before the flop from before the deals.
-
-    Raises:
-        PeerError: the answer is not a `Learnt` for this share, has numbers that are not finite, or does not fit
-            ``before`` or ``numbers``, this process's regrets and sums of the whole game.
-    """
     if not (
         isinstance(answer, Learnt)
         and answer.share == share
@@ -396,5 +353,38 @@ def require_learnt(answer: Any, share: int, before: Sequence[Part], numbers: Num
 
 
 def nonsense(worker: str, expected: str, answer: Any) -> PeerError:
-    """Make the error for an invalid answer of a worker; ``expected`` names what the answer should have been."""
     return PeerError(f"Dask worker {worker}: expected {expected}, found {shown(answer)}")
+
+
+def n_flop_boards(abstraction: Abstraction) -> int:
+    """Count the flops up to suits."""
+    first = abstraction.first
+    start = int(abstraction.arrays["starts"][first, 0])
+    end = start + math.comb(len(abstraction.deck), abstraction.board_sizes[first])
+    return int(abstraction.arrays["canonical"][start:end].max()) + 1
+
+
+def owner_of(abstraction: Abstraction, seed: int, t: int) -> Ints:
+    """Return the flop bucket from which each board bucket of round t (the flop or later) follows.
+
+    Boards with different flop buckets never share a later bucket. If the abstraction does not list the flop bucket of
+    each later bucket, the flop buckets are looked up on random boards with the seed ``seed``.
+    """
+    first, n = abstraction.first, abstraction.n_board_buckets
+    if t <= first:
+        return np.arange(n[t], dtype=np.int64)
+    memory, arrays = abstraction.arrays["memory"][t], abstraction.arrays
+    if memory[0]:
+        end = memory[1] + n[first] * memory[0]
+        pairs = arrays["pairs"][memory[1] : end].reshape(n[first], memory[0])
+        flop, pair = np.nonzero(pairs >= 0)
+        flop_buckets = np.zeros(n[t], dtype=np.int64)
+        flop_buckets[arrays["classes"][arrays["starts"][t, 1] + pairs[flop, pair]]] = flop
+        return flop_buckets
+    flop_buckets, deals = np.full(n[t], -1, dtype=np.int64), 0
+    # Here each canonical board is a bucket, so the game is small enough to deal all of them.
+    while (flop_buckets < 0).any():
+        buckets = abstraction.classes_of_deals(seed, deals, COUNTED)
+        flop_buckets[buckets[:, t]] = buckets[:, first]
+        deals += COUNTED
+    return flop_buckets

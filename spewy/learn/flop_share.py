@@ -1,8 +1,12 @@
-"""The worker's side of a solve on a cluster, in which each worker owns a share of the flops.
+"""The worker's side of a solve on a cluster, in which each worker owns a share of the flops; what both sides exchange.
 
 A share has some board buckets of the flop and all turn and river buckets that follow from them. Only this share updates
-them. The rounds before the flop have a single board bucket each, which all shares update;
-`spewy.learn.flop_engine` averages the updates.
+them. The rounds before the flop have a single board bucket each, which all shares update; `averaged` merges the
+updates. A `Part` has the numbers of some board buckets, as the cluster exchanges them.
+
+The functions from `open_share` on are called in the worker. They return None if the worker lacks the share, or if the
+share's regrets do not include exactly ``stands`` deals. ``before`` has the regrets and strategy sums of the rounds
+before the flop.
 """
 
 from __future__ import annotations
@@ -13,21 +17,154 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.special import poch
 
 from solvers.sampled.engine import Dealt
 from solvers.sampled.judge import Buffers
+from solvers.sampled.numbers import Arrays, Numbers
 from solvers.tree import Ints
 from spewy.chunks.rounds import LineForest
 from spewy.game.gamefile import Game
-from spewy.learn.flop_parts import Part, part_of, parts_of, put
 from spewy.learn.sampled import SampledEngine
-from spewy.records.response_cache import FlopFinding
+from spewy.records.caches import FlopFinding
 
 if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
+
+
+class Part(NamedTuple):
+    """Regrets and strategy sums of some board buckets of a round.
+
+    Attributes:
+        buckets: numbers of the buckets, each once.
+        regrets: regrets of each player, and of each rival if there are rivals, ``[bucket, index within the bucket]``.
+        sums: strategy sums of each player, ``[bucket, index within the bucket]``.
+        visits: number of visits, ``[player, bucket]``.
+        ahead: ``[player, bucket]``, how many of these visits belong to deals that are not yet counted as finished.
+    """
+
+    t: int
+    buckets: Ints
+    regrets: Arrays
+    sums: Arrays
+    visits: Ints
+    ahead: Ints
+
+
+def part_of(numbers: Numbers, t: int, buckets: Ints) -> Part:
+    regrets, sums = (
+        tuple(_by_bucket(whole, numbers, t)[buckets] for whole in wholes)
+        for wholes in (numbers.regrets[t], numbers.sums[t])
+    )
+    return Part(t, buckets, regrets, sums, numbers.visits[t][:, buckets], numbers.ahead[t][:, buckets])
+
+
+def put(numbers: Numbers, part: Part) -> None:
+    wholes = (*numbers.regrets[part.t], *numbers.sums[part.t])
+    for whole, values in zip(wholes, (*part.regrets, *part.sums), strict=True):
+        _by_bucket(whole, numbers, part.t)[part.buckets] = values
+    numbers.visits[part.t][:, part.buckets] = part.visits
+    numbers.ahead[part.t][:, part.buckets] = part.ahead
+
+
+def parts_of(numbers: Numbers, t: int, buckets: Ints, most_bytes: int) -> list[Ints]:
+    """Split board buckets of round t into groups of at most ``most_bytes``, or of one bucket."""
+    wholes = (*numbers.regrets[t], *numbers.sums[t])
+    each = max(1, sum(whole.nbytes for whole in wholes) // numbers.visits[t].shape[1])
+    at_once = max(1, most_bytes // each)
+    return [buckets[first : first + at_once] for first in range(0, len(buckets), at_once)]
+
+
+def averaged(before: Part, after: Sequence[Part], gamma: float) -> Part:
+    """Merge the updates that several shares have made to the same board buckets.
+
+    A bucket had ``V`` visits before the updates. Share s made ``m_s`` visits, and ``M = sum m_s``. ``w(V, m)`` is the
+    weight that the first ``V`` visits keep in an average after ``m`` more visits (`weight_left`). ``regrets_s`` and
+    ``average_s`` are the values after the updates of share s. Then:
+
+        mean = sum_s m_s / M * regrets_s
+        regrets = mean if mean < 0, else max(0, before + sum_s (regrets_s - before))
+        average = average + (1 - w(V, M)) * sum_s m_s / M * (average_s - average) / (1 - w(V, m_s))
+
+    Negative regrets are averaged, not added, because each visit multiplies them by a discount.
+
+    Args:
+        before: the buckets before the updates.
+        after: for each share, the buckets after its updates.
+        gamma: exponent of the weights of visits in the average strategies.
+    """
+    if len(after) == 1:
+        return after[0]
+    added = np.array([part.visits[:, 0] - before.visits[:, 0] for part in after])
+    visits, total = before.visits[:, 0], added.sum(axis=0)
+    regrets = tuple(
+        _added(values, [part.regrets[i] for part in after], added[:, i % 2])
+        for i, values in enumerate(before.regrets)
+    )
+    sums = []
+    for p in (0, 1):
+        o = 1 - p  # without CFR-BR, visits of the other player update p's average; both visit equally often
+        change = np.zeros(before.sums[p].shape)
+        for part, m in zip(after, added[:, o], strict=True):
+            if m:
+                own = 1 - weight_left(visits[o], m, gamma)
+                change += m / total[o] * (part.sums[p].astype(np.float64) - before.sums[p]) / own
+        whole = 1 - weight_left(visits[o], total[o], gamma)
+        sums.append(np.maximum(before.sums[p] + whole * change, 0).astype(before.sums[p].dtype))
+    ahead = before.ahead + sum(part.ahead - before.ahead for part in after)
+    return Part(
+        *(before.t, before.buckets, regrets, tuple(sums)),
+        *(before.visits + total[:, None], np.maximum(ahead, 0)),
+    )
+
+
+def _added(before: np.ndarray, after: Sequence[np.ndarray], visits: Ints) -> np.ndarray:
+    """Merge the regrets of several shares by the rule of `averaged`."""
+    total = visits.sum()
+    if not total:
+        return before
+    mean = sum(m / total * each.astype(np.float64) for m, each in zip(visits, after, strict=True))
+    whole = before + sum(each.astype(np.float64) - before for each in after)
+    most = float(np.finfo(before.dtype).max)
+    added: np.ndarray = np.where(mean < 0, mean, np.clip(whole, 0, most)).astype(before.dtype)
+    return added
+
+
+def weight_left(visits: Ints, more: Ints, gamma: float) -> np.ndarray:
+    """Return the weight that the average of the first ``visits`` visits keeps after ``more`` visits; 0 for no visits.
+
+    The first n visits together have the weight ``n (n + 1) .. (n + gamma)``, see `solvers.sampled.decisions.share`.
+    """
+    weight: np.ndarray = poch(visits, gamma + 1) / poch(np.maximum(visits + more, 1), gamma + 1)
+    return weight
+
+
+def is_part(part: Any, numbers: Numbers) -> bool:
+    """Whether a value is a `Part` that fits the game of ``numbers``, with finite numbers and no bucket twice."""
+    n_buckets = [visits.shape[1] for visits in numbers.visits]
+    if not isinstance(part, Part) or part.t not in range(len(n_buckets)):
+        return False
+    n, whole = len(part.buckets), (*numbers.regrets[part.t], *numbers.sums[part.t])
+    fits = all(
+        values.shape == (n, len(like) // n_buckets[part.t])
+        and values.dtype == like.dtype
+        and bool(np.isfinite(values).all())
+        for values, like in zip((*part.regrets, *part.sums), whole, strict=True)
+    )
+    return (
+        fits
+        and len(np.unique(part.buckets)) == n
+        and bool(np.isin(part.buckets, np.arange(n_buckets[part.t])).all())
+        and all(counts.shape == (2, n) and bool((counts >= 0).all()) for counts in (part.visits, part.ahead))
+    )
+
+
+def _by_bucket(whole: np.ndarray, numbers: Numbers, t: int) -> np.ndarray:
+    """View a flat array of round t as ``[bucket, index within the bucket]``."""
+    return whole.reshape(numbers.visits[t].shape[1], -1)
 
 
 @dataclass(frozen=True)
@@ -35,10 +172,7 @@ class Setup:
     """Settings that all shares of a solve have in common.
 
     Attributes:
-        solve: unique name of the solve.
         game, rounds: the rules of the game, and the betting of each round.
-        abstraction: board buckets and rows of the game.
-        seed: seed of the deals.
         short: whether regrets and strategy sums are 16-bit numbers.
         cfr_br: share of the opponents' play that is a rival's (CFR-BR), 0 to 1.
     """
@@ -56,7 +190,6 @@ class Learnt(NamedTuple):
     """A share's answer after an interval of deals.
 
     Attributes:
-        share: number of the share.
         parts: regrets and strategy sums of the rounds before the flop, after the interval.
         seconds: duration of the interval in seconds.
     """
@@ -71,9 +204,7 @@ class FlopShare(SampledEngine):
 
     Args:
         setup: settings that all shares have in common.
-        share: number of the share.
         owners: for each flop bucket, the number of the share that owns the bucket.
-        threads: number of threads.
         done: number of deals that are included in the regrets that `take` will load.
 
     Attributes:
@@ -99,18 +230,14 @@ class FlopShare(SampledEngine):
         self._sent = [visits.copy() for visits in self.numbers.visits]
 
     def take(self, parts: Sequence[Part]) -> None:
-        """Load regrets and strategy sums of board buckets that this share owns, replacing the present ones."""
         for part in parts:
             put(self.numbers, part)
             self._sent[part.t][:, part.buckets] = part.visits
 
     def learn(self, before: Sequence[Part], first: int, n: int) -> Learnt:
-        """Make an interval's deals: those of the deals ``first`` to ``first + n - 1`` whose flop this share owns.
+        """Make those of the deals ``first`` to ``first + n - 1`` whose flop this share owns.
 
-        Args:
-            before: regrets and strategy sums of the rounds before the flop.
-            first: number of the interval's first deal.
-            n: number of deals in the interval.
+        ``before`` has the regrets and strategy sums of the rounds before the flop.
         """
         begun = time.perf_counter()
         for part in before:
@@ -124,10 +251,9 @@ class FlopShare(SampledEngine):
         return Learnt(self._share, parts, time.perf_counter() - begun)
 
     def changed(self, most_bytes: int) -> list[Part]:
-        """Return some of the board buckets that changed since this method last returned them; [] if none changed.
+        """Return board buckets that changed since the last call, in at most ``most_bytes`` or one.
 
-        Args:
-            most_bytes: limit on the size of the result, unless a single bucket is larger.
+        [] if none changed.
         """
         for t in range(self._flop_round, len(self._sent)):
             visits, sent = self.numbers.visits[t], self._sent[t]
@@ -139,15 +265,7 @@ class FlopShare(SampledEngine):
         return []
 
     def flops(self, before: Sequence[Part], firsts: Sequence[int]) -> list[FlopFinding]:
-        """Measure best responses on some flops of this share, in threads.
-
-        Args:
-            before: regrets and strategy sums of the rounds before the flop.
-            firsts: numbers of the flops.
-
-        Raises:
-            StoppedError: `stop_measuring` was called.
-        """
+        """Measure best responses on the flops with the numbers ``firsts``, in threads."""
         for part in before:
             put(self.numbers, part)
         game, ended = self._real_game, self.ended
@@ -157,7 +275,6 @@ class FlopShare(SampledEngine):
             desks.put(game.desk())
 
         def measured(first: int) -> FlopFinding:
-            """Measure a flop with buffers that no other thread uses meanwhile."""
             desk = desks.get()
             try:
                 return game.flop(first, desk, ended.is_set)
@@ -178,10 +295,7 @@ def open_share(setup: Setup, share: int, owners: Ints, threads: int, done: int) 
     """Create a share in this worker, in place of an earlier share with the same number; return True.
 
     Args:
-        setup: settings that all shares have in common.
-        share: number of the share.
         owners: for each flop bucket, the number of the share that owns the bucket.
-        threads: number of threads.
         done: number of deals in the regrets and strategy sums that `give` will load.
     """
     close_share(setup.solve, share)
@@ -190,16 +304,6 @@ def open_share(setup: Setup, share: int, owners: Ints, threads: int, done: int) 
 
 
 def give(solve: str, share: int, parts: Sequence[Part]) -> bool | None:
-    """Load regrets and strategy sums into a share of this worker.
-
-    Args:
-        solve: unique name of the solve.
-        share: number of the share.
-        parts: regrets and strategy sums of board buckets that the share owns.
-
-    Returns:
-        True, or None if this worker lacks the share.
-    """
     flop_share = _shares.get((solve, share))
     if flop_share is not None:
         flop_share.take(parts)
@@ -207,37 +311,11 @@ def give(solve: str, share: int, parts: Sequence[Part]) -> bool | None:
 
 
 def learn(solve: str, share: int, stands: int, before: Sequence[Part], first: int, n: int) -> Learnt | None:
-    """Make those of the deals ``first`` to ``first + n - 1`` whose flop a share owns.
-
-    Args:
-        solve: unique name of the solve.
-        share: number of the share.
-        stands: number of deals that the share's regrets must include.
-        before: regrets and strategy sums of the rounds before the flop.
-        first: number of the first deal.
-        n: number of deals, including those whose flop other shares own.
-
-    Returns:
-        The result, or None if this worker lacks the share, or if the share's regrets include another number of deals
-        than ``stands``.
-    """
     flop_share = _share(solve, share, stands)
     return None if flop_share is None else flop_share.learn(before, first, n)
 
 
 def changed(solve: str, share: int, stands: int, most_bytes: int) -> list[Part] | None:
-    """Return some board buckets of a share that changed since this function last returned them.
-
-    Args:
-        solve: unique name of the solve.
-        share: number of the share.
-        stands: number of deals that the share's regrets must include.
-        most_bytes: limit on the size of the result, unless a single bucket is larger.
-
-    Returns:
-        The buckets, [] if none changed; or None if this worker lacks the share, or if the share's regrets include
-        another number of deals than ``stands``.
-    """
     flop_share = _share(solve, share, stands)
     return None if flop_share is None else flop_share.changed(most_bytes)
 
@@ -245,19 +323,6 @@ def changed(solve: str, share: int, stands: int, most_bytes: int) -> list[Part] 
 def flops(
     solve: str, share: int, stands: int, before: Sequence[Part], firsts: Sequence[int]
 ) -> list[FlopFinding] | None:
-    """Measure best responses on some flops of a share.
-
-    Args:
-        solve: unique name of the solve.
-        share: number of the share.
-        stands: number of deals that the share's regrets must include.
-        before: regrets and strategy sums of the rounds before the flop.
-        firsts: numbers of the flops.
-
-    Returns:
-        The measurements, or None if this worker lacks the share, or if the share's regrets include another number of
-        deals than ``stands``.
-    """
     flop_share = _share(solve, share, stands)
     return None if flop_share is None else flop_share.flops(before, firsts)
 

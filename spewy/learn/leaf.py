@@ -28,7 +28,7 @@ from solvers.state import ChunkStrategy
 from solvers.tree import Floats
 from spewy.chunks.layout import Layout, Subgames
 from spewy.chunks.live_game import with_ranges
-from spewy.learn.chunk_matrices import Payoffs, build_chunk, per_pair, root_payoffs, row_reach, two_views
+from spewy.learn.payoffs import Payoffs, build_chunk, per_pair, root_payoffs, row_reach, two_views
 from spewy.records.chunks import Chunks, Kind
 
 Arrays = Mapping[bytes, Mapping[Kind, ChunkStrategy]]
@@ -42,14 +42,7 @@ class LeafEvaluator(Protocol):
     """Finds the values of chunks' chance leaves while visits improve the chunks."""
 
     def enter(self, t: int, b: int, r: int, ranges: Sequence[Floats]) -> EnteredChunk:
-        """Begin a visit of a chunk, and return an object that iterates on the chunk.
-
-        Args:
-            t: round of the chunk.
-            b: number of the board.
-            r: number of the betting line that enters the chunk.
-            ranges: both players' ranges at the chunk's root, each ``[hand]``.
-        """
+        """Begin a visit of a chunk; ``ranges`` are both players' at the chunk's root, each ``[hand]``."""
         ...
 
 
@@ -65,36 +58,23 @@ class EnteredChunk(Protocol):
         ...
 
     def root_payoffs(self, views: int) -> Floats:
-        """Compute the payoff matrices at the chunk's root under the current strategies.
+        """Compute the payoffs ``[matrix, row of player 0, row of player 1]`` at the root under the current strategies.
 
         A payoff matrix has the chips that player 0 wins, averaged over the hands of two rows. In matrix p, player p's
         hands weigh as in the initial range and the opponent's hands by reach: regret updates of player p require this.
-
-        Args:
-            views: number of matrices: 2 for one matrix for each player's regrets, 1 for player 0's matrix alone.
-
-        Returns:
-            Payoffs ``[matrix, row of player 0, row of player 1]``.
+        With one view there is player 0's matrix alone.
         """
         ...
 
 
 class MatrixLeaves:
-    """Evaluates chance leaves by payoff matrices of the chunks below; a visit improves only the visited chunk.
-
-    Args:
-        layout: boards and betting of the problem.
-        store: the store with regrets and strategy sums.
-        schedule: the variant of CFR.
-        payoffs: reads or estimates the payoff matrices of the chunks below.
-    """
+    """Evaluates chance leaves by payoff matrices of the chunks below; a visit improves only the visited chunk."""
 
     def __init__(self, layout: Layout, store: Reads, schedule: Variant, payoffs: Payoffs) -> None:
         self._layout, self._schedule, self._payoffs = layout, schedule, payoffs
         self._chunks = {kind: Chunks(layout, store, kind) for kind in kinds(schedule)}
 
     def enter(self, t: int, b: int, r: int, ranges: Sequence[Floats]) -> EnteredChunk:
-        """Begin a visit: build the chunk of line r on board b of round t, and read its regrets and strategy sums."""
         layout = self._layout
         chunk = build_chunk(layout, t, b, r, two_views(layout, t, b, ranges), self._payoffs)
         stored = {kind: chunks.get(t, b, r) or chunk.zeros() for kind, chunks in self._chunks.items()}
@@ -128,9 +108,6 @@ class LiveLeaves:
     """Evaluates chance leaves by iterating on the chunks below as well; a visit improves the chunk's whole subgame.
 
     Args:
-        subgames: cache of subgames, which visits share.
-        store: the store with regrets and strategy sums.
-        schedule: the variant of CFR.
         threads: number of threads, which divide the boards of a subgame among themselves.
     """
 
@@ -138,10 +115,6 @@ class LiveLeaves:
         self._subgames, self._store, self._schedule, self._threads = subgames, store, schedule, threads
 
     def enter(self, t: int, b: int, r: int, ranges: Sequence[Floats]) -> EnteredChunk:
-        """Begin a visit of the chunk of line r on board b of round t.
-
-        The visit makes the chunk's subgame, and reads the regrets and strategy sums of all its chunks.
-        """
         subgame = self._subgames.of(t, b, r)
         game = with_ranges(subgame.live, (ranges[0][None], ranges[1][None]))
         cfr = Cfr(game, self._schedule, threads=self._threads)
@@ -190,7 +163,6 @@ class _LiveChunk:
         return np.array(out)
 
     def whole(self) -> Mapping[Kind, Strategies]:
-        """Return the arrays of the whole subgame by kind: regrets, strategy sums and maybe predictions."""
         cfr = self.cfr
         guesses = {} if cfr.guesses is None else {Kind.GUESSES: cfr.guesses}
         return {Kind.REGRETS: cfr.regrets, Kind.SUMS: cfr.sums, **guesses}

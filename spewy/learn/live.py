@@ -46,12 +46,7 @@ class LiveEngine:
     """Engine whose sweeps are iterations of a solver; each iteration visits every chunk once.
 
     Args:
-        layout: boards and betting of the problem.
-        store: the lockers; the engine continues from their content.
         solver: a new solver for the layout's live game.
-        locks: decisions whose frequencies are locked.
-        exact: whether the solver is `solvers.exact.ExactCfr`.
-        threads: number of threads of the solver.
     """
 
     counted: Counted = "sweeps"
@@ -87,16 +82,12 @@ class LiveEngine:
 
     @property
     def done(self) -> int:
-        """Number of finished sweeps."""
         return self.solver.iteration
 
     def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
         """Make sweeps for about half a second, or until the next check is due.
 
-        If sweeps are very short, one call makes several checks and the sweeps between them.
-
-        Returns:
-            The checks that were made; empty unless sweeps are very short.
+        If sweeps are very short, one call makes several checks and the sweeps between them, and returns the checks.
         """
         if goal.restart_after is not None and goal.restart_after == self.done:
             restart(self.solver, self.layout.betting[0].forest)
@@ -119,30 +110,16 @@ class LiveEngine:
         return Check.of(self.done, *timer.times(), measured)
 
     def expected_values(self) -> tuple[float, float]:
-        """Chips per deal that each player wins under the average strategies."""
         return self.solver.expected_values()
 
     def spread(self) -> tuple[Spread, ...] | None:
-        """Return None: visits are not counted by board bucket, since every sweep visits all boards."""
         return None
 
     def saved(self) -> int:
-        """Number of sweeps that are saved in the lockers."""
         return self._saved
 
     def save(self, seconds: float = 0.0, dropping: int | None = None, *, wait: bool = True) -> None:
-        """Save regrets, strategy sums and the values of chance leaves, if sweeps were made since the last save.
-
-        Args:
-            seconds: ignored; the seconds are saved with the checks.
-            dropping: first round of the game that is not saved; later rounds are not saved either. None to save all
-                rounds.
-            wait: ignored; everything is saved when this method returns.
-
-        Raises:
-            SolveError: regrets or sums are not finite.
-            SpewyError: another process has saved to this folder meanwhile.
-        """
+        """Save regrets, strategy sums and the values of chance leaves, if sweeps were made since the last save."""
         if self._saved == self.done:
             return
         timer = Timer()
@@ -167,14 +144,12 @@ class LiveEngine:
         _, self.save_took = timer.times()
 
     def close(self) -> None:
-        """Stop the threads."""
         self.solver.close()
 
     def _sprint(self, goal: Goal) -> list[Check]:
         """Make several checks and the sweeps between them in one call of the solver, if sweeps are short enough.
 
-        Returns:
-            The checks; empty if nothing was done, because sweeps are too long or ``goal`` does not allow it.
+        Returns no checks if nothing was done, because sweeps are too long or ``goal`` does not allow it.
         """
         done, every = self.done, goal.every
         if not goal.together or every is None or goal.last is None or done % every:
@@ -192,10 +167,9 @@ class LiveEngine:
         return [Check.of(m.iteration, started + m.seconds, m.took, m.exploitability) for m in measured]
 
     def _portions(self, dropping: int | None) -> Iterator[list[tuple[int, int]]]:
-        """Yield the boards (round, number) of each transaction of a save; release mapped memory between transactions.
+        """Yield the boards (round, number) of each transaction of a save.
 
-        Args:
-            dropping: first round of the game that is not saved; None: all rounds are saved.
+        Release mapped memory between transactions.
         """
         rounds = self.layout.boards
         boards = [
@@ -208,7 +182,6 @@ class LiveEngine:
             yield boards[start : start + at_once]
 
     def _load(self, kind: Kind) -> None:
-        """Load the stored arrays of one kind, such as the regrets of all chunks, into the solver."""
         stored, part = Chunks(self.layout, self.store, kind), PARTS[kind]
         for t, b in self.layout.every_board():
             chunks, numbers = self.layout.betting[t].chunks, self.solver.read(part, t, b)
@@ -223,12 +196,9 @@ class LiveEngine:
 
 
 def _read(layout: Layout, solver: Solver, locks: Sequence[Lock], kind: Kind, t: int, b: int) -> ChunkStrategy:
-    """Read the arrays of board b of round t from the solver; locked decisions get their locked frequencies.
+    """Read the arrays of board b of round t, per player ``[slot of the round, row]``, with locked frequencies.
 
     A store in memory keeps this function, which therefore knows nothing of the engine and its store.
-
-    Returns:
-        For each player ``[slot, row]``, with one slot for each action of each of the player's decisions in round t.
     """
     numbers = solver.read(PARTS[kind], t, b)
     for lock in locks if kind is Kind.SUMS else ():

@@ -16,7 +16,7 @@ from solvers.matrix.lp import Method, solve_live
 from solvers.state import ChunkStrategy
 from spewy.chunks.layout import Layout
 from spewy.learn.engine import Check, Counted, Goal, Progress, Saves, Spread, Stop, Timer
-from spewy.learn.walks import Judge
+from spewy.learn.playdown import Judge
 from spewy.records.chunks import Chunks, Kind, save_boards
 from spewy.records.progress import saved_seconds, saved_sweeps
 from spewy.system.processes import LocalPool, Parent
@@ -26,13 +26,7 @@ METHOD: Method = "highs-ipm"
 
 
 class LpEngine:
-    """Engine whose only sweep solves the game as a linear program.
-
-    Args:
-        layout: boards and betting of the problem.
-        store: the lockers of the solve.
-        threads: number of threads that measure exploitability.
-    """
+    """Engine whose only sweep solves the game as a linear program."""
 
     counted: Counted = "sweeps"
     saves: Saves = "checked"
@@ -52,12 +46,7 @@ class LpEngine:
         return self._done
 
     def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
-        """Solve the linear program; if ``stop`` is set before it is solved, give up without a change.
-
-        Raises:
-            SolverError: HiGHS found no optimum.
-            ChildProcessError: the process of HiGHS was killed.
-        """
+        """Solve the linear program; if ``stop`` is set before it is solved, give up without a change."""
         plans = self._solve(stop, progress)
         if plans is not None:
             self._plans, self._done = plans, 1
@@ -67,29 +56,21 @@ class LpEngine:
     def measure(
         self, stop: Stop | None = None, tell: Callable[[int, int], object] = lambda done, of: None
     ) -> Check:
-        """Measure exploitability by best responses in the whole game, independently of the linear program's value."""
+        """Measure exploitability by best responses in the whole game, independently of the program's value."""
         timer = Timer()
         measured = self._judge.exploitability(self._plans)
         return Check.of(self.done, *timer.times(), measured)
 
     def expected_values(self) -> tuple[float, float]:
-        """Chips per deal that each player wins under the optimal strategies."""
         return self._judge.expected_values(self._plans)
 
     def spread(self) -> tuple[Spread, ...] | None:
-        """Return None: visits are not counted by board bucket, since the only sweep visits all boards."""
         return None
 
     def saved(self) -> int:
-        """Number of sweeps that are saved in the lockers: 1 if the optimal strategies are saved, else 0."""
         return self._saved
 
     def save(self, seconds: float = 0.0, dropping: int | None = None, *, wait: bool = True) -> None:
-        """Save the optimal strategies of all rounds, unless they are saved already; the arguments have no effect.
-
-        Raises:
-            SpewyError: another process has saved to this folder meanwhile.
-        """
         if self._saved == self._done:
             return
         self.layout.live.pin(self._plans)
@@ -99,11 +80,9 @@ class LpEngine:
         )
         self._saved = self._done
 
-    def close(self) -> None:
-        """Do nothing, since the process of HiGHS has ended already."""
+    def close(self) -> None: ...
 
     def _solve(self, stop: Stop, progress: Progress) -> Strategies | None:
-        """Compute both players' optimal strategies; None if ``stop`` was set before the end."""
         with closing(LocalPool(1)) as pool:
             for message in pool.results(_solve, [(self.layout.live, METHOD)]):
                 if message is not None:

@@ -18,8 +18,7 @@ from lockers import Store
 from spewy.chunks.layout import Layout, Subgames
 from spewy.errors import PeerError, shown
 from spewy.learn.visit import Improver, VisitSettings
-from spewy.records.chunks import Visit, commit_visit, visits
-from spewy.records.patched_reads import Snapshot
+from spewy.records.chunks import Snapshot, Visit, commit_visit, visits
 
 if TYPE_CHECKING:
     from spewy.learn.engine import Stop
@@ -43,7 +42,6 @@ class RemoteTask:
 
     Attributes:
         t: number of the round, from 0 at the layout's root.
-        places: the chunks to visit.
         seen: for each chunk, the number of its earlier visits, and the sweep of the last visit.
         read: a copy of the arrays that the visits read from the lockers.
     """
@@ -55,13 +53,7 @@ class RemoteTask:
 
 
 class RemoteVisits:
-    """Makes tasks for a cluster's workers, and writes their answers to the lockers.
-
-    Args:
-        parts: cache of subgames, which also has the layout.
-        store: the lockers.
-        settings: how chunks are solved.
-    """
+    """Makes tasks for a cluster's workers, and writes their answers to the lockers."""
 
     def __init__(self, parts: Subgames, store: Store, settings: VisitSettings) -> None:
         self._parts, self._layout = parts, parts.layout
@@ -72,11 +64,6 @@ class RemoteVisits:
         """Divide the chunks of round t that a sweep has not visited yet into lists, one for each task.
 
         There are about four tasks for each worker, more if the arrays of a task would exceed `MOST_BYTES`.
-
-        Args:
-            t: the round.
-            sweep: number of the sweep.
-            workers: number of workers.
         """
         places = [place for place in self._layout.chunks(t) if self._seen(t, place)[1] < sweep]
         most, portion, size = -(-len(places) // (4 * workers)), list[Place](), 0
@@ -91,7 +78,6 @@ class RemoteVisits:
             yield portion
 
     def pack(self, t: int, places: Sequence[Place]) -> RemoteTask:
-        """Make the task that visits some chunks of round t."""
         seen = tuple(self._seen(t, place) for place in places)
         own = [key for place in places for key in self._shapes(t, place)]
         arrays = {kind: list(own) for kind in self._settings.kept}
@@ -100,19 +86,9 @@ class RemoteVisits:
         return RemoteTask(t, tuple(places), seen, Snapshot(self._store, arrays, payoffs))
 
     def commit(self, task: RemoteTask, sweep: int, answer: Any, who: str) -> int:
-        """Write a worker's answer to the lockers.
+        """Write an answer of the worker ``who``; return the number of written visits.
 
-        Args:
-            task: the task.
-            sweep: number of the sweep.
-            answer: the worker's answer.
-            who: name of the worker, with which error messages begin.
-
-        Returns:
-            Number of visits that were written; other processes may have made some of the visits before.
-
-        Raises:
-            PeerError: the answer has other chunks or shapes than the task asks for, or numbers that are not finite.
+        Other processes may have made some of the visits before.
         """
         shapes = [self._shapes(task.t, place) for place in task.places]
         self._require(task, shapes, answer, who)
@@ -143,10 +119,7 @@ class RemoteVisits:
         return [(entry.child, root) for entry in layout.board(t, b).entries for root in exits]
 
     def _shapes(self, t: int, place: Place) -> Shapes:
-        """Return the shapes of all arrays that a visit of a chunk of round t improves.
-
-        They are the chunk's own arrays and those of the live chunks below it.
-        """
+        """Return the shapes of the chunk's own arrays, and of those of the live chunks below it."""
         shapes = self._known.get((t, place))
         if shapes is None:
             layout, (b, r) = self._layout, place
@@ -160,7 +133,7 @@ class RemoteVisits:
         return shapes
 
     def _weight(self, t: int, place: Place) -> int:
-        """Compute how many bytes a visit of a chunk of round t reads, not counting strategies of earlier rounds."""
+        """Compute how many bytes a visit of a chunk reads, not counting strategies of earlier rounds."""
         layout, settings = self._layout, self._settings
         arrays = sum(x * y for shapes in self._shapes(t, place).values() for x, y in shapes)
         matrices = 0
@@ -170,11 +143,6 @@ class RemoteVisits:
         return ITEMSIZE * (len(settings.kept) * arrays + matrices)
 
     def _require(self, task: RemoteTask, shapes: Sequence[Shapes], answer: Any, who: str) -> None:
-        """Check that a worker's answer has finite arrays of the expected shapes for each chunk of a task.
-
-        Raises:
-            PeerError: the answer has another form.
-        """
         layout, t, settings = self._layout, task.t, self._settings
         subject = (
             f"{who}, {len(task.places):,} visits from chunk {layout.key(t, *task.places[0]).decode()} on"
@@ -193,20 +161,11 @@ class RemoteVisits:
 
 
 def _shapes(layout: Layout, t: int, b: int, r: int) -> tuple[Shape, Shape]:
-    """Return the shapes of both players' arrays in a chunk."""
     slots, rows = layout.tree(t, r).forest.n_slots, layout.n_rows(t, b)
     return (slots[0], rows[0]), (slots[1], rows[1])
 
 
 def _is_whole(visit: Visit, shapes: Shapes, kept: set[Any], payoffs: tuple[int, ...] | None) -> bool:
-    """Whether a visit's result has finite arrays of the expected kinds, and payoffs of the expected shape.
-
-    Args:
-        visit: the result of the visit.
-        shapes: expected shapes of the arrays, by the chunk's key.
-        kept: expected kinds of the arrays.
-        payoffs: expected shape of the payoffs; None: the visit has no payoffs.
-    """
     try:
         arrays: list[tuple[Any, Any]] = [
             (array, shape)
@@ -235,12 +194,7 @@ _cache = threading.local()
 
 
 def kept_parts(token: str, layout: Callable[[], Layout]) -> Subgames:
-    """Return this thread's cache of subgames for a solve; a thread keeps only the cache of its last solve.
-
-    Args:
-        token: unique name of the solve.
-        layout: function that makes the solve's layout; it is called if the thread has no cache for the solve.
-    """
+    """Return this thread's cache of subgames for a solve; a thread keeps only the cache of its last solve."""
     if getattr(_cache, "token", None) != token:
         _cache.parts, _cache.token = Subgames(layout()), token
     parts: Subgames = _cache.parts
@@ -250,18 +204,7 @@ def kept_parts(token: str, layout: Callable[[], Layout]) -> Subgames:
 def do_remote_task(
     parent: Stop, token: str, layout: Layout, settings: VisitSettings, task: RemoteTask
 ) -> list[Visit]:
-    """Make the visits of a task in a worker.
-
-    Args:
-        parent: once set, no further visit is begun.
-        token: unique name of the solve.
-        layout: boards and betting of the problem.
-        settings: how chunks are solved.
-        task: the task.
-
-    Returns:
-        The results of the visits that were made.
-    """
+    """Make the visits of a task in a worker, until ``parent`` is set."""
     improver = Improver(layout, task.read, settings, kept_parts(token, lambda: layout))
     results = []
     for (b, r), (number, _) in zip(task.places, task.seen, strict=True):

@@ -18,11 +18,10 @@ from spewy.chunks.rounds import LineForest
 from spewy.errors import SolveError
 from spewy.game.gamefile import Game
 from spewy.learn.background_saves import BackgroundSaves, Opener
-from spewy.learn.combined_flops import Finding
 from spewy.learn.engine import Check, Counted, Goal, Progress, Saves, Spread, Stop
-from spewy.learn.real_game import RealGame, rows_know_suits
+from spewy.learn.real_game import Finding, RealGame, rows_know_suits
 from spewy.records.bucket_numbers import BucketNumbers, Mark, read_buckets, read_mark
-from spewy.records.line_index import LineIndex
+from spewy.records.strategy_locker import LineIndex
 from spewy.system.tools import Closing, TakingTurns
 
 if TYPE_CHECKING:
@@ -37,11 +36,6 @@ class SampledEngine(Closing):
     """Engine that deals boards at random; it continues from the regrets and strategy sums in a store.
 
     Args:
-        game: the rules of the game.
-        rounds: the betting of each round.
-        abstraction: board buckets and rows of the game.
-        seed: seed of the deals.
-        threads: number of threads that make deals.
         short: whether regrets and strategy sums are 16-bit numbers.
         cfr_br: share of the opponents' play that is a rival's (CFR-BR), 0 to 1.
         opened: opens the store of earlier runs for reading; None for the first run.
@@ -117,31 +111,27 @@ class SampledEngine(Closing):
 
     @property
     def done(self) -> int:
-        """Number of finished deals, including those of earlier runs."""
         return self._cfr.iteration
 
     @property
     def threads(self) -> int:
-        """Number of threads that make deals."""
         return self._cfr.threads
 
     @property
     def settled(self) -> bool:
-        """True, since the regrets and strategy sums always include exactly the finished deals."""
         return True
 
     @property
     def seconds_before(self) -> float:
-        """Seconds of work in earlier runs, and in the solve from which `start_from` started, with the start itself."""
+        """Seconds of work in earlier runs, and in the solve from which `start_from` started."""
         return self.earlier.seconds + self._inherited
 
     @property
     def save_took(self) -> float | None:
-        """Duration of the last save in seconds; None before the first save."""
         return None if self._saving is None else self._saving.took
 
     def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
-        """Make deals for a short time, and return no checks; afterwards no thread changes regrets or strategy sums."""
+        """Make deals for a short time, and return no checks; afterwards no thread changes any number."""
         n_left = goal.left(self.done)
         n = self._portion if n_left is None else min(self._portion, n_left)
         begun = time.perf_counter()
@@ -150,7 +140,6 @@ class SampledEngine(Closing):
         return ()
 
     def deal(self, n: int, stop: Stop) -> None:
-        """Make ``n`` deals; ``stop`` has no effect, except in a solve on a cluster."""
         with self.changing:
             self._cfr.run(n)
 
@@ -167,17 +156,10 @@ class SampledEngine(Closing):
         *,
         short: bool,
     ) -> None:
-        """Start from the strategies of an earlier solve of the same game with different board buckets and rows.
+        """Start from an earlier solve of the same game with other board buckets and rows.
 
-        Args:
-            opened: opens the store of the other solve for reading.
-            old: board buckets and rows of the other solve.
-            new: board buckets and rows of this solve.
-            mark: number of deals, and seconds of work, of the other solve.
-            short: whether regrets and strategy sums of the other solve are 16-bit numbers.
-
-        Raises:
-            lockers.DamagedLockerError: the content of the other solve's store is damaged.
+        ``opened`` opens its store for reading, ``old`` and ``new`` are the abstractions, ``short`` says whether its
+        numbers have 16 bits.
         """
         from buckets.abstraction.abstraction import overlaps
         from solvers.sampled.numbers import inherit
@@ -192,12 +174,10 @@ class SampledEngine(Closing):
         self._inherited = mark.seconds + time.perf_counter() - begun
 
     def copied(self, t: int, board_bucket: int) -> BucketNumbers:
-        """Copy the regrets and sums of a board bucket of round t; the caller must hold the lock `changing`."""
         numbers = self.numbers
         visits = numbers.visits[t][:, board_bucket].copy()
 
         def of_bucket(wholes: Arrays) -> Arrays:
-            """Copy the regrets or sums of the board bucket ``board_bucket`` out of flat arrays of all board buckets."""
             n_board_buckets = len(numbers.visits[t][0])
             return tuple(whole.reshape(n_board_buckets, -1)[board_bucket].copy() for whole in wholes)
 
@@ -206,17 +186,11 @@ class SampledEngine(Closing):
         )
 
     def bucket_bytes(self, t: int) -> int:
-        """Size in bytes of the regrets and sums of a board bucket of round t."""
         wholes = (*self.numbers.regrets[t], *self.numbers.sums[t])
         n_bytes: int = sum(whole.nbytes for whole in wholes)
         return n_bytes // int(self.numbers.visits[t].shape[1])
 
     def bytes_of(self, numbers: BucketNumbers) -> tuple[Bytes, Bytes]:
-        """Encode the average strategies of both players in a board bucket as bytes for the strategy locker.
-
-        Raises:
-            SolveError: the strategy sums of the bucket are not finite.
-        """
         k, tables = self._n_rows[numbers.t], self._tables[numbers.t]
         try:
             return quantise(numbers.sums[0], k, tables[0]), quantise(numbers.sums[1], k, tables[1])
@@ -226,21 +200,19 @@ class SampledEngine(Closing):
             ) from None
 
     def visits(self) -> list[Ints]:
-        """Number of visits of each board bucket, an array ``[player, bucket]`` for each round."""
         return [visits.copy() for visits in self.numbers.visits]
 
     def visits_of_deals(self) -> list[Ints]:
-        """Number of visits of each board bucket in finished deals, an array ``[player, bucket]`` for each round."""
         return [v - ahead for v, ahead in zip(self.numbers.visits, self.numbers.ahead, strict=True)]
 
     def spread(self) -> tuple[Spread, ...]:
-        """Return, for each round, the smallest and the median number of player 0's visits to a board bucket."""
+        """Return the smallest and the median number of player 0's visits to a board bucket, by round."""
         return tuple(
             Spread(int(counts[0].min()), float(np.median(counts[0]))) for counts in self.numbers.visits
         )
 
     def measure(self, stop: Stop, tell: Callable[[int, int], object]) -> Check | None:
-        """Measure exploitability on the same random sample of flops each time; return None soon if ``stop`` is set."""
+        """Measure exploitability on the same random sample of flops each time."""
         begun, done = time.perf_counter(), self.done
         finding = self.judge(self._check_flops, stop, tell)
         if finding is None:
@@ -258,41 +230,23 @@ class SampledEngine(Closing):
         )
 
     def judge(self, flops: int, stop: Stop, tell: Callable[[int, int], object]) -> Finding | None:
-        """Measure exploitability on a random sample of ``flops`` flops; return None soon if ``stop`` is set."""
+        """Measure exploitability on a random sample of ``flops`` flops; None if ``stop`` was set."""
         return self._real_game.judge(flops, threads=self.threads, stop=stop, tell=tell)
 
     def expected_values(self) -> tuple[float, float] | None:
-        """Return None, since this engine computes expected values only in `measure`."""
         return None
 
     def save_to(self, store: Opener, play: Opener) -> None:
-        """Set the lockers to which `save` writes.
-
-        Args:
-            store: opens the lockers of regrets and sums.
-            play: opens the strategy locker.
-        """
+        """Set the lockers to which `save` writes: of regrets and sums, and of strategies."""
         self._saving = BackgroundSaves(self, store, play)
 
     def saved(self) -> int:
-        """Number of deals in the last finished save.
-
-        Raises:
-            lockers.LockerError: a background save failed.
-        """
         if self._saving is None:
             return self.earlier.deals
         self._saving.collect()
         return self._saving.saved.deals
 
     def save(self, seconds: float, dropping: int | None = None, *, wait: bool = True) -> None:
-        """Save new regrets and sums to the lockers that `save_to` has set.
-
-        Args:
-            seconds: seconds of work in all runs of this solve.
-            dropping: ignored.
-            wait: whether to return only after everything is saved; otherwise the save runs in the background.
-        """
         assert self._saving is not None, "save_to comes first"
         mark = Mark(self.done, seconds)
         if wait:
@@ -301,7 +255,7 @@ class SampledEngine(Closing):
             self._saving.begin(mark)
 
     def _dealt(self, first: int, n: int) -> Dealt:
-        """Return the deals with the numbers ``first`` to ``first + n - 1`` of the random sequence."""
+        """Return the deals ``first`` to ``first + n - 1`` of the random sequence."""
         return self._abstraction.deal(self._seed, range(first, first + n))
 
     @cached_property
@@ -319,7 +273,6 @@ class SampledEngine(Closing):
         )
 
     def close(self) -> None:
-        """Stop all threads, including that of a background save."""
         if self._saving is not None:
             self._saving.close()
         self._cfr.close()

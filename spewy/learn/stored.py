@@ -17,7 +17,6 @@ from solvers.stopping import StoppedError
 from spewy.chunks.layout import Layout, Subgames
 from spewy.chunks.problem import Problem
 from spewy.errors import PeerError, error_line
-from spewy.learn.chunk_matrices import Payoffs
 from spewy.learn.engine import (
     Check,
     Counted,
@@ -29,10 +28,9 @@ from spewy.learn.engine import (
     Timer,
     visits_at_once,
 )
-from spewy.learn.estimates import estimator
+from spewy.learn.playdown import Judge
 from spewy.learn.remote_visits import Place, RemoteTask, RemoteVisits, do_remote_task, kept_parts
 from spewy.learn.visit import Visitor, VisitSettings
-from spewy.learn.walks import Judge
 from spewy.records.chunks import Chunks
 from spewy.records.progress import finish_sweep, saved_seconds, saved_sweeps
 from spewy.system.cluster import Attempts, Cluster, NoWorkerError
@@ -52,9 +50,6 @@ class StoredEngine:
     """Engine that visits chunk by chunk and saves each visit at once; an interrupted sweep continues where it stopped.
 
     Args:
-        layout: boards and betting of the problem.
-        store: the lockers of the solve.
-        settings: how chunks are solved.
         order: order of the rounds in a sweep: "bottom-up" (the last round first) or "top-down".
         workers: number of local processes.
         cluster: a cluster whose workers make the visits instead of local processes, except in rounds with few chunks;
@@ -94,23 +89,23 @@ class StoredEngine:
 
     @property
     def done(self) -> int:
-        """Number of finished sweeps."""
         return self._sweeps
 
     @property
     def threads(self) -> int:
-        """Number of local processes, or of threads on the cluster."""
         return self._workers if self._cluster is None else self._cluster.threads
 
     def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
-        """Make a sweep, or continue an interrupted one, and return no checks; each visit is saved at once."""
+        """Make a sweep, or continue an interrupted one; each visit is saved at once."""
         number, layout, first_live = self.done + 1, self.layout, self.settings.first_live
         levels = range(layout.n_rounds)
         if first_live is not None:
             levels = levels[: first_live - layout.problem.first_round]
         total, visited = sum(len(list(layout.chunks(t))) for t in levels), 0
-        for step in self._steps(levels, number, stop):
-            with closing(step) as visits:  # ends the workers if the sweep is interrupted
+        for t in reversed(levels) if self.order == "bottom-up" else levels:
+            with closing(
+                self._visit(t, number, stop)
+            ) as visits:  # ends the workers if the sweep is interrupted
                 for finished in visits:
                     visited += finished
                     progress(number, visited, total)
@@ -121,7 +116,6 @@ class StoredEngine:
         return ()
 
     def measure(self, stop: Stop, tell: Callable[[int, int], object] = lambda done, of: None) -> Check | None:
-        """Measure exploitability by best responses in the whole game; return None soon if ``stop`` is set."""
         timer, sums = Timer(), Chunks(self.layout, self.store).whole()
         try:
             measured = self._judge.exploitability(sums, stop.is_set)
@@ -130,81 +124,29 @@ class StoredEngine:
         return Check.of(self.done, *timer.times(), measured)
 
     def expected_values(self) -> tuple[float, float]:
-        """Chips per deal that each player wins under the average strategies."""
         return self._judge.expected_values(Chunks(self.layout, self.store).whole())
 
     def spread(self) -> tuple[Spread, ...] | None:
-        """Return None: visits are not counted by board bucket, since every sweep visits all boards."""
         return None
 
     def saved(self) -> int:
-        """Number of finished sweeps, all of which are saved."""
         return self._sweeps
 
     def save(self, seconds: float = 0.0, dropping: int | None = None, *, wait: bool = True) -> None:
-        """Flush the store to disk, since each visit was saved when it was made; the arguments have no effect."""
+        """Flush the store to disk, since each visit was saved when it was made."""
         timer = Timer()
         self.store.flush()
         _, self.save_took = timer.times()
 
     def close(self) -> None:
-        """End the local processes, and leave the cluster."""
         self._pool.close()
         if self._cluster is not None:
             self._cluster.close()
 
-    def _steps(self, levels: range, number: int, stop: Stop) -> Iterator[Generator[int, None, None]]:
-        """Yield the steps of a sweep; each step is a generator that makes visits and yields how many it has made.
-
-        A step visits all chunks of a round. But a first top-down sweep with an estimator other than "no-betting" is a
-        single step, which visits the chunks depth first.
-
-        Args:
-            levels: the rounds whose chunks are visited.
-            number: number of the sweep.
-            stop: once set, waiting for absent workers of a cluster ends.
-        """
-        if not self._sweeps and self.settings.estimate != "no-betting" and self.order == "top-down":
-            yield self._visit_in_depth(levels, number)
-            return
-        for t in reversed(levels) if self.order == "bottom-up" else levels:
-            yield self._visit(t, number, stop)
-
-    def _visit_in_depth(self, levels: range, number: int) -> Generator[int, None, None]:
-        """Visit the chunks of some rounds depth first, each chunk before the chunks below it.
-
-        In this order an estimator can learn from chunks that were visited earlier in the same sweep.
-
-        Args:
-            levels: the rounds whose chunks are visited.
-            number: number of the sweep.
-
-        Yields:
-            1 after each visit.
-        """
-        layout = self.layout
-        estimate = estimator(self.settings.estimate, layout, self.store)
-        pending = [(0, b, r) for b, r in layout.chunks(0)][::-1]
-        while pending:
-            t, b, r = pending.pop()
-            self._visitor(estimate).visit(t, b, r, number)
-            yield 1
-            if t + 1 in levels:
-                boards = [entry.child for entry in layout.board(t, b).entries]
-                pending += [
-                    (t + 1, child, root) for child in boards for root in layout.tree(t, r).exits.tolist()
-                ][::-1]
-
     def _visit(self, t: int, number: int, stop: Stop) -> Generator[int, None, None]:
-        """Visit all chunks of round t.
+        """Visit all chunks of round t, and yield how many visits were made since the last yield.
 
-        Args:
-            t: the round.
-            number: number of the sweep.
-            stop: once set, waiting for absent workers of a cluster ends.
-
-        Yields:
-            How many visits were made since the last yield; sometimes 0, so that the caller can check ``stop``.
+        The number is sometimes 0, so that the caller can check ``stop``.
         """
         chunks = list(self.layout.chunks(t))
         at_once = self._processes if self._cluster is None else self._cluster.threads
@@ -231,20 +173,7 @@ class StoredEngine:
                 yield 0 if message is None else message.value
 
     def _remotely(self, cluster: Cluster, t: int, number: int, stop: Stop) -> Generator[int, None, None]:
-        """Visit all chunks of round t on a cluster; if a worker leaves, other workers make its visits.
-
-        Args:
-            cluster: the cluster.
-            t: the round.
-            number: number of the sweep.
-            stop: once set, waiting for absent workers ends.
-
-        Yields:
-            How many visits were made since the last yield; sometimes 0, so that the caller can check ``stop``.
-
-        Raises:
-            PeerError: a worker's answer is invalid, the scheduler has gone, or too many workers in a row leave.
-        """
+        """Do the same as `_visit` on a cluster; if a worker leaves, other workers make its visits."""
         attempts, cluster.ending = Attempts(cluster, "any visits", MOST_FRUITLESS), stop
         while portions := list(self._remote.portions(t, number, cluster.threads)):
             done, sent = 0, dict[int, RemoteTask]()
@@ -274,15 +203,7 @@ class StoredEngine:
         sent: dict[int, RemoteTask],
         stop: Stop,
     ) -> Iterator[tuple[Any, ...]]:
-        """Yield the arguments with which a worker makes the visits of each task; a task is made when a worker is free.
-
-        Args:
-            cluster: the cluster.
-            t: the round.
-            portions: the chunks of each task.
-            sent: a dictionary to which each task is added, by its number.
-            stop: once set, waiting for absent workers ends, and no more tasks are made.
-        """
+        """Yield the arguments of each task; a task is made when a worker is free."""
         for i, portion in enumerate(portions):
             while self._sent is None:
                 cluster.workers(stop)
@@ -294,8 +215,8 @@ class StoredEngine:
             sent[i] = self._remote.pack(t, portion)
             yield self._token, self._sent, self.settings, sent[i]
 
-    def _visitor(self, estimate: Payoffs | None = None) -> Visitor:
-        return Visitor(self.layout, self.store, self.settings, self._parts, self._workers, estimate)
+    def _visitor(self) -> Visitor:
+        return Visitor(self.layout, self.store, self.settings, self._parts, self._workers)
 
 
 def _visit_portion(
@@ -308,21 +229,7 @@ def _visit_portion(
     number: int,
     chunks: Sequence[tuple[int, int]],
 ) -> int:
-    """Visit chunks of a round in a local worker process, which caches the problem's layout for later calls.
-
-    Args:
-        parent: the process of the solve.
-        token: unique name of the solve.
-        problem: the problem.
-        store: the lockers.
-        settings: how chunks are solved.
-        t: the round.
-        number: number of the sweep.
-        chunks: pairs (number of the board, number of the entering line).
-
-    Returns:
-        Number of chunks in ``chunks``.
-    """
+    """Visit chunks in a local worker process, which caches the problem's layout; return how many."""
     parts = kept_parts(token, lambda: Layout.of(problem))
     visitor = Visitor(parts.layout, store, settings, parts)
     for b, r in chunks:

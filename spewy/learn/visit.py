@@ -20,10 +20,8 @@ from solvers.discount import variant
 from solvers.matrix.chunk import Chunk, iterate, normalise, reach_of
 from solvers.state import ChunkStrategy
 from spewy.chunks.layout import Layout, Subgames
-from spewy.learn.chunk_matrices import Payoffs, build_chunk, one_view, root_payoffs, row_reach
-from spewy.learn.estimates import Estimate, estimator
 from spewy.learn.leaf import LeafEvaluator, LiveLeaves, MatrixLeaves, kinds
-from spewy.learn.payoffs import StoredPayoffs
+from spewy.learn.payoffs import StoredPayoffs, build_chunk, one_view, root_payoffs, row_reach
 from spewy.learn.playdown import PlayDown
 from spewy.records.chunks import Chunks, Kind, Visit, commit_visit, visits
 
@@ -35,13 +33,11 @@ class VisitSettings:
     Attributes:
         integrate: "regret" updates regrets by CFR; "average" adds the optimal strategy of the chunk to the average.
         method: how "average" computes the optimal strategy of a chunk: "cfr" or "lp" (linear programming).
-        variant: variant of CFR.
         iterations: number of CFR iterations in a visit. With "average" each visit of a chunk makes one iteration more
             than the previous visit, so that the error of the strategies goes to 0.
         tremble: with "average", fraction of the initial range that is added to each range, so that no row has weight 0.
         first_live: first round of the game whose chunks are live. A visit to a chunk of the previous round improves all
             live chunks that follow. None: every chunk is visited by itself.
-        estimate: how payoff matrices of chunks that were never visited are estimated.
     """
 
     integrate: Literal["regret", "average"] = "regret"
@@ -50,7 +46,6 @@ class VisitSettings:
     iterations: int = 1
     tremble: float = 1e-3
     first_live: int | None = None
-    estimate: Estimate = "no-betting"
 
     @property
     def played(self) -> Kind:
@@ -85,12 +80,7 @@ class Improver:
     The strategies of earlier rounds are read once and cached, so later sweeps need a new object.
 
     Args:
-        layout: boards and betting of the problem.
-        store: the store that visits read.
-        settings: how chunks are solved.
-        subgames: cache of subgames of the layout; None for a new cache.
         threads: number of threads for a visit that also improves later rounds.
-        estimate: estimator of payoff matrices that several objects share; None: make the one that ``settings`` names.
     """
 
     def __init__(
@@ -100,32 +90,23 @@ class Improver:
         settings: VisitSettings,
         subgames: Subgames | None = None,
         threads: int = 1,
-        estimate: Payoffs | None = None,
     ) -> None:
         self.layout = layout
         self.settings = settings
         schedule = variant(settings.variant)
-        estimate = estimate or estimator(settings.estimate, layout, store)
-        self._payoffs = StoredPayoffs(layout, store, estimate)
+        self._payoffs = StoredPayoffs(layout, store)
         self._matrices = MatrixLeaves(layout, store, schedule, self._payoffs)
         self._live = LiveLeaves(subgames or Subgames(layout), store, schedule, threads)
         self._sums = Chunks(layout, store)
         self._play_down = PlayDown(layout, Chunks(layout, store, settings.played).get)
 
     def visit(self, t: int, b: int, r: int, number: int) -> Visit:
-        """Compute the result of a visit: the chunk's new arrays, and after the first round its payoff matrices.
-
-        Args:
-            t: round of the chunk.
-            b: number of the board.
-            r: number of the betting line that enters the chunk.
-            number: number of this visit to the chunk, from 1.
-        """
+        """Compute the ``number``-th visit's new arrays, and after the first round the chunk's payoff matrices."""
         improve = self._regret if self.settings.integrate == "regret" else self._average
         return improve(t, b, r, number)
 
     def _regret(self, t: int, b: int, r: int, number: int) -> Visit:
-        """Compute the ``number``-th visit to the chunk of line r on board b of round t, by CFR iterations.
+        """Improve the chunk by CFR iterations.
 
         The discounts of the iterations depend on the number of visits, and not on the sweep.
         """
@@ -139,10 +120,7 @@ class Improver:
         )
 
     def _average(self, t: int, b: int, r: int, number: int) -> Visit:
-        """Compute the ``number``-th visit to the chunk of line r on board b of round t.
-
-        The visit adds the optimal strategy of the chunk to its strategy sums.
-        """
+        """Add the optimal strategy of the chunk to its strategy sums."""
         settings, layout = self.settings, self.layout
         ranges = [side[r] for side in self._play_down.ranges(t, b)]
         weighing = one_view(layout, t, b, ranges, settings.tremble)
@@ -161,12 +139,7 @@ class Visitor:
     """Visits chunks of one round in one sweep, and writes the results to the store.
 
     Args:
-        layout: boards and betting of the problem.
-        store: the store to read from and to write to.
-        settings: how chunks are solved.
-        subgames: cache of subgames of the layout; None for a new cache.
         threads: number of threads for a visit that also improves later rounds.
-        estimate: estimator of payoff matrices that several objects share; None: make the one that ``settings`` names.
     """
 
     def __init__(
@@ -176,24 +149,13 @@ class Visitor:
         settings: VisitSettings,
         subgames: Subgames | None = None,
         threads: int = 1,
-        estimate: Payoffs | None = None,
     ) -> None:
         self.layout = layout
         self.store = store
-        self._improver = Improver(layout, store, settings, subgames, threads, estimate)
+        self._improver = Improver(layout, store, settings, subgames, threads)
 
     def visit(self, t: int, b: int, r: int, sweep: int) -> bool:
-        """Visit a chunk, unless this or another process has visited the chunk in the same sweep.
-
-        Args:
-            t: round of the chunk.
-            b: number of the board.
-            r: number of the betting line that enters the chunk.
-            sweep: number of the sweep.
-
-        Returns:
-            Whether the chunk was visited.
-        """
+        """Visit a chunk, unless this or another process has visited it in the same sweep; return whether."""
         while True:
             seen = visits(self.layout, self.store, t, b, r)
             if seen[1] >= sweep:
@@ -206,10 +168,7 @@ class Visitor:
 def local_optimum(chunk: Chunk, settings: VisitSettings, number: int) -> ChunkStrategy:
     """Compute both players' optimal strategies in a chunk, exactly by linear programming or approximately by CFR.
 
-    Args:
-        chunk: the chunk.
-        settings: method, variant and number of iterations.
-        number: number of this visit to the chunk, from 1; "cfr" adds it to the number of iterations.
+    CFR makes ``settings.iterations`` plus ``number`` iterations, the number of this visit to the chunk, from 1.
     """
     if sum(chunk.forest.n_slots) == 0:
         return chunk.zeros()

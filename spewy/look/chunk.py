@@ -30,7 +30,7 @@ from spewy.game.nodes import Node, entry_line
 from spewy.game.tree import terminal_rake, terminal_stakes
 from spewy.game.treeconfig import TreeConfig
 from spewy.look.pairs import MOST_FINAL_BOARDS, FinalPairs, Pairs, pairs
-from spewy.records.leaves import Pair
+from spewy.records.chunks import Pair
 from spewy.records.policy import ChunkPlay, Policy
 from spewy.system.tools import Closing, kept_results
 

@@ -37,8 +37,16 @@ from spewy.game.lines import read_line
 from spewy.game.names import SEAT_NAMES
 from spewy.game.nodes import Node
 from spewy.job.job import Job
-from spewy.learn.chunk_matrices import FOLD_OPERATOR, Payoffs, build_chunk, one_view, root_payoffs, row_reach
-from spewy.learn.payoffs import AveragePayoffs, StoredPayoffs
+from spewy.learn.payoffs import (
+    FOLD_OPERATOR,
+    AveragePayoffs,
+    Payoffs,
+    StoredPayoffs,
+    build_chunk,
+    one_view,
+    root_payoffs,
+    row_reach,
+)
 from spewy.learn.playdown import PlayDown
 from spewy.look.dropped import StoreReads
 from spewy.records.chunks import Chunks

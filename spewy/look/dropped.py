@@ -2,7 +2,7 @@
 
 The subgame from a chunk of the first dropped round on is a game of its own, with the ranges, pot, stacks and betting of
 the solve. It is solved with a row for each hand until its own exploitability reaches a target. The chunk at its root is
-kept in memory and in the folder of the solve (`spewy.records.solved_again`). Its other chunks stay in memory until the
+kept in memory and in the folder of the solve (`spewy.records.caches`). Its other chunks stay in memory until the
 next subgame is solved or, if they were requested, as long as all re-solved chunks together take at most `MOST_BYTES`.
 The subgame's value equals the value of the dropped strategies up to the targets of both solves. Its strategies can
 differ from the dropped ones, because a game can have many equilibria. They differ most after lines that are hardly ever
@@ -36,12 +36,10 @@ from spewy.game.names import ROUND_NAMES
 from spewy.job.job import Job
 from spewy.job.texts import parse_memory, parse_target, unit_chips
 from spewy.look.chunk import Cards, ChunkReads
-from spewy.records.chunk_policy import ChunkPolicy
-from spewy.records.leaves import Pair
-from spewy.records.patched_reads import PatchedReads
-from spewy.records.policy import ChunkPlay
+from spewy.records.caches import SolvedAgain, mark_of, name_of
+from spewy.records.chunks import Pair, PatchedReads
+from spewy.records.policy import ChunkPlay, ChunkPolicy
 from spewy.records.progress import last_target
-from spewy.records.solved_again import SolvedAgain, mark_of, name_of
 
 if TYPE_CHECKING:
     from solvers.solver import Solver
@@ -178,7 +176,7 @@ class StoreReads(ChunkReads):
         assert solved is not None
         values = self.store.leaves(play.round, solved.key, n_leaves, n_hands)
         if values is None:
-            from spewy.learn.walks import walked_leaves
+            from spewy.learn.playdown import walked_leaves
 
             subgame, (oop, ip) = self.subgame(line, play.round, solved.history)
             walked = walked_leaves(subgame, self.store, (oop[None], ip[None]), self._job.solve.threads)

@@ -26,8 +26,8 @@ from spewy.errors import InputError, shown, size_text
 from spewy.game.names import SEAT_NAMES
 from spewy.job.locks import LockSection, node_locks
 from spewy.job.texts import with_lock_texts
-from spewy.records.chunk_policy import ChunkPolicy
 from spewy.records.chunks import Chunks
+from spewy.records.policy import ChunkPolicy
 from spewy.records.progress import require_whole
 from spewy.run.memory import available_memory
 from spewy.system.html import Printed, Table

@@ -21,7 +21,7 @@ from spewy.look.folder import batch_folders, board_folder
 from spewy.look.selection import Selection
 from spewy.look.solution import Solution
 from spewy.look.table_files import require_rows, write_table
-from spewy.records.bucket_policy import BucketPolicy
+from spewy.records.policy import BucketPolicy
 from spewy.system.tools import Closing
 
 if TYPE_CHECKING:

@@ -17,12 +17,9 @@ from buckets.errors import CardError
 from lockers import DATA, LockerError, Store, holds_store, lacks_manifest, open_store
 from spewy.errors import InputError, NotSolvedError, nearest, path_text, short
 from spewy.job.job import Job
-from spewy.records.bucket_policy import BucketPolicy
-from spewy.records.chunk_policy import ChunkPolicy
-from spewy.records.policy import Policy
+from spewy.records.policy import BucketPolicy, ChunkPolicy, Policy
 from spewy.records.progress import read_trace, saved_sweeps
-from spewy.records.strategy_locker import FOLDER, StrategyLocker
-from spewy.records.strategy_progress import read_saved, saved_deals
+from spewy.records.strategy_locker import FOLDER, StrategyLocker, read_saved, saved_deals
 from spewy.run.folder_state import STAGES
 from spewy.system.textfile import as_path, read_text
 
@@ -130,7 +127,7 @@ def strategy_folder(folder: str | Path) -> Path:
 def solves_in(folder: Path) -> list[Path]:
     """List the folders of solves in a folder, sorted by name; none if ``folder`` is no folder.
 
-    Hidden folders are left out, since a killed batch may leave an old solve in one (`spewy.batch.remote`).
+    Hidden folders are left out, since a killed batch may leave an old solve in one (`spewy.batch.work`).
     """
     children = sorted(folder.iterdir()) if folder.is_dir() else ()
     return [

@@ -31,14 +31,12 @@ from solvers.tree import Forest
 from spewy.chunks.rounds import betting_rounds
 from spewy.game.gamefile import Game
 from spewy.job.job import Job
-from spewy.learn.combined_flops import Finding
-from spewy.learn.real_game import RealGame, rows_know_suits
+from spewy.learn.real_game import Finding, RealGame, rows_know_suits
 from spewy.look.exploit import ExploitResult, FlopSample, JudgingCost, JudgingReporter
 from spewy.look.folder import require_solve, require_solved, stored_job, strategy_folder
-from spewy.records.bucket_policy import board_abstraction
-from spewy.records.response_cache import FlopFinding, ResponseCache
-from spewy.records.strategy_locker import StrategyLocker
-from spewy.records.strategy_progress import saved_deals
+from spewy.records.caches import FlopFinding, ResponseCache
+from spewy.records.policy import board_abstraction
+from spewy.records.strategy_locker import StrategyLocker, saved_deals
 from spewy.system.dask_pool import worker_pool
 from spewy.system.folders import scratch_folder
 from spewy.system.interrupts import interruptible

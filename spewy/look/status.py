@@ -12,8 +12,7 @@ from spewy.job.texts import parse_target, unit_chips
 from spewy.look.folder import require_solve, stored_job, strategy_folder
 from spewy.records.progress import last_target, read_result, read_trace, saved_sweeps
 from spewy.records.status import Status, judged_by, last_word, read_status, running
-from spewy.records.strategy_locker import StrategyLocker
-from spewy.records.strategy_progress import found_saved
+from spewy.records.strategy_locker import StrategyLocker, found_saved
 from spewy.system.textfile import as_path
 
 

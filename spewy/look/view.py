@@ -32,7 +32,7 @@ from spewy.look.folder import open_strategies, require_solved, stored_job, store
 from spewy.look.node import NodeView, Step
 from spewy.look.selection import Selection
 from spewy.records.progress import first_dropped, read_trace, require_whole, saved_sweeps
-from spewy.records.strategy_progress import saved_deals
+from spewy.records.strategy_locker import saved_deals
 from spewy.system.textfile import as_path
 from spewy.system.tools import Closing
 

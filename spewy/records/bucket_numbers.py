@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -25,9 +24,9 @@ from lockers import DamagedLockerError, Reads, Store, Transaction
 from lockers.codec import Array
 from solvers.tree import Ints
 from spewy.errors import InputError
-from spewy.records.finite import require_finite
+from spewy.records.chunks import delete_keys
 from spewy.records.keys import META, NUMBERS_KEY, REGRET, SAVED_KEY, SECONDS_KEY, STRATEGY, SWEEP_KEY, VISITS
-from spewy.records.progress import require_sweeps, saved_sweeps
+from spewy.records.progress import require_finite, require_sweeps, saved_sweeps
 
 if TYPE_CHECKING:
     from solvers.sampled.numbers import Numbers
@@ -38,8 +37,6 @@ MOST_LEARNERS = 4
 """Largest number of arrays of regrets in a board bucket: of two players and their two rivals."""
 BYTES_AT_ONCE = 8 << 20
 """Bytes of board buckets per transaction; LMDB keeps a transaction in memory until it ends."""
-AT_ONCE = 1000
-"""Number of keys that one transaction deletes."""
 PORTIONS = 100
 """Number of parts in which the arrays of a large solve are copied for a save; no board is dealt during a copy."""
 
@@ -48,8 +45,6 @@ class BucketNumbers(NamedTuple):
     """Regrets, strategy sums and numbers of visits of one board bucket.
 
     Attributes:
-        t: round of the game.
-        board_bucket: number of the board bucket in the round.
         regrets: each player's regrets, as a flat array, and then those of the rivals, if any (`Numbers.regrets`).
         sums: each player's strategy sums, as a flat array.
         visits: ``[player]``, how often the deals have visited the board bucket.
@@ -62,16 +57,10 @@ class BucketNumbers(NamedTuple):
     visits: Ints
 
     def require_finite(self) -> None:
-        """Check that all regrets and strategy sums are finite.
-
-        Raises:
-            SolveError: a number is infinite or NaN.
-        """
         require_finite(f"round {self.t}, board bucket {self.board_bucket}", *self.regrets, *self.sums)
 
     @property
     def nbytes(self) -> int:
-        """Size of the regrets and strategy sums in bytes."""
         return sum(array.nbytes for array in (*self.regrets, *self.sums))
 
 
@@ -84,19 +73,15 @@ class Mark:
 
 
 def read_mark(store: Reads) -> Mark:
-    """Read the number of deals and the seconds of work of the last finished save; 0 before the first save."""
     seconds = store.get(META, SECONDS_KEY)
     return Mark(saved_sweeps(store), 0.0 if seconds is None else float(seconds))
 
 
 def write_buckets(store: Store, board_buckets: Sequence[BucketNumbers]) -> None:
-    """Write the regrets, strategy sums and visits of some board buckets in one transaction.
+    """Write board buckets in one transaction.
 
     If a solve continues without rivals, those of the written board buckets are deleted, since their regrets would soon
     no longer fit the players.
-
-    Raises:
-        SolveError: a number is not finite.
     """
     for bucket in board_buckets:
         bucket.require_finite()
@@ -115,16 +100,11 @@ def write_buckets(store: Store, board_buckets: Sequence[BucketNumbers]) -> None:
 
 
 def finish_save(store: Store, before: int, mark: Mark, visits: Sequence[Ints]) -> None:
-    """Record the deals, seconds and visits that a finished save includes, and wait until everything is on the disk.
+    """Record a finished save, and wait until everything is on the disk.
 
     Args:
-        store: the store to write to.
         before: number of deals that the previous save recorded.
-        mark: number of deals and seconds of this save.
         visits: per round ``[player, board bucket]``, how often the deals of this save have visited each board bucket.
-
-    Raises:
-        SpewyError: the store records more or fewer deals than ``before``, since another process has saved meanwhile.
     """
     store.flush()
 
@@ -140,17 +120,10 @@ def finish_save(store: Store, before: int, mark: Mark, visits: Sequence[Ints]) -
 
 
 def read_buckets(opened: Callable[[], AbstractContextManager[Store]], numbers: Numbers) -> None:
-    """Read the stored regrets, strategy sums and visits into ``numbers``, whose arrays are zero.
+    """Read the stored numbers into ``numbers``, whose arrays are zero; without a finished save nothing is read.
 
-    Without a finished save nothing is read. If the solve had no rivals before, they begin with the players' regrets.
-
-    Args:
-        opened: function that opens the store for reading; it is called several times, since the memory of pages that
-            were read is freed only when the store closes.
-        numbers: arrays to fill.
-
-    Raises:
-        lockers.DamagedLockerError: an array is damaged or missing.
+    If the solve had no rivals before, they begin with the players' regrets. ``opened`` is called several times, since
+    the memory of pages that were read is freed only when the store closes.
     """
     with opened() as store:
         deals = saved_sweeps(store)
@@ -189,23 +162,11 @@ def drop_numbers(store: Store) -> None:
     store.transact(lambda txn: txn.put(META, NUMBERS_KEY, np.array(1)))
     store.flush()
     for locker in (REGRET, STRATEGY, VISITS):
-        keys = list(store.keys(locker))
-        for first in range(0, len(keys), AT_ONCE):
-            store.transact(partial(_delete, locker, keys[first : first + AT_ONCE]))
+        delete_keys(store, locker)
     store.flush()
 
 
-def _delete(locker: str, keys: Sequence[bytes], txn: Transaction) -> None:
-    for key in keys:
-        txn.delete(locker, key)
-
-
 def require_numbers(store: Reads, subject: str) -> None:
-    """Check that a store has the regrets and strategy sums with which a solve continues.
-
-    Raises:
-        InputError: regrets and sums were dropped, or the store is a strategy locker alone.
-    """
     if store.get(META, SAVED_KEY) is not None:
         raise InputError(
             f"{subject}: expected regrets and sums to continue with, found a strategy locker alone"
@@ -228,10 +189,7 @@ def _read_visits(store: Reads, t: int, board_buckets: Sequence[int], visits: Int
 
 
 def _read_ahead(store: Reads, deals: int, numbers: Numbers) -> None:
-    """Set ``numbers.ahead``: how many stored visits of each board bucket are newer than the last finished save.
-
-    ``deals`` is the number of deals of this save, for the error.
-    """
+    """Set ``numbers.ahead``: how many stored visits of each board bucket are newer than the last finished save."""
     for t, (visits, ahead) in enumerate(zip(numbers.visits, numbers.ahead, strict=True)):
         key = _marked_key(t)
         counted = store.get(VISITS, key)
@@ -254,17 +212,7 @@ def _read_player(
     whole: Array,
     start: Array | None,
 ) -> None:
-    """Read one player's arrays of some board buckets from a locker.
-
-    Args:
-        store: the store to read.
-        locker: name of the locker: regrets or strategy sums.
-        place: round and player.
-        board_buckets: numbers of the board buckets to read.
-        whole: ``[board bucket, index]``, with the flat array of each board bucket; the rows of ``board_buckets`` are
-            filled.
-        start: values for board buckets of which the locker has no array; None: that is an error.
-    """
+    """Fill the rows ``board_buckets`` of ``whole``, which is ``[board bucket, index]``."""
     if not whole.shape[1]:
         return
     for c in board_buckets:
@@ -290,7 +238,7 @@ def _key(t: int, board_bucket: int, p: int) -> bytes:
 
 
 def _marked_key(t: int) -> bytes:
-    """Return the key under which a finished save records how often each board bucket of round t was visited."""
+    """Return the key of the visits ``[player, board bucket]`` that a finished save includes."""
     return f"{t}|".encode()
 
 

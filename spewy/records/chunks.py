@@ -1,8 +1,19 @@
-"""Arrays of chunks in the lockers: regrets, strategy sums, predictions, and payoff matrices.
+"""Arrays of chunks in the lockers: regrets, strategy sums, predictions, payoff matrices, values at chance leaves.
 
 A player's array in a chunk is ``[slot, row]``, with a *slot* for each action of each of the player's decisions. A
 locker stores one array for each chunk: player 0's numbers, then player 1's. Every sweep visits every chunk, so after a
-finished sweep a missing array means that the lockers are damaged.
+finished sweep a missing array means that the lockers are damaged. A chunk is given by numbers of its `Layout`: round t
+(0 is the first solved round), board b, and root r of the round's betting.
+
+With the values at chance leaves the EVs at a decision can be computed from its own chunk, and later rounds can be
+dropped. For each chunk with chance leaves, the locker ``leaves`` holds counterfactual values ``[chance leaf, hand]``
+under the average strategies, player 0's and then player 1's, in single precision. The opponent's hands weigh as in the
+initial ranges. A solve with live leaves writes the values together with its strategies, and records the number of
+sweeps so far. The values count as unknown once the store has more sweeps. ``spewy drop`` writes the values of the last
+round that stays.
+
+`PatchedReads` reads a store together with re-solved chunks in memory; a `Snapshot` is a copy of entries for another
+process.
 """
 
 from __future__ import annotations
@@ -20,8 +31,7 @@ from lockers.codec import Array
 from solvers.game import LeafValues, Strategies
 from solvers.tree import Floats
 from spewy.chunks.layout import Layout
-from spewy.errors import InputError
-from spewy.records.finite import require_finite
+from spewy.errors import InputError, SpewyError
 from spewy.records.keys import (
     DROPPED_KEY,
     GUESS,
@@ -33,15 +43,18 @@ from spewy.records.keys import (
     STRATEGY,
     SWEEP_KEY,
 )
-from spewy.records.leaves import put_leaves
-from spewy.records.progress import first_dropped, require_sweeps, saved_sweeps
+from spewy.records.progress import first_dropped, require_finite, require_sweeps, saved_sweeps
 
 if TYPE_CHECKING:
+    from solvers.reference.walk import Known
     from solvers.state import ChunkStrategy
 
 
 DELETED_AT_ONCE = 1000
 """Number of keys that one transaction deletes."""
+
+Pair = tuple[Floats, Floats]
+"""Values ``[chance leaf, hand]`` of both players."""
 
 
 class Kind(StrEnum):
@@ -59,7 +72,7 @@ class Visit:
     """Result of a visit: new arrays of a chunk, and of the later chunks that improved in the same visit.
 
     Attributes:
-        arrays: arrays by the key of a chunk and by kind, per player ``[slot, row]`` (a slot is an action).
+        arrays: arrays by the key of a chunk and by kind, per player ``[slot, row]``.
         payoffs: payoff matrices of the visited chunk, ``[matrix, row of player 0, row of player 1]``; None for the root
             chunk.
     """
@@ -71,9 +84,7 @@ class Visit:
 class Chunks:
     """Reads the arrays of one kind from a store, chunk by chunk.
 
-    The arrays of a chunk are ``[slot, row]`` for each player, with a slot for each action. They are None before the
-    first sweep, for a dropped chunk, and for a chunk without decisions. Three numbers of a `Layout` identify a
-    chunk: round t (0 is the first solved round), board b, and root r of the round's betting.
+    The arrays are None before the first sweep, for a dropped chunk, and for a chunk without decisions.
     """
 
     def __init__(self, layout: Layout, store: Reads, kind: Kind = Kind.SUMS) -> None:
@@ -83,15 +94,9 @@ class Chunks:
         self._present = present if saved_sweeps(store) else 0  # rounds of the game
 
     def get(self, t: int, b: int, r: int) -> ChunkStrategy | None:
-        """Return both players' arrays of the chunk with round t, board b and root r; None if there are none.
-
-        Raises:
-            InputError: the arrays are missing although a sweep was finished.
-        """
         return self.get_many(t, [(b, r)])[0]
 
     def get_many(self, t: int, places: Sequence[tuple[int, int]]) -> list[ChunkStrategy | None]:
-        """Return the arrays of several chunks of round t; ``places`` has the board and the root of each chunk."""
         keys = [self._layout.key(t, b, r) for b, r in places]
         arrays = self._store.get_many(self._kind, keys)
         return [self._split(t, b, r, array) for (b, r), array in zip(places, arrays, strict=True)]
@@ -100,12 +105,6 @@ class Chunks:
         """Return the arrays of all chunks: for each round one array per player, ``[board, slot, row]``.
 
         Chunks without stored arrays have zeros. Locked decisions get their locked frequencies in strategy sums.
-
-        Args:
-            into: arrays to fill; None for new ones.
-
-        Raises:
-            InputError: the arrays of a chunk are missing although a sweep was finished.
         """
         out = self._layout.live.zeros() if into is None else into
         for t in range(self._layout.n_rounds):
@@ -126,11 +125,6 @@ class Chunks:
 
 
 def require_size(array: Array | None, size: int, kind: Kind, key: bytes) -> Array:
-    """Check that a chunk's array is stored and has the right size, after a finished sweep.
-
-    Raises:
-        InputError: the array is missing, or has more or fewer numbers than ``size``.
-    """
     if array is None or array.size != size:
         found = "none" if array is None else f"{array.size:,}"
         raise InputError(
@@ -141,41 +135,26 @@ def require_size(array: Array | None, size: int, kind: Kind, key: bytes) -> Arra
 
 
 def split(array: Array, slots: tuple[int, int], rows: tuple[int, int]) -> ChunkStrategy:
-    """Split a chunk's stored array into one array for each player.
-
-    Args:
-        array: numbers of player 0, then those of player 1.
-        slots: for each player, number of the actions at all decisions of the player.
-        rows: number of rows of each player.
-
-    Returns:
-        An array ``[slot, row]`` for each player, with a slot for each action.
-    """
+    """Split a stored array into one array ``[slot, row]`` for each player, who have ``slots`` and ``rows``."""
     cut = slots[0] * rows[0]
     return array[:cut].reshape(slots[0], rows[0]), array[cut:].reshape(slots[1], rows[1])
 
 
 def join(arrays: ChunkStrategy) -> Array:
-    """Join both players' arrays into one flat array, which `split` splits again."""
     return np.concatenate([arrays[0].ravel(), arrays[1].ravel()])
 
 
 def read_payoffs(layout: Layout, store: Reads, t: int, b: int, r: int) -> Floats | None:
-    """Read the payoff matrices of a chunk, in net chips of player 0; None before its first visit.
+    """Read the payoffs ``[matrix, row of player 0, row of player 1]``, in net chips of player 0; None before a visit.
 
-    The chunk is given by its round t, its board b and its root r in the layout.
-
-    The array is ``[matrix, row of player 0, row of player 1]``. A chunk has either one matrix for both players, or two:
-    in the matrix for a player, the player's own hands weigh as in the initial range.
+    A chunk has either one matrix for both players, or two: in the matrix for a player, the player's own hands weigh as
+    in the initial range.
     """
     return store.get(PAYOFF, layout.key(t, b, r))
 
 
 def visits(layout: Layout, store: Store, t: int, b: int, r: int) -> tuple[int, int]:
-    """Return the number of visits of a chunk, and the number of the sweep of its last visit.
-
-    The chunk is given by its round t, its board b and its root r in the layout.
-    """
+    """Return the number of visits of a chunk, and the number of the sweep of its last visit."""
     return store.visits(layout.key(t, b, r))
 
 
@@ -184,19 +163,8 @@ def commit_visit(
 ) -> bool:
     """Write the result of a chunk's visit, and count the visit, in one transaction.
 
-    Args:
-        layout: boards and betting of the problem.
-        store: the store to write to.
-        place: the visited chunk, as its round t, board b and root r.
-        seen: result of `visits` for the chunk when the visit began.
-        sweep: number of the sweep that the visit belongs to.
-        visit: arrays to write.
-
-    Returns:
-        False if another process has visited the chunk meanwhile: nothing was written, and the visit must be repeated.
-
-    Raises:
-        SolveError: a number is not finite.
+    Returns False if another process has visited the chunk since `visits` returned ``seen``: then nothing was written,
+    and the visit must be repeated.
     """
     key = layout.key(*place)
     values: list[tuple[str, bytes, Array]] = [
@@ -235,23 +203,15 @@ def save_boards(
     """Write the arrays of all boards in several transactions, and the number of sweeps in the last one.
 
     Args:
-        layout: boards and betting of the problem.
-        store: the store to write to.
-        portions: boards of each transaction, as pairs of round t and board b. If the process is killed between two
-            transactions, the store holds chunks of two different sweeps.
-        kinds: kinds of arrays to write.
-        read: function of a kind, a round and a board that returns the board's arrays, per player
-            ``[slot, row]`` with a slot for each action in the round. A store in memory calls it whenever it reads an
-            array, so it must return equal arrays until the next save. If they have more rows than the layout, the
-            additional rows are not written.
+        portions: (round, board) of the boards of each transaction. If the process is killed between two transactions,
+            the store holds chunks of two different sweeps.
+        read: function of a kind, a round and a board that returns the board's arrays, per player ``[slot, row]`` with
+            the slots of the whole round. A store in memory calls it whenever it reads an array, so it must return equal
+            arrays until the next save. If they have more rows than the layout, the additional rows are not written.
         sweeps: number of sweeps that the store records now, and the number to record.
         counted: whether to count a visit of each chunk, also of chunks without decisions.
         leaves: values of chance leaves under the average strategies; None if they are unknown.
         dropping: first round of the game that is marked as dropped in the last transaction; None for no round.
-
-    Raises:
-        SolveError: a number is not finite.
-        SpewyError: the store holds another number of sweeps, since another process has saved meanwhile.
     """
 
     @lru_cache(len(kinds))
@@ -274,9 +234,8 @@ def save_boards(
             last: bool = following is None,
         ) -> None:
             require_sweeps(txn, *sweeps)
-            txn.delete(
-                META, LEAVES_KEY
-            )  # the last transaction sets it again, when all boards are of one sweep
+            # the last transaction sets it again, when all boards are of one sweep
+            txn.delete(META, LEAVES_KEY)
             for t, b in boards:
                 for r, chunk in enumerate(layout.betting[t].chunks):
                     key = layout.key(t, b, r)
@@ -302,14 +261,186 @@ def save_boards(
 
 
 def delete_rounds(store: Store, first: int, n_rounds: int) -> None:
-    """Delete all arrays of chunks in round ``first`` of the game and in all later rounds."""
     for locker in (REGRET, STRATEGY, GUESS, PAYOFF, LEAVES):
         for number in range(first, n_rounds):
-            _delete(store, locker, list(store.keys(locker, f"{number}.".encode())))
+            delete_keys(store, locker, f"{number}.".encode())
 
 
-def _delete(store: Store, locker: str, keys: Sequence[bytes]) -> None:
-    """Delete keys from a locker, in several transactions."""
+def delete_keys(store: Store, locker: str, start: bytes = b"") -> None:
+    """Delete all keys of a locker that begin with ``start``, in several transactions."""
+    keys = list(store.keys(locker, start))
     for first in range(0, len(keys), DELETED_AT_ONCE):
         portion = keys[first : first + DELETED_AT_ONCE]
         store.transact(lambda txn, portion=portion: [txn.delete(locker, key) for key in portion])  # type: ignore[misc]
+
+
+def are_kept(store: Reads, t: int) -> bool:
+    """Whether a store has values at the chance leaves of all chunks in round t of the game."""
+    if first_dropped(store) == t + 1:
+        return True
+    mark = store.get(META, LEAVES_KEY)
+    return mark is not None and int(mark) == saved_sweeps(store)
+
+
+def read_leaves(store: Reads, key: bytes, n_exits: int, n_hands: tuple[int, int]) -> Pair:
+    """Read the values at a chunk's chance leaves, which are stored if `are_kept` is true for the round."""
+    array = store.get(LEAVES, key)
+    size = n_exits * sum(n_hands)
+    if array is None or array.size != size:
+        found = "none" if array is None else f"{array.size:,}"
+        raise SpewyError(
+            f"chunk {key.decode()}: expected the {size:,} values of its chance leaves, found {found}"
+        )
+    return split_leaves(array, n_exits, n_hands)
+
+
+def split_leaves(array: Array, n_exits: int, n_hands: tuple[int, int]) -> Pair:
+    cut = n_exits * n_hands[0]
+    return array[:cut].reshape(n_exits, n_hands[0]), array[cut:].reshape(n_exits, n_hands[1])
+
+
+def join_leaves(values: Pair) -> Array:
+    return np.concatenate([player_values.ravel() for player_values in values]).astype(np.float32)
+
+
+def known_leaves(layout: Layout, store: Reads, p: int) -> Known | None:
+    """Read player p's values at the chance leaves that lead to dropped rounds.
+
+    Returns:
+        A function of a round and a board of the layout: in the last kept round it returns values ``[line, hand]`` for
+        all lines that enter the next round, and in earlier rounds None. If no line leads from a kept round to a dropped
+        round, the result is None and not a function.
+    """
+    first = first_dropped(store)
+    if first is None or layout.boards[0].round >= first:
+        return None
+    t = first - 1 - layout.boards[0].round
+    if t >= layout.n_rounds - 1:  # no line of this layout reaches the dropped rounds
+        return None
+    width = max(len(board.hands[p].numbers) for board in layout.boards[t].boards)
+    values = np.zeros((len(layout.boards[t].boards), layout.betting[t + 1].forest.n_roots, width))
+    for b, r in layout.chunks(t):
+        exits = layout.tree(t, r).exits
+        if len(exits):
+            chunk_values = read_leaves(store, layout.key(t, b, r), len(exits), hands_on(layout, t, b))[p]
+            values[b, exits, : chunk_values.shape[1]] = chunk_values
+
+    def known(i: int, b: int) -> Floats | None:
+        return values[b] if i == t else None
+
+    return known
+
+
+def hands_on(layout: Layout, t: int, b: int) -> tuple[int, int]:
+    rows = layout.board(t, b).hands
+    return len(rows[0].numbers), len(rows[1].numbers)
+
+
+def put_leaves(txn: Transaction, layout: Layout, t: int, b: int, values: Pair) -> None:
+    """Store ``values``, per player ``[line that enters the next round, hand]``, of board b of round t."""
+    hands = hands_on(layout, t, b)
+    for r, chunk in enumerate(layout.betting[t].chunks):
+        if len(chunk.exits):
+            joined = join_leaves((values[0][chunk.exits, : hands[0]], values[1][chunk.exits, : hands[1]]))
+            require_finite(f"values of the chance leaves of board {b} of round {t}", joined)
+            txn.put(LEAVES, layout.key(t, b, r), joined)
+
+
+def write_leaves(layout: Layout, store: Store, t: int, b: int, values: Pair) -> None:
+    store.transact(lambda txn: put_leaves(txn, layout, t, b, values))
+
+
+class PatchedReads:
+    """Reads a store, which is never written, and re-solved chunks of dropped rounds from memory."""
+
+    def __init__(self, store: Reads) -> None:
+        self._store = store
+        self.first = first_dropped(store)
+        """First dropped round of the game; None if no round was dropped."""
+        self._values: dict[bytes, Array] = {}
+        self._leaves: dict[bytes, Pair] = {}
+        self._kept: dict[int, bool] = {}
+
+    def put_leaves(self, layout: Layout, t: int, b: int, values: Pair) -> None:
+        """Keep ``values``, per player ``[line that enters the next round, hand]``, of board b of round t."""
+        hands = hands_on(layout, t, b)
+        for r, chunk in enumerate(layout.betting[t].chunks):
+            chunk_values = values[0][chunk.exits, : hands[0]], values[1][chunk.exits, : hands[1]]
+            self._leaves[layout.key(t, b, r)] = chunk_values
+
+    def leaves(self, t: int, key: bytes, n_exits: int, n_hands: tuple[int, int]) -> Pair | None:
+        """Return both players' values ``[chance leaf, hand]`` in a chunk of round t of the game; None: unknown."""
+        if key in self._leaves:
+            return self._leaves[key]
+        if self._kept.get(t) is None:
+            self._kept[t] = (self.first is None or t < self.first) and are_kept(self._store, t)
+        return read_leaves(self._store, key, n_exits, n_hands) if self._kept[t] else None
+
+    def put_board(self, layout: Layout, t: int, b: int, sums: ChunkStrategy) -> None:
+        """Keep the strategy sums of board b of round t, per player ``[slot of the round, row]``."""
+        for r in range(len(layout.betting[t].chunks)):
+            self._values[layout.key(t, b, r)] = join(layout.take(sums, t, b, r))
+
+    def chunk(self, key: bytes) -> tuple[Array | None, Pair | None]:
+        return self._values.get(key), self._leaves.get(key)
+
+    def put_chunk(self, key: bytes, sums: Array, leaves: Pair) -> None:
+        self._values[key], self._leaves[key] = sums, leaves
+
+    def keep_root(self, layout: Layout) -> bool:
+        """Forget all chunks of a re-solved subgame but the one at its root; return whether this one is complete."""
+        root = layout.key(0, 0, 0)
+        for t, b in layout.every_board():
+            for r in range(len(layout.betting[t].chunks)):
+                key = layout.key(t, b, r)
+                if key != root:
+                    self._values.pop(key, None)
+                    self._leaves.pop(key, None)
+        sums, leaves = self.chunk(root)
+        return sums is not None and (leaves is not None or not len(layout.tree(0, 0).exits))
+
+    @property
+    def nbytes(self) -> int:
+        leaves = (values.nbytes for pair in self._leaves.values() for values in pair)
+        return sum(leaves) + sum(sums.nbytes for sums in self._values.values())
+
+    def get(self, locker: str, key: bytes) -> Array | None:
+        return self.get_many(locker, [key])[0]
+
+    def get_many(self, locker: str, keys: Sequence[bytes]) -> list[Array | None]:
+        if self.first is None or locker != Kind.SUMS:
+            return self._store.get_many(locker, keys)
+        kept = [key for key in keys if _round_of(key) < self.first]
+        stored = dict(zip(kept, self._store.get_many(locker, kept), strict=True)) if kept else {}
+        return [stored[key] if key in stored else self._values.get(key) for key in keys]
+
+
+def _round_of(key: bytes) -> int:
+    return int(key.partition(b".")[0])
+
+
+class Snapshot:
+    """A copy of some entries of a store, which can be pickled and sent to another process.
+
+    Args:
+        arrays: keys of the chunks to copy, by kind of array.
+        payoffs: keys of the chunks whose payoff matrices are copied.
+    """
+
+    def __init__(
+        self, store: Reads, arrays: Mapping[Kind, Iterable[bytes]], payoffs: Iterable[bytes]
+    ) -> None:
+        self._values: dict[tuple[str, bytes], Array | None] = {}
+        for locker, keys in (*arrays.items(), (PAYOFF, payoffs), (META, (SWEEP_KEY, DROPPED_KEY))):
+            unique_keys = list(dict.fromkeys(keys))
+            values = store.get_many(locker, unique_keys)
+            self._values.update(
+                ((str(locker), key), array) for key, array in zip(unique_keys, values, strict=True)
+            )
+
+    def get(self, locker: str, key: bytes) -> Array | None:
+        array = self._values[str(locker), key]
+        return None if array is None else array.copy()
+
+    def get_many(self, locker: str, keys: Sequence[bytes]) -> list[Array | None]:
+        return [self.get(locker, key) for key in keys]

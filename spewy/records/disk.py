@@ -10,7 +10,7 @@ import numpy as np
 from lockers import DiskSize
 from spewy.records.chunks import Kind
 from spewy.records.keys import JUDGED, LEAVES, PAYOFF, PLAY, REGRET, STRATEGY, VISITS
-from spewy.records.line_index import PORTION
+from spewy.records.strategy_locker import PORTION
 
 if TYPE_CHECKING:
     from solvers.sampled.batches import LineBatches
@@ -31,9 +31,7 @@ def with_chunks(
     """Return ``size`` plus the disk space of the chunks that one line enters on all boards of a round.
 
     Args:
-        size: size of the store's other entries on the disk.
         key: key of any of these chunks; all their keys are equally long.
-        kinds: kinds of arrays that a chunk stores.
         arrays: ``[board]``, bytes of an array of one kind.
         payoffs: ``[board]``, bytes of the payoff matrices; None if no matrices are stored.
         counted: whether the store counts the visits of each chunk.
@@ -46,15 +44,9 @@ def with_chunks(
 
 
 def with_leaves(size: DiskSize, key: bytes, n_exits: int, n_hands: np.ndarray) -> DiskSize:
-    """Return ``size`` plus the disk space of the chance leaves' values.
+    """Return ``size`` plus the disk space of the chance leaves' values, in the chunks of `with_chunks`.
 
-    The chance leaves are those of all chunks that one line enters, one chunk on each board of a round.
-
-    Args:
-        size: size of the store's other entries on the disk.
-        key: key of any of these chunks; all their keys are equally long.
-        n_exits: number of chance leaves of a chunk.
-        n_hands: ``[board]``, number of hands of both players together.
+    ``n_hands`` is ``[board]``, the number of hands of both players together.
     """
     return size.plus(LEAVES, key, 4 * n_exits * n_hands) if n_exits else size
 
@@ -65,9 +57,6 @@ def with_bucket_numbers(
     """Return ``size`` plus the disk space of the regrets, strategy sums and visits of a round's board buckets.
 
     Args:
-        size: size of the store's other entries on the disk.
-        t: round of the game.
-        n_board_buckets: number of board buckets.
         n_bytes: per player, bytes of the regrets of one board bucket; its strategy sums have the same size.
         rivals: whether the round has regrets of rivals, too (CFR-BR).
     """
@@ -79,14 +68,9 @@ def with_bucket_numbers(
 
 
 def judged_size(n_boards: int, lines: int, kinds: int) -> DiskSize:
-    """Return the disk space of the cached best responses on first boards (`spewy.records.response_cache`).
+    """Return the disk space of the cached best responses (`ResponseCache`) on ``n_boards`` first boards.
 
-    A first board is the public cards of the first round that deals any: in hold'em a flop.
-
-    Args:
-        n_boards: number of first boards.
-        lines: number of lines that enter the round of the first board.
-        kinds: number of hand classes: hands that are equal up to suits form one class.
+    ``lines`` enter the round of the first board, and ``kinds`` is the number of hand classes (hands equal up to suits).
     """
     n_bytes = 8 * (2 * lines * kinds + 2)
     return DiskSize().plus(JUDGED, b"0" * 24 + f"|{n_boards}".encode(), np.full(n_boards, n_bytes))
@@ -95,15 +79,7 @@ def judged_size(n_boards: int, lines: int, kinds: int) -> DiskSize:
 def with_class_bytes(
     size: DiskSize, t: int, n_board_buckets: int, batches: LineBatches, n_rows: int
 ) -> DiskSize:
-    """Return ``size`` plus the disk space of the strategies of a round's board buckets in a strategy locker.
-
-    Args:
-        size: size of the store's other entries on the disk.
-        t: round of the game.
-        n_board_buckets: number of board buckets.
-        batches: betting lines of the round.
-        n_rows: number of hand rows of a board bucket.
-    """
+    """Return ``size`` plus the disk space of a round's strategies in a strategy locker."""
     from solvers.sampled.quantise import byte_tables
 
     key = f"{t}.{n_board_buckets}|0.0".encode()

@@ -9,10 +9,10 @@ VISITS = "visits"
 """Locker with the number of visits of each board bucket (`spewy.records.bucket_numbers`)."""
 
 JUDGED = "judged"
-"""Locker with best responses on first boards, in hold'em flops (`spewy.records.response_cache`)."""
+"""Locker with best responses on first boards, in hold'em flops (`spewy.records.caches`)."""
 
 LEAVES = "leaves"
-"""Locker with the values at chance leaves (`spewy.records.leaves`)."""
+"""Locker with the values at chance leaves (`spewy.records.chunks`)."""
 
 TRACE_KEY, TARGET_KEY = b"trace|", b"trace|target"
 """Keys of a solve's checks, and of its target in the words of the job file."""
@@ -39,4 +39,4 @@ SAVED_KEY = b"saved|"
 """Key of the size and progress of a strategy locker."""
 
 MARK_KEY = b"mark|"
-"""Key of the mark that identifies the strategies of a cache (`spewy.records.marked_store`)."""
+"""Key of the mark that identifies the strategies of a cache (`spewy.records.caches`)."""

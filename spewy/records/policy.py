@@ -1,8 +1,9 @@
-"""Average strategies, decision by decision, for bots and for `spewy.look`.
+"""Average strategies, decision by decision, for bots and for `spewy.look`: a place to frequencies.
 
-A `Policy` returns the strategy at a betting line on a board. There are two kinds: `spewy.records.chunk_policy` reads
-the chunks of a store, which has strategies for each canonical board; `spewy.records.bucket_policy` reads the strategy
-locker of a whole game with board buckets.
+A `Policy` returns the strategy at a betting line on a board, whatever the format on disk. `ChunkPolicy` reads single
+chunks of a store, which has strategies for each canonical board. It needs only the betting of one round and the hands
+on one board, so it can show a decision at once; `spewy.records.chunks.Chunks` needs a list of all boards and the whole
+betting tree. `BucketPolicy` reads the strategy locker of a whole game with board buckets.
 """
 
 from __future__ import annotations
@@ -11,23 +12,35 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from buckets.cards import History, blocked, cards_name, hand_name
-from buckets.errors import CardError
-from buckets.types import Ints
-from solvers.tree import Floats
-from spewy.chunks.locate import line_to, read_cards
+from buckets.cards import History, blocked, cards_name, check_history, hand_name, hand_permutation
+from buckets.errors import BoardError, CardError
+from lockers import DamagedLockerError, Store
+from solvers.state import normalised
+from solvers.tree import Floats, Ints
+from spewy.chunks.boards import BoardHands, board_hands
+from spewy.chunks.layout import Place
+from spewy.chunks.locate import board_cards, dealt_error, line_to, read_cards, solved_board
 from spewy.chunks.problem import Problem, Shorts
-from spewy.chunks.rounds import chunk_exits, decision_slots
+from spewy.chunks.rounds import chunk_exits, chunk_nodes, decision_slots
 from spewy.errors import InputError, shown
+from spewy.game.gamefile import Game
 from spewy.game.lines import read_line
 from spewy.game.names import SEAT_NAMES
 from spewy.game.nodes import Action, Node, decision_at, entry_line, find_node
+from spewy.records.chunks import Kind, PatchedReads, require_size, split
+from spewy.records.keys import CLASSES
+from spewy.records.progress import dropped_error, saved_sweeps
+from spewy.records.strategy_locker import StrategyLocker
 from spewy.system.html import Printed, Table
 from spewy.system.tools import Closing, kept_results
+
+if TYPE_CHECKING:
+    from buckets.abstraction import Abstraction
+
 
 LINES, BOARDS = 256, 128
 """Number of chunks and number of boards that a policy caches, in some 10 MB at most."""
@@ -162,10 +175,6 @@ class Policy(Closing):
         Args:
             line: betting since the root of the solve.
             board: all public cards; None for the board of the root.
-
-        Raises:
-            InputError: the line does not exist or leads to no decision, the board is impossible after it, or its
-                strategy is not stored.
         """
 
     @abstractmethod
@@ -175,17 +184,10 @@ class Policy(Closing):
         Args:
             line: line that enters the chunk, ``""`` or ending in ``/``.
             board: all public cards; None for the board of the root.
-
-        Raises:
-            InputError: the line enters no chunk, the board is impossible after it, or its strategy is not stored.
         """
 
     def board_bucket(self, t: int, board: str | Sequence[int] | None = None) -> int | None:
-        """Return the board bucket of a board in round t; None if the solve has no board buckets.
-
-        Raises:
-            InputError: the board cannot be dealt.
-        """
+        """Return the board bucket of a board in round t; None if the solve has no board buckets."""
         return None
 
     def stacked(self, lines: Sequence[str], board: str | Sequence[int] | None = None) -> Stacked:
@@ -194,9 +196,6 @@ class Policy(Closing):
         Args:
             lines: lines of decisions of one player in one round.
             board: all public cards; None for the board of the root.
-
-        Raises:
-            InputError: a line leads to no decision, the board is impossible, or a strategy is not stored.
         """
         decisions = [self.decision(line, board) for line in lines]
         rows = np.full(len(self.problem.hands), -1)
@@ -210,9 +209,6 @@ class Policy(Closing):
             line: betting since the root of the solve. At the end of a round the last ``/`` can be left out if the board
                 has the cards of the next round.
             board: all public cards; None for the board of the root.
-
-        Raises:
-            InputError: the line does not exist, or leads to no decision.
         """
         return self._node(line, board)[0]
 
@@ -225,11 +221,7 @@ class Policy(Closing):
         )
 
     def frequencies(self, line: str, board: str | Sequence[int] | None, hand: str | Sequence[int]) -> Floats:
-        """Return the frequencies of a hand's actions (an array ``[action]``) at the decision after a line on a board.
-
-        Raises:
-            InputError: `decision` refuses the line or the board, or the player to act cannot have the hand.
-        """
+        """Return the frequencies ``[action]`` of a hand at the decision after a line on a board."""
         decision = self.decision(line, board)
         number = self._number(hand)
         place = int(np.searchsorted(decision.hands, number))
@@ -269,3 +261,265 @@ class Policy(Closing):
             return self.problem.game.hand_number(read_cards("hand", "AsKh", hand))
         except CardError as error:
             raise InputError(f"hand {shown(hand)}: {error}") from None
+
+
+class ChunkPolicy(Policy):
+    """Average strategies of a store; a running solve may be writing to it meanwhile.
+
+    Args:
+        store: lockers of the solve; `close` closes them.
+        patched: reads the store together with re-solved strategies of dropped rounds; this requires a problem with a
+            row for each hand. None: read the store alone.
+    """
+
+    def __init__(self, problem: Problem, store: Store, patched: PatchedReads | None = None) -> None:
+        super().__init__(problem)
+        self.store = store
+        self._reads = PatchedReads(store) if patched is None else patched
+        self._swept = False
+        self._hands = kept_results(BOARDS, self._on_board)
+
+    def decision(self, line: str = "", board: str | Sequence[int] | None = None) -> Decision:
+        """Return the decision of `Policy.decision`.
+
+        Among boards that are equal up to suits, the store has strategies for one; they are mapped onto ``board``.
+        """
+        node, first, slots = self._node(line, board)
+        player = node.player
+        assert player is not None
+        cards = board_cards(self.problem, node.round, board)
+        on_board = self._hands(node.round, cards)
+        frequencies = self._frequencies(node, first, on_board, self._sums(node, on_board, slots))
+        return Decision(
+            node.line,
+            cards,
+            player,
+            node.actions,
+            self.problem.hands,
+            on_board.players[player].hands,
+            frequencies,
+        )
+
+    @property
+    def saved(self) -> int:
+        return saved_sweeps(self.store)
+
+    def chunk(self, line: str = "", board: str | Sequence[int] | None = None) -> ChunkPlay:
+        """Return the strategies of `Policy.chunk`; before the first finished sweep all are uniform."""
+        root = self._root(line)
+        on_board = self._hands(root.round, board_cards(self.problem, root.round, board))
+        decisions, slots = self._betting(line)
+        sums = self._sums(root, on_board, slots) if self._has_swept() else _nothing(slots, on_board.n_rows)
+        frequencies = {
+            at: self._frequencies(node, first, on_board, sums) for at, (node, first) in decisions.items()
+        }
+        oop, ip = on_board.players
+        solved = SolvedBoard(
+            on_board.history, on_board.key(root.round, line), (oop.rows_of_hands, ip.rows_of_hands)
+        )
+        return ChunkPlay(chunk_nodes(root), (oop.hands, ip.hands), frequencies, solved)
+
+    def close(self) -> None:
+        self.store.close()
+
+    def _frequencies(self, node: Node, first: int, on_board: _Board, sums: tuple[Floats, Floats]) -> Floats:
+        """Return the frequencies ``[action, hand]`` at a decision from the chunk's strategy sums."""
+        assert node.player is not None
+        player_hands = on_board.players[node.player]
+        taken = sums[node.player][first : first + len(node.actions)].astype(np.float64)
+        for lock in self.problem.locks:
+            if lock.line == node.line:
+                lock.write(taken, on_board.history, player_hands.rows.numbers)
+        return normalised(taken)[:, player_hands.row]
+
+    def _sums(self, node: Node, on_board: _Board, slots: tuple[int, int]) -> tuple[Floats, Floats]:
+        """Read the strategy sums of a node's chunk, per player ``[slot, row]``."""
+        subject, dropped = f"line {node.line!r}: expected a stored strategy", self._reads.first
+        if not self._has_swept():
+            raise InputError(f"{subject}, found no finished sweep")
+        n_rows = on_board.n_rows
+        size = slots[0] * n_rows[0] + slots[1] * n_rows[1]
+        if not size:  # nobody has a decision, or the board leaves neither player a hand
+            return _nothing(slots, n_rows)
+        key = on_board.key(node.round, entry_line(node.line))
+        array = self._reads.get(Kind.SUMS, key)
+        if array is None and dropped is not None and node.round >= dropped:
+            raise dropped_error(subject, dropped, self.problem.game.num_rounds)
+        return split(require_size(array, size, Kind.SUMS, key), slots, n_rows)
+
+    def _has_swept(self) -> bool:
+        self._swept = self._swept or saved_sweeps(self.store) > 0
+        return self._swept
+
+    def _on_board(self, t: int, cards: tuple[int, ...]) -> _Board:
+        problem = self.problem
+        history, perm = solved_board(problem, t, cards)
+        moved = hand_permutation(problem.game.deck, problem.game.num_hole_cards, perm)
+        players = []
+        for rows in board_hands(problem, t, history):
+            place = np.full(len(moved), -1)
+            place[rows.numbers] = np.arange(len(rows.numbers))
+            solved_hands = place[moved]
+            hands = np.flatnonzero(solved_hands >= 0)
+            players.append(_Held(rows, hands, solved_hands[hands], rows.row[solved_hands[hands]]))
+        return _Board(history, (players[0], players[1]))
+
+
+def _nothing(slots: tuple[int, int], n_rows: tuple[int, int]) -> tuple[Floats, Floats]:
+    return np.zeros((slots[0], n_rows[0])), np.zeros((slots[1], n_rows[1]))
+
+
+class _Held(NamedTuple):
+    """A player's hands on the requested board, and their rows on the solved board, which equals it up to suits.
+
+    Attributes:
+        rows: the player's hands on the solved board, with the row of each hand.
+        hands: ``[hand]``, numbers in the deck of the player's hands on the requested board, ascending.
+        rows_of_hands: ``[hand]``, position in ``rows`` of each hand of ``hands``, with its suits renamed as on the
+            solved board.
+        row: ``[hand]``, row of the strategy for each hand of ``hands``.
+    """
+
+    rows: BoardHands
+    hands: Ints
+    rows_of_hands: Ints
+    row: Shorts
+
+
+class _Board(NamedTuple):
+    """The solved board that equals a requested board up to suits, and both players' hands."""
+
+    history: History
+    players: tuple[_Held, _Held]
+
+    @property
+    def n_rows(self) -> tuple[int, int]:
+        return self.players[0].rows.n_rows, self.players[1].rows.n_rows
+
+    def key(self, t: int, line: str) -> bytes:
+        return Place(t, self.history, line).key(self.n_rows)
+
+
+class BoardAbstraction(Protocol):
+    """Maps boards to board buckets, and the hands on a board to rows."""
+
+    def boards(self, t: int, boards: Ints, /) -> tuple[Ints, Ints]:
+        """Return the board bucket of each of some boards ``[board, card]`` of round t, and its hands' rows.
+
+        The rows are ``[board, hand of the deck]``, -1 for hands that the board blocks.
+        """
+        ...
+
+
+class BucketPolicy(Policy):
+    """Average strategies of a strategy locker; a running solve may be writing to it meanwhile."""
+
+    def __init__(self, problem: Problem, strategies: StrategyLocker, abstraction: BoardAbstraction) -> None:
+        super().__init__(problem)
+        self.strategies = strategies
+        self.abstraction = abstraction
+        self._rows = kept_results(BOARDS, self._on_board)
+        self._wanted = kept_results(BOARDS, self._several)
+
+    @classmethod
+    def of(cls, problem: Problem, strategies: StrategyLocker) -> BucketPolicy:
+        """Make the policy of a strategy locker, with the board buckets and rows that the locker stores."""
+        strategies.saved  # noqa: B018 - which raises an error for a locker without a save
+        return cls(problem, strategies, board_abstraction(problem.game, strategies.arrays()))
+
+    @property
+    def saved(self) -> int:
+        return self.strategies.saved.deals
+
+    def decision(self, line: str = "", board: str | Sequence[int] | None = None) -> Decision:
+        node, free, player = self._slot(line, board)
+        cards = board_cards(self.problem, node.round, board)
+        bucket, rows = self._rows(node.round, cards)
+        hands = np.flatnonzero(rows >= 0)
+        by_row = self.strategies.frequencies(
+            node.round, bucket, entry_line(node.line), player, free, len(node.actions)
+        )
+        deck = self.problem.hands
+        return Decision(node.line, cards, player, node.actions, deck, hands, by_row[:, rows[hands]])
+
+    def chunk(self, line: str = "", board: str | Sequence[int] | None = None) -> ChunkPlay:
+        root = self._root(line)
+        bucket, rows = self._rows(root.round, board_cards(self.problem, root.round, board))
+        hands = np.flatnonzero(rows >= 0)
+        by_line: dict[str, Floats] = {}
+        for p in (0, 1):
+            nodes = sorted(
+                ((first, node) for node, first in self._betting(line)[0].values() if node.player == p),
+                key=lambda pair: pair[0],
+            )
+            if not nodes:
+                continue
+            free = [(first - before, len(node.actions)) for before, (first, node) in enumerate(nodes)]
+            strategies = self.strategies.chunk(root.round, bucket, line, p, free)
+            for (_, node), by_row in zip(nodes, strategies, strict=True):
+                by_line[node.line] = by_row[:, rows[hands]]
+        return ChunkPlay(chunk_nodes(root), (hands, hands), by_line)
+
+    def stacked(self, lines: Sequence[str], board: str | Sequence[int] | None = None) -> Stacked:
+        nodes, player, wanted = self._wanted(tuple(lines))
+        cards = board_cards(self.problem, nodes[0].round, board)
+        bucket, rows = self._rows(nodes[0].round, cards)
+        return Stacked(self.strategies.many_frequencies(nodes[0].round, bucket, player, wanted), rows)
+
+    def bucket_frequencies(self, t: int, bucket: int, lines: Sequence[str]) -> list[Floats]:
+        """Read an array ``[action, row]`` for each line of one player's decisions in a board bucket."""
+        nodes, player, wanted = self._wanted(tuple(lines))
+        stacked = self.strategies.many_frequencies(t, bucket, player, wanted)
+        cuts = np.cumsum([len(node.actions) for node in nodes])[:-1]
+        return np.split(stacked, cuts)
+
+    def board_bucket(self, t: int, board: str | Sequence[int] | None = None) -> int:
+        return self.rows_on(t, board_cards(self.problem, t, board))[0]
+
+    def rows_on(self, t: int, cards: tuple[int, ...]) -> tuple[int, Ints]:
+        """Return the board bucket of a board of round t, and the row of each hand of the deck (-1 if blocked)."""
+        return self._rows(t, cards)
+
+    def close(self) -> None:
+        self.strategies.close()
+
+    def _several(self, lines: tuple[str, ...]) -> tuple[list[Node], int, list[tuple[str, int, int]]]:
+        """Return the decisions after some lines, their player, and what `StrategyLocker.chunk` needs for each.
+
+        That is the line that enters the decision's chunk, its first free slot, and the number of its actions.
+        """
+        slots = [self._slot(line) for line in lines]
+        wanted = [(entry_line(node.line), free, len(node.actions)) for node, free, _ in slots]
+        return [node for node, _, _ in slots], slots[0][2], wanted
+
+    def _slot(self, line: str, board: str | Sequence[int] | None = None) -> tuple[Node, int, int]:
+        """Return the decision after a line, its first free slot (`StrategyLocker`), and the player who acts."""
+        node, first, _ = self._node(line, board)
+        player = node.player
+        assert player is not None
+        before = sum(
+            other.player == player and slot < first
+            for other, slot in self._betting(entry_line(node.line))[0].values()
+        )
+        return node, first - before, player
+
+    def _on_board(self, t: int, cards: tuple[int, ...]) -> tuple[int, Ints]:
+        game = self.problem.game
+        try:
+            history = check_history(game.cut(cards), game.deck)
+        except BoardError:
+            raise dealt_error(cards) from None
+        dealt = np.array([[card for group in history for card in group]], dtype=np.int64)
+        buckets, rows = self.abstraction.boards(t, dealt.reshape(1, len(cards)))
+        return int(buckets[0]), rows[0]
+
+
+def board_abstraction(game: Game, arrays: Mapping[str, np.ndarray]) -> Abstraction:
+    """Build the map from boards to board buckets, and from hands to rows, that a strategy locker stores."""
+    from buckets.abstraction import Abstraction
+    from buckets.abstraction.build import ARRAYS
+
+    missing = [name for name in ARRAYS if name not in arrays]
+    if missing:
+        raise DamagedLockerError(f"locker {CLASSES!r}: expected {', '.join(ARRAYS)}, found no {missing[0]}")
+    return Abstraction(game.deck, game.num_hole_cards, game.num_board_cards, dict(arrays))

@@ -1,4 +1,7 @@
-"""Progress of a solve as its lockers record it: sweeps, checks, the result, and dropped rounds."""
+"""Progress of a solve as its lockers record it: sweeps, checks, the result, and dropped rounds.
+
+The functions ``require_...`` check what must hold before a save (`require_sweeps`, `require_finite`) or a reading.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from lockers import Reads, Store, Transaction
-from spewy.errors import InputError, SpewyError
+from solvers.state import all_finite
+from spewy.errors import InputError, SolveError, SpewyError
 from spewy.game.names import ROUND_NAMES
 from spewy.records.keys import DROPPED_KEY, META, RESULT_KEY, SWEEP_KEY, TARGET_KEY, TRACE_KEY
 
@@ -29,16 +33,7 @@ def finish_sweep(store: Store, sweeps: int) -> None:
 
 
 def require_sweeps(txn: Transaction, expected: int, sweeps: int) -> None:
-    """Check that no other process has saved to a store meanwhile.
-
-    Args:
-        txn: transaction in the store.
-        expected: number of sweeps that this process has read or saved last.
-        sweeps: number of sweeps that this process is saving, for the error.
-
-    Raises:
-        SpewyError: the store records another number of sweeps than ``expected``.
-    """
+    """Check that no other process has saved since this one read or saved ``expected`` sweeps."""
     array = txn.get(META, SWEEP_KEY)
     stored = 0 if array is None else int(array)
     if stored != expected:
@@ -49,13 +44,11 @@ def require_sweeps(txn: Transaction, expected: int, sweeps: int) -> None:
 
 
 def read_trace(store: Reads) -> Trace:
-    """Read the checks of a solve: sweeps, seconds of work, and exploitability in chips at each check."""
     array = store.get(META, TRACE_KEY)
     return [] if array is None else [(int(n), float(s), float(e)) for n, s, e in array]
 
 
 def write_trace(store: Store, trace: Trace, target: str) -> None:
-    """Store the checks of a solve, and its target as the job file writes it."""
     array = np.array(trace, dtype=np.float64).reshape(-1, 3)
 
     def write(txn: Transaction) -> None:
@@ -87,7 +80,6 @@ def read_result(store: Reads) -> dict[str, Any] | None:
 
 
 def write_result(store: Store, result: Mapping[str, Any]) -> None:
-    """Store the result of a run that was not interrupted."""
     store.transact(lambda txn: txn.put(META, RESULT_KEY, _bytes(json.dumps(result))))
 
 
@@ -119,23 +111,12 @@ def dropped_names(first: int, n_rounds: int) -> tuple[str, ...]:
 
 
 def require_whole(store: Reads, n_rounds: int, subject: str) -> None:
-    """Check that no round of a store was dropped.
-
-    Args:
-        store: the lockers of the solve.
-        n_rounds: number of rounds of the game.
-        subject: beginning of the error.
-
-    Raises:
-        InputError: some rounds were dropped.
-    """
     first = first_dropped(store)
     if first is not None:
         raise dropped_error(f"{subject}: expected the strategies of all rounds", first, n_rounds)
 
 
 def dropped_error(expected: str, first: int, n_rounds: int) -> InputError:
-    """Return an error whose text says what was ``expected``, and that round ``first`` and later ones were dropped."""
     names = dropped_names(first, n_rounds)
     return InputError(
         f"{expected}, found {' and '.join(names)} dropped; "
@@ -146,3 +127,12 @@ def dropped_error(expected: str, first: int, n_rounds: int) -> InputError:
 
 def _bytes(text: str) -> np.ndarray:
     return np.frombuffer(text.encode(), dtype=np.uint8)
+
+
+def require_finite(subject: str, *arrays: np.ndarray) -> None:
+    """Check that all numbers are finite before they are saved, since a solve can overflow."""
+    if not all_finite(*arrays):
+        raise SolveError(
+            f"{subject}: expected finite numbers, found infinities or NaN; nothing is saved, and "
+            'solve.precision = "double" may help'
+        )

@@ -59,7 +59,6 @@ class Status:
     """The progress of a solve, as its status file records it.
 
     Attributes:
-        name: name of the job.
         deals: number of deals or sweeps so far.
         saved_deals: number of deals or sweeps in the lockers.
         per_second: recent deals or sweeps per second; None if unknown.
@@ -105,18 +104,12 @@ def judged_by(problem: Problem, trace: Trace) -> Judged | None:
 
 
 def write_status(folder: Path, status: Status) -> None:
-    """Write the status file of a solve, and replace an earlier one."""
     content = asdict(status)
     del content["ended"]
     replace_text(folder / STATUS, json.dumps({"version": VERSION, **content}, indent=1) + "\n")
 
 
 def forget_status(folder: Path) -> None:
-    """Remove the status file of a solve, if there is one.
-
-    Raises:
-        InputError: the file cannot be removed.
-    """
     path = folder / STATUS
     try:
         path.unlink(missing_ok=True)
@@ -127,11 +120,6 @@ def forget_status(folder: Path) -> None:
 
 
 def read_status(folder: Path) -> Status | None:
-    """Read the status file in a folder; None if there is none.
-
-    Raises:
-        InputError: the file cannot be read, or is not a status file of this version.
-    """
     path = folder / STATUS
     if not path.exists():
         return None
@@ -165,11 +153,7 @@ def read_status(folder: Path) -> Status | None:
 
 
 def running(folder: Path) -> bool | None:
-    """Whether a process is solving in a folder now; None if the folder has neither a lock nor a log.
-
-    Raises:
-        InputError: the lock or the log cannot be read.
-    """
+    """Whether a process is solving in a folder now; None if the folder has neither a lock nor a log."""
     if is_locked(folder):
         return True
     with _log(folder) as file:
@@ -177,11 +161,7 @@ def running(folder: Path) -> bool | None:
 
 
 def last_word(folder: Path) -> str | None:
-    """Read from the last line of a folder's log why the last run ended; None if the line gives no reason.
-
-    Raises:
-        InputError: the log cannot be read.
-    """
+    """Read from the last line of a folder's log why the last run ended; None if the line gives no reason."""
     with _log(folder) as file:
         if file is None:
             return None
@@ -193,7 +173,6 @@ def last_word(folder: Path) -> str | None:
 
 @contextmanager
 def _log(folder: Path) -> Iterator[BinaryIO | None]:
-    """Open the log of a folder for reading; yield None if it is missing."""
     path = folder / LOG
     try:
         require_regular(path, f"file {path_text(path)}")

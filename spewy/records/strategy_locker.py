@@ -5,16 +5,21 @@ board bucket's bytes are in the order of `solvers.sampled.quantise`, cut into *p
 one decision needs one short read. One transaction replaces all bytes of a board bucket; during a save, other board
 buckets may still have the strategies of an earlier save.
 
+The last action of a decision is not stored. The *free slots* of a player in a chunk number the other actions of all the
+player's decisions, breadth first.
+
 The store has four lockers. ``play`` holds the bytes, under ``ROUND.BUCKET|PLAYER.PORTION``. ``lines`` holds an index of
-the lines that enter each round (`spewy.records.line_index`). ``classes`` holds the arrays that map boards to board
-buckets and hands to rows. ``meta`` holds the number of deals and the time of the last save.
+the lines that enter each round (`LineIndex`). ``classes`` holds the arrays that map boards to board buckets and hands
+to rows. ``meta`` holds the number of deals and the time of the last save.
 """
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,28 +27,140 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lockers import DamagedLockerError, Reads, Store, Transaction, holds_store, open_store
-from solvers.tree import Floats
+from solvers.tree import Floats, Ints
 from spewy.errors import InputError
-from spewy.records.keys import CLASSES, LINES, PLAY
-from spewy.records.line_index import LineIndex
-from spewy.records.strategy_progress import Saved, found_saved, put_saved, read_saved
+from spewy.records.keys import CLASSES, LINES, META, PLAY, SAVED_KEY
 from spewy.system.tools import Closing
 
 if TYPE_CHECKING:
+    from solvers.sampled.batches import LineBatches
     from solvers.sampled.quantise import Bytes
+
 
 FOLDER = "play"
 """Name of the strategy locker's folder within a solve's folder."""
 MOST = 255
 """Byte that stands for the frequency 1; repeats `solvers.sampled.quantise`, whose import would load kernels."""
+PORTION = 1 << 16
+"""Largest size of a stored array in bytes; an array with a single batch of lines may be larger."""
+LANES = 16
+"""Number of lines in a batch; repeats `solvers.sampled.quantise`, whose import would load kernels."""
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Size and progress of a strategy locker.
+
+    Attributes:
+        board_buckets: number of board buckets per round.
+        rows: number of hand rows per round.
+        deals: deals that the strategies average.
+        saved_at: time of the last save, in seconds since 1970.
+    """
+
+    board_buckets: tuple[int, ...]
+    rows: tuple[int, ...]
+    deals: int
+    saved_at: float
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "classes": self.board_buckets,
+            "rows": self.rows,
+            "deals": self.deals,
+            "saved_at": self.saved_at,
+        }
+
+
+def read_saved(store: Reads) -> Saved:
+    saved = found_saved(store)
+    if saved is None:
+        raise InputError("strategy locker: nothing was saved yet")
+    return saved
+
+
+def found_saved(store: Reads) -> Saved | None:
+    """Read the size and the progress of a strategy locker; None for a new store."""
+    array = store.get(META, SAVED_KEY)
+    if array is None:
+        return None
+    content = json.loads(array.tobytes())
+    return Saved(tuple(content["classes"]), tuple(content["rows"]), content["deals"], content["saved_at"])
+
+
+def saved_deals(store: Reads) -> int:
+    saved = found_saved(store)
+    return 0 if saved is None else saved.deals
+
+
+def put_saved(txn: Transaction, saved: Saved) -> None:
+    content = json.dumps(saved.to_json()).encode()
+    txn.put(META, SAVED_KEY, np.frombuffer(content, dtype=np.uint8))
+
+
+class LineIndex:
+    """Finds the strategy after a betting line in the bytes of a board bucket.
+
+    The bytes of a player are ``[batch][row][free slot][16 lanes]``. A batch is 16 lines that enter the round, each in a
+    lane of its own. A free slot is an action of the player after the line; the last action of each decision has none,
+    since frequencies add up to 1. The bytes are stored in *portions* of a few batches.
+
+    Args:
+        names: the lines that enter the round.
+        lanes: ``[batch, lane]``, number of the line in ``names``, or -1 for an empty lane.
+        free: ``[player, batch]``, number of free slots.
+        n_rows: number of hand rows of a board bucket.
+    """
+
+    def __init__(self, names: Sequence[str], lanes: Ints, free: Ints, n_rows: int) -> None:
+        self.names, self.lanes, self.free, self.n_rows = tuple(names), lanes, free, n_rows
+
+    @classmethod
+    def of(cls, names: Sequence[str], batches: LineBatches, n_rows: int) -> LineIndex:
+        from solvers.sampled.quantise import byte_tables
+
+        free = np.stack([byte_tables(batches, p, n_rows).n_free for p in (0, 1)])
+        return cls(names, batches.lines, free, n_rows)
+
+    @cached_property
+    def place(self) -> Mapping[str, tuple[int, int]]:
+        """Number of the batch of 16 lines, and of the lane in it, of each line."""
+        used = np.argwhere(self.lanes >= 0).tolist()
+        return {self.names[int(self.lanes[batch, lane])]: (batch, lane) for batch, lane in used}
+
+    @cached_property
+    def portions(self) -> tuple[Ints, Ints]:
+        """First batch of each stored portion of bytes and, at the end, the number of batches, for each player."""
+        return self._cut(0), self._cut(1)
+
+    def sizes(self, p: int) -> Ints:
+        """Return the size ``[batch]`` in bytes of player p's strategies."""
+        out: Ints = LANES * self.n_rows * self.free[p]
+        return out
+
+    def free_bytes(
+        self, found: Bytes, p: int, batch: int, lane: int, first_free: int, n_actions: int
+    ) -> Bytes:
+        """Return the bytes ``[row, action]`` of a decision, without its last action.
+
+        ``found`` are bytes of a board bucket that begin with those of the decision's batch.
+        """
+        size = self.sizes(p)[batch]
+        batch_bytes = found[:size].reshape(self.n_rows, self.free[p, batch], LANES)
+        return batch_bytes[:, first_free : first_free + n_actions - 1, lane]
+
+    def _cut(self, p: int) -> Ints:
+        begins, n_bytes = [0], 0
+        for batch, size in enumerate(self.sizes(p).tolist()):
+            if n_bytes and n_bytes + size > PORTION:
+                begins.append(batch)
+                n_bytes = 0
+            n_bytes += size
+        return np.array([*begins, len(self.lanes)], dtype=np.int64)
 
 
 class StrategyLocker(Closing):
-    """Average strategies by board bucket; a running solve may be writing to them meanwhile.
-
-    Args:
-        store: store of the locker; `close` closes it.
-    """
+    """Average strategies by board bucket; a running solve may be writing to them meanwhile."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -51,25 +168,14 @@ class StrategyLocker(Closing):
 
     @classmethod
     def open(cls, folder: Path) -> StrategyLocker:
-        """Open the strategy locker in a folder.
-
-        Raises:
-            lockers.LockerError: the folder holds no lockers, or damaged ones.
-        """
         return cls(open_store(folder, read_only=True))
 
     @property
     def manifest(self) -> Mapping[str, Any]:
-        """Manifest of the locker, which names the job and its board buckets."""
         return self.store.manifest
 
     @property
     def saved(self) -> Saved:
-        """Numbers of board buckets, rows and deals of the last save.
-
-        Raises:
-            InputError: nothing was saved yet.
-        """
         return read_saved(self.store)
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -79,11 +185,6 @@ class StrategyLocker(Closing):
         return {name.decode(): array for name, array in zip(names, arrays, strict=True) if array is not None}
 
     def lines(self, t: int) -> LineIndex:
-        """Read the index of the lines that enter round t.
-
-        Raises:
-            InputError: nothing was saved yet.
-        """
         if t not in self._lines:
             self._lines[t] = _read_lines(self.store, t, self.saved.rows[t])
         return self._lines[t]
@@ -91,23 +192,7 @@ class StrategyLocker(Closing):
     def chunk(
         self, t: int, bucket: int, line: str, p: int, decisions: Sequence[tuple[int, int]]
     ) -> list[Floats]:
-        """Read strategies of player p at decisions of one chunk.
-
-        Args:
-            t: round of the game.
-            bucket: board bucket of the round.
-            line: line that enters the chunk.
-            p: player who acts.
-            decisions: first free slot and number of actions of each decision. Free slots number the player's actions in
-                the chunk, breadth first, without the last action of each decision, which is not stored.
-
-        Returns:
-            Frequencies ``[action, row]`` at each decision.
-
-        Raises:
-            InputError: nothing is stored for the board bucket, or the line enters no chunk of the round.
-            lockers.DamagedLockerError: the stored bytes are not those that were written.
-        """
+        """Read frequencies ``[action, row]`` at decisions (first free slot, number of actions) of one chunk."""
         lines = self.lines(t)
         batch, lane = _batch_and_lane(lines, t, line)
         sizes, begins = lines.sizes(p), lines.portions[p]
@@ -118,42 +203,15 @@ class StrategyLocker(Closing):
         return [_whole(lines.free_bytes(stored, p, batch, lane, *decision)) for decision in decisions]
 
     def frequencies(self, t: int, bucket: int, line: str, p: int, first_free: int, n_actions: int) -> Floats:
-        """Read the frequencies ``[action, row]`` at one decision.
-
-        Args:
-            t: round of the game.
-            bucket: board bucket of the round.
-            line: line that enters the decision's chunk.
-            p: player who acts.
-            first_free: number of the decision's first action among the player's stored actions in the chunk, breadth
-                first; the last action of each decision is not stored.
-            n_actions: number of actions.
-
-        Raises:
-            InputError: nothing is stored for the board bucket, or the line enters no chunk of the round.
-            lockers.DamagedLockerError: the stored bytes are not those that were written.
-        """
+        """Read the frequencies ``[action, row]`` at one decision."""
         return self.chunk(t, bucket, line, p, [(first_free, n_actions)])[0]
 
     def free_slots(
         self, t: int, board_bucket: int, p: int, decisions: Sequence[tuple[str, int, int]]
     ) -> list[Bytes]:
-        """Read the bytes of player p's strategies at several decisions of a board bucket.
+        """Read bytes ``[row, action]`` without the last action at decisions of a board bucket.
 
-        Args:
-            t: round of the game.
-            board_bucket: board bucket of the round.
-            p: player who acts.
-            decisions: for each decision, the line that enters its chunk, its first free slot in the chunk, and its
-                number of actions. Free slots number the player's actions in the chunk, breadth first, without the last
-                action of each decision, which is not stored.
-
-        Returns:
-            Bytes ``[row, action]`` of each decision, without its last action.
-
-        Raises:
-            InputError: nothing is stored for the board bucket, or a line enters no chunk of the round.
-            lockers.DamagedLockerError: the stored bytes are not those that were written.
+        A decision is the line that enters its chunk, its first free slot in the chunk, and its number of actions.
         """
         lines, stored = self.lines(t), self.bucket_bytes(t, board_bucket, p)
         begins = np.concatenate([[0], np.cumsum(lines.sizes(p))])
@@ -166,19 +224,7 @@ class StrategyLocker(Closing):
     def many_frequencies(
         self, t: int, board_bucket: int, p: int, decisions: Sequence[tuple[str, int, int]]
     ) -> Floats:
-        """Read player p's strategies at several decisions of a board bucket.
-
-        Args:
-            t: round of the game.
-            board_bucket: board bucket of the round.
-            p: player who acts.
-            decisions: for each decision, the line that enters its chunk, its first free slot in the chunk, and its
-                number of actions. Free slots number the player's actions in the chunk, breadth first, without the last
-                action of each decision, which is not stored.
-
-        Returns:
-            Frequencies ``[action, row]``, with the actions of the first decision, then of the second, and so on.
-        """
+        """Read frequencies at several decisions (see `free_slots`), stacked as ``[action, row]``."""
         free = self.free_slots(t, board_bucket, p, decisions)
         ends = np.cumsum([decision_bytes.shape[1] + 1 for decision_bytes in free])
         is_last = np.zeros(ends[-1], dtype=bool)
@@ -190,12 +236,7 @@ class StrategyLocker(Closing):
         return out
 
     def bucket_bytes(self, t: int, board_bucket: int, p: int) -> Bytes:
-        """Read all bytes of player p in a board bucket of round t, in the order of `solvers.sampled.quantise`.
-
-        Raises:
-            InputError: nothing is stored for the board bucket.
-            lockers.DamagedLockerError: the stored bytes are not those that were written.
-        """
+        """Read all bytes of player p in a board bucket, in the order of `solvers.sampled.quantise`."""
         lines = self.lines(t)
         cuts = np.concatenate([[0], np.cumsum(lines.sizes(p))])[lines.portions[p]]
         parts = [
@@ -219,7 +260,6 @@ class StrategyLocker(Closing):
         return stored
 
     def close(self) -> None:
-        """Close the store."""
         self.store.close()
 
 
@@ -230,19 +270,7 @@ def create(
     board_buckets: Sequence[int],
     arrays: Mapping[str, np.ndarray],
 ) -> Store:
-    """Open a strategy locker for writing; create it if it is missing.
-
-    Args:
-        folder: folder that holds nothing but the locker.
-        manifest: manifest, which names the job and its board buckets.
-        rounds: for each round, the index of its lines.
-        board_buckets: for each round, the number of board buckets.
-        arrays: arrays that map boards to board buckets and hands to rows, by name.
-
-    Raises:
-        lockers.ManifestMismatchError: the folder belongs to another job.
-        lockers.DamagedLockerError: the structure of the folder's store is damaged.
-    """
+    """Open a strategy locker for writing; create it if it is missing. The arguments are those of `begin`."""
     store = open_store(folder, manifest)
     try:
         begin(store, rounds, board_buckets, arrays)
@@ -255,17 +283,7 @@ def create(
 def begin(
     store: Store, rounds: Sequence[LineIndex], board_buckets: Sequence[int], arrays: Mapping[str, np.ndarray]
 ) -> None:
-    """Write the arrays of board buckets and rows and the index of lines into a strategy locker, if it is new.
-
-    Args:
-        store: store of the locker.
-        rounds: for each round, the index of its lines.
-        board_buckets: for each round, the number of board buckets.
-        arrays: arrays that map boards to board buckets and hands to rows, by name.
-
-    Raises:
-        lockers.DamagedLockerError: the structure of the store is damaged, so that writing to it is unsafe.
-    """
+    """Write the index of lines and the arrays of board buckets and rows into a strategy locker, if it is new."""
     store.require_sound()
     if found_saved(store) is not None:
         return
@@ -286,15 +304,7 @@ def begin(
 
 
 def kept_arrays(folder: Path, manifest: Mapping[str, Any]) -> dict[str, np.ndarray] | None:
-    """Read the arrays that map boards to board buckets and hands to rows from the strategy locker in a folder.
-
-    Returns:
-        The arrays by name; None if the folder has no strategy locker, or an empty one.
-
-    Raises:
-        lockers.ManifestMismatchError: the folder belongs to another job.
-        lockers.DamagedLockerError: the locker is damaged.
-    """
+    """Read the arrays of board buckets and rows from a folder; None without a strategy locker, or with an empty one."""
     if not holds_store(folder):
         return None
     with StrategyLocker(open_store(folder, manifest, read_only=True)) as locker:
@@ -304,15 +314,7 @@ def kept_arrays(folder: Path, manifest: Mapping[str, Any]) -> dict[str, np.ndarr
 def write_bucket(
     store: Store, t: int, board_bucket: int, lines: LineIndex, both: tuple[Bytes, Bytes]
 ) -> None:
-    """Store the strategies of a board bucket of round t.
-
-    Args:
-        store: store of the strategy locker.
-        t: round of the game.
-        board_bucket: board bucket of the round.
-        lines: index of the lines that enter the round.
-        both: bytes of each player's strategies in the whole board bucket.
-    """
+    """Store both players' bytes of a board bucket of round t."""
 
     def write(txn: Transaction) -> None:
         for p, player_bytes in enumerate(both):
@@ -343,11 +345,6 @@ def _read_lines(store: Reads, t: int, n_rows: int) -> LineIndex:
 
 
 def _batch_and_lane(lines: LineIndex, t: int, line: str) -> tuple[int, int]:
-    """Return the number of the batch of 16 lines with a line that enters round t, and the line's number in it.
-
-    Raises:
-        InputError: the line does not enter the round.
-    """
     if line not in lines.place:
         raise InputError(f"line {line!r}: it does not enter round {t} of this game")
     return lines.place[line]

@@ -16,16 +16,13 @@ from spewy.job.job import Job
 from spewy.job.settings import Dealing
 from spewy.learn.engine import Stop
 from spewy.records.bucket_numbers import Mark, read_mark
+from spewy.run.engines import Start, sampled_engine
 from spewy.run.folder_state import kept_abstraction, remove_stages, stage_folder
 from spewy.run.loop import Log, Loop
-from spewy.run.reporter import Reporter
-from spewy.run.sampled_engines import sampled_engine
+from spewy.run.reporter import Reporter, StatusWriter
 from spewy.run.sampled_plan import SampledPlan, spec_of
-from spewy.run.saving import Saving
-from spewy.run.start_from import Start
-from spewy.run.status import StatusWriter
 from spewy.run.stopping import INTERRUPTED, Stopping
-from spewy.run.stores import Stores
+from spewy.run.stores import Saving, Stores
 from spewy.system.interrupts import interruptible
 from spewy.system.tools import Closing
 
@@ -35,7 +32,6 @@ class CoarseStages(Closing):
 
     Args:
         plan: plan of the job, which has at least one such stage.
-        stopping: the target and the limits of the job.
         folder: folder of the solve; None: the stores are in memory.
         save_every: seconds between two saves; None: the default schedule.
 
@@ -59,16 +55,7 @@ class CoarseStages(Closing):
     def run(self, report: Reporter, log: Log, stop: Stop | None) -> str | None:
         """Work on the stages that are not finished, until each has made its deals or the time of the job is up.
 
-        Args:
-            report: listener to the progress.
-            log: writes a line to the log of the solve.
-            stop: event that makes the run save and end once it is set; None: signals do so.
-
-        Returns:
-            `INTERRUPTED` if the run was interrupted; None if the solve can go on with more board buckets.
-
-        Raises:
-            lockers.LockerError: the lockers of a stage are damaged, or cannot be written.
+        Returns `INTERRUPTED` if the run was interrupted; None if the solve can go on with more board buckets.
         """
         for k in range(self._latest(), len(self._plans)):
             last = self._plans[k].dealing.last_deal
@@ -80,7 +67,7 @@ class CoarseStages(Closing):
         return None
 
     def start(self) -> Start:
-        """Return the regrets and averages of the last stage, with which the solve with all board buckets starts."""
+        """Return the last stage, with which the solve with all board buckets starts."""
         return self._start(len(self._plans) - 1)
 
     def remove(self) -> None:
@@ -88,7 +75,6 @@ class CoarseStages(Closing):
         self._remove(len(self._plans))
 
     def close(self) -> None:
-        """Close the stores of all stages."""
         for stores in filter(None, self._stores):
             stores.close()
 
@@ -97,7 +83,6 @@ class CoarseStages(Closing):
         return max((k for k in range(len(self._plans)) if self._mark(k).deals), default=0)
 
     def _mark(self, k: int) -> Mark:
-        """Read the number of deals and the seconds of work that stage k has saved."""
         folder = self._folder_of(k)
         if self._stores[k] is None and (folder is None or not holds_store(folder)):
             return Mark()
@@ -105,7 +90,6 @@ class CoarseStages(Closing):
             return read_mark(store)
 
     def _open(self, k: int) -> Stores:
-        """Return the stores of stage k, which are made if they are missing."""
         stores = self._stores[k]
         if stores is None:
             stores = self._stores[k] = Stores(self._plans[k].job, self._folder_of(k))
@@ -119,7 +103,7 @@ class CoarseStages(Closing):
         return Start(f"stage {k + 1}", self._plans[k].job, self._mark(k), stores.read, stores.play)
 
     def _solve(self, k: int, report: Reporter, log: Log, stop: Stop | None) -> str:
-        """Work on stage k, and return the reason of its end in words; `run` has the other arguments."""
+        """Work on stage k, and return the reason of its end in words."""
         plan, stores, mark = self._plans[k], self._open(k), self._mark(k)
         n, job = len(self._plans) + 1, plan.job
         stopping = replace(self._stopping, last=plan.dealing.last_deal, measured=False)
@@ -150,7 +134,6 @@ class CoarseStages(Closing):
         return ended
 
     def _remove(self, below: int) -> None:
-        """Remove the stores of the stages before stage ``below``."""
         for k, stores in enumerate(self._stores[:below]):
             if stores is not None:
                 stores.close()

@@ -20,26 +20,18 @@ from spewy.chunks.problem import by_hand
 from spewy.errors import InputError, path_text, short
 from spewy.game.names import ROUND_NAMES
 from spewy.job.job import Job
-from spewy.learn.playdown import PlayDown
-from spewy.learn.walks import walked_leaves
+from spewy.learn.playdown import PlayDown, walked_leaves
 from spewy.records.bucket_numbers import drop_numbers
-from spewy.records.chunks import Chunks, delete_rounds
-from spewy.records.leaves import are_kept, write_leaves
+from spewy.records.chunks import Chunks, are_kept, delete_rounds, write_leaves
 from spewy.records.progress import dropped_names, first_dropped, mark_dropped, saved_sweeps
 from spewy.records.status import STOP
-from spewy.records.strategy_locker import FOLDER, StrategyLocker
-from spewy.records.strategy_progress import found_saved
-from spewy.run.log import LogFile
+from spewy.records.strategy_locker import FOLDER, StrategyLocker, found_saved
+from spewy.run.reporter import LogFile
 
 Progress = Callable[[int, int], None]
 
 
 def round_number(job: Job, name: str) -> int:
-    """Return the number of a round that may be dropped, given its name, such as "river".
-
-    Raises:
-        InputError: the game has no such round, or the round does not come after the round of the root.
-    """
     first, names = job.tree_config.start_round, ROUND_NAMES[: job.rules.num_rounds]
     allowed = names[first + 1 :]
     if name not in allowed:
@@ -52,16 +44,8 @@ def round_number(job: Job, name: str) -> int:
 def drop(job: Job, store: Store, first: int, progress: Progress | None = None) -> tuple[str, ...]:
     """Drop round ``first`` of the game and all later rounds, and return the names of all dropped rounds.
 
-    Args:
-        job: the job that the store was made for.
-        store: lockers of the solve, which no other process may have open.
-        first: number of a round of the game after the round of the root.
-        progress: called with the number of boards on which the values of the chance leaves above the dropped rounds
-            are stored, and with the number of all such boards.
-
-    Raises:
-        InputError: no sweep was finished.
-        lockers.LockerError: another process has the store open.
+    No other process may have ``store`` open. ``progress`` is called with the number of boards on which the values of
+    the chance leaves above the dropped rounds are stored, and with the number of all such boards.
     """
     store.require_alone()
     store.require_sound()
@@ -82,17 +66,9 @@ def drop(job: Job, store: Store, first: int, progress: Progress | None = None) -
 
 
 def drop_regrets(job: Job, folder: Path, store: Store) -> tuple[str, ...]:
-    """Drop the regrets and strategy sums of a solve with board buckets, and return the names of the dropped data.
+    """Drop the regrets and strategy sums of a solve with board buckets; return the names of the dropped data.
 
-    Args:
-        job: the job that the store was made for.
-        folder: folder of the solve; this process holds the folder's lock.
-        store: the solve's lockers, which no other process may have open.
-
-    Raises:
-        InputError: the job does not sample boards, the folder is a copy of a strategy locker, or the strategy locker in
-            the folder is missing or lacks some deals.
-        lockers.LockerError: another process has the store open, or the lockers are damaged.
+    This process holds the folder's lock, and no other process may have ``store`` open.
     """
     if not job.sampled:
         raise InputError(
@@ -112,11 +88,6 @@ def drop_regrets(job: Job, folder: Path, store: Store) -> tuple[str, ...]:
 
 
 def require_more_than_strategies(folder: Path) -> None:
-    """Check that a folder has more lockers of a solve than the strategy locker.
-
-    Raises:
-        InputError: the folder has no regrets and strategy sums.
-    """
     if not holds_store(folder) and holds_store(folder / FOLDER):
         raise _only_strategies(folder)
 
@@ -128,7 +99,7 @@ def _only_strategies(folder: Path) -> InputError:
 
 
 def _keep_leaves(layout: Layout, store: Store, first: int, threads: int, progress: Progress | None) -> None:
-    """Store the values of round ``first`` and of all later rounds at the chance leaves before it, board by board."""
+    """Store the values of round ``first`` and later rounds at the chance leaves before it, board by board."""
     t = first - 1 - layout.problem.first_round
     if t >= layout.n_rounds - 1:
         return  # no betting line reaches the round, since the players are all-in before
@@ -141,12 +112,7 @@ def _keep_leaves(layout: Layout, store: Store, first: int, threads: int, progres
 
 
 def _require_play(folder: Path, deals: int) -> None:
-    """Refuse to drop regrets and strategy sums if the strategy locker lacks some of their deals.
-
-    Args:
-        folder: folder of the solve.
-        deals: number of deals in the regrets and strategy sums.
-    """
+    """Refuse to drop regrets and strategy sums if the strategy locker lacks some of their ``deals``."""
     subject = f"folder {path_text(folder)}"
     if not deals:
         raise InputError(f"{subject}: no deal was saved, so there are no regrets and strategy sums to drop")

@@ -43,12 +43,7 @@ class Stored:
 
 
 def look(job: Job, folder: Path) -> Stored:
-    """Read the sweeps, checks and result of a job's solve from its folder; a missing folder has no sweeps.
-
-    Raises:
-        lockers.ManifestMismatchError: the folder holds another job.
-        lockers.LockerError: the lockers are damaged.
-    """
+    """Read the state of a job's solve from its folder; a missing folder has no sweeps."""
     if not holds_store(folder):
         return Stored()
     with open_store(folder, job.manifest(), read_only=True) as store:
@@ -56,7 +51,6 @@ def look(job: Job, folder: Path) -> Stored:
 
 
 def held(store: Store) -> Stored:
-    """Read the sweeps, checks and result of a solve from its open store."""
     sweeps = saved_sweeps(store)
     trace = tuple(row for row in read_trace(store) if row[0] <= sweeps)
     stored = read_result(store)
@@ -65,17 +59,7 @@ def held(store: Store) -> Stored:
 
 
 def start_again(job: Job, folder: Path) -> None:
-    """Remove a job's data from its folder, even if it is damaged, so that a solve begins from scratch.
-
-    Args:
-        job: the job whose data is removed.
-        folder: the folder of the solve, whose lock this process holds.
-
-    Raises:
-        lockers.LockerError: the folder holds another job, or its manifest is damaged, so that its job is unknown; or
-            another process has its lockers open.
-        InputError: the status file is no regular file.
-    """
+    """Remove a job's data from its folder, even if it is damaged; this process holds the folder's lock."""
     if holds_store(folder):
         require_manifest(folder, job.manifest())
     remove_stages(folder)
@@ -86,20 +70,12 @@ def start_again(job: Job, folder: Path) -> None:
 
 
 def stage_folder(folder: Path, stage: int) -> Path:
-    """Return the folder of a stage with fewer board buckets, in the folder of its solve; ``stage`` counts from 1."""
+    """Return the folder of a stage with fewer board buckets; ``stage`` counts from 1."""
     return folder / STAGES / str(stage)
 
 
 def remove_stages(folder: Path, below: int | None = None) -> None:
-    """Remove the folders of stages with fewer board buckets from the folder of a solve.
-
-    Args:
-        folder: the folder of the solve, whose lock this process holds.
-        below: number of the first stage that stays; None: remove all stages.
-
-    Raises:
-        lockers.LockerError: another process has the lockers of a stage open.
-    """
+    """Remove the folders of stages before stage ``below``, or of all; this process holds the folder's lock."""
     stages = folder / STAGES
     for path in sorted(stages.iterdir()) if stages.is_dir() else ():
         if path.name.isdigit() and (below is None or int(path.name) < below):
@@ -112,15 +88,11 @@ def remove_stages(folder: Path, below: int | None = None) -> None:
 
 
 def kept_abstraction(job: Job, folder: Path | None) -> Abstraction | None:
-    """Read the board buckets and rows in the strategy locker of a folder; None if there is no strategy locker yet.
-
-    Raises:
-        InputError: the regrets and strategy sums were dropped, so that the solve cannot continue.
-    """
+    """Read the board buckets and rows in the strategy locker of a folder; None without a strategy locker."""
     if folder is None or not job.sampled:
         return None
     from spewy.records.bucket_numbers import require_numbers
-    from spewy.records.bucket_policy import board_abstraction
+    from spewy.records.policy import board_abstraction
 
     if holds_store(folder):
         with open_store(folder, job.manifest(), read_only=True) as store:

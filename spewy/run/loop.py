@@ -10,11 +10,9 @@ from spewy.errors import PeerError, SolveError
 from spewy.job.job import Job
 from spewy.learn.engine import Check, Engine, Stop
 from spewy.records.progress import forget_result, read_result, read_trace, write_trace
-from spewy.run.reporter import Reporter
-from spewy.run.saving import Saving
-from spewy.run.status import StatusWriter
+from spewy.run.reporter import Reporter, StatusWriter
 from spewy.run.stopping import INTERRUPTED, REACHED, Stopping, forecast
-from spewy.run.stores import Stores
+from spewy.run.stores import Saving, Stores
 
 Log = Callable[[str, str], None]
 """Function that writes a line to the log, given an event and a text."""
@@ -24,14 +22,7 @@ class Loop:
     """Runs an engine in steps until its solve ends, and saves, measures and reports between the steps.
 
     Args:
-        job: the job that is solved.
-        stopping: the target and the limits of the job.
         engine: the engine, which continues from the stores.
-        stores: the stores of the solve.
-        saving: the schedule of saves.
-        status: publishes the status of the solve.
-        report: listener to the progress.
-        log: writes a line to the log of the solve.
         stop: event that makes the run save and end once it is set.
         together: whether one call of the engine may include several checks.
 
@@ -84,12 +75,7 @@ class Loop:
         return self.check if self.check is not None and self.check.done == self._engine.done else None
 
     def run(self) -> str:
-        """Work until the run ends, and return the reason of its end in words.
-
-        Raises:
-            SolveError: the exploitability is no finite number.
-            PeerError: the cluster is lost; its finished work is saved.
-        """
+        """Work until the run ends, and return the reason of its end in words."""
         self._resume()
         try:
             while (ended := self._ended()) is None:
@@ -136,7 +122,6 @@ class Loop:
                 return ended
 
     def _step(self) -> None:
-        """Work until the next check or report; then make a check and a save, if they are due."""
         engine, before = self._engine, self._engine.done
         if before == self._first and self._result is not None:
             with self._stores.use() as store:
@@ -161,7 +146,6 @@ class Loop:
         return self._stopping.is_check_due(self._engine.done, elapsed, self.trace)
 
     def _goes_on(self) -> bool:
-        """Whether the run continues after the current step."""
         return not (
             self._stop.is_set()
             or self._stopping.is_reached(self.current)
@@ -175,10 +159,7 @@ class Loop:
             self._log("save", f"{self._saving.saved} {self._engine.counted}")
 
     def _measure(self, *, record: bool = True) -> bool:
-        """Measure the exploitability of the current strategies; return False if an interruption prevented it.
-
-        The check is reported and, if ``record`` is True, appended to the trace.
-        """
+        """Measure the current strategies; return False if an interruption prevented it."""
         background = self._engine.saves == "in background"
         if background:
             self._saving.begin(self.seconds)  # a check takes minutes, in which the process may be killed
@@ -219,13 +200,7 @@ class Loop:
         self._log("check", f"{check.done} {engine.counted}, exploitability {amount:.4g}{error} {unit}{where}")
 
     def finish(self, seconds: float, dropping: int | None) -> None:
-        """Save all finished work and the trace.
-
-        Args:
-            seconds: seconds of work in all runs.
-            dropping: first of the rounds that are dropped afterwards, and so need not be saved; None: no round is
-                dropped.
-        """
+        """Save all finished work and the trace; rounds from ``dropping`` on need not be saved."""
         self._saving.finish(seconds, dropping)
         self._write_trace()
 

@@ -12,12 +12,19 @@ from typing import Literal
 from spewy.errors import size_text
 from spewy.system.tools import Closing
 
+WATCH_SECONDS = 0.1
+PROCESS_BYTES = 225 * 2**20
+"""Bytes of interpreter, libraries and compiled kernels of one process (measured: 155 to 216 MiB)."""
+CLUSTERING_BYTES = 150 * 2**20
+"""Bytes of scikit-learn and its libraries, in a process that clusters boards or hands (measured: 147 MiB)."""
+STACK_BYTES = (8 + 128) * 2**20
+"""Address space of a thread: its stack, and the arena that the C library reserves for it."""
+MAPPED_BYTES = {"spots": 32 * 2**20, "deals": 192 * 2**20}
+"""Address space of a solve for machine code and memory-mapped lockers (measured: 9 and 130 MiB), by kind of job."""
+
 
 def peak_rss_mib() -> float:
-    """Return the peak memory of this process in MiB, with the pages of mapped files that were in memory.
-
-    ``ru_maxrss`` would include the parent process's peak.
-    """
+    """Return the peak memory of this process in MiB, with the pages of mapped files that were in memory."""
     with suppress(OSError, ValueError, IndexError):
         return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) / 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -44,7 +51,6 @@ class ProcessMemory(Closing):
         return self._most
 
     def close(self) -> None:
-        """End the measurements."""
         self._ended.set()
         self._thread.join()
 
@@ -54,26 +60,15 @@ class ProcessMemory(Closing):
 
 
 def _own_mib() -> float:
-    """Return the memory that this process owns now, in MiB; if the system has no figure, the peak of all its memory."""
+    """Return the memory that this process owns; if the system has no figure, the peak of all its memory."""
     with suppress(OSError, ValueError, IndexError):
         status = Path("/proc/self/status").read_text()
         return sum(int(status.split(f"{key}:")[1].split()[0]) for key in ("RssAnon", "RssShmem")) / 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-WATCH_SECONDS = 0.1
-PROCESS_BYTES = 225 * 2**20
-"""Bytes of interpreter, libraries and compiled kernels of one process (measured: 155 to 216 MiB)."""
-CLUSTERING_BYTES = 150 * 2**20
-"""Bytes of scikit-learn and its libraries, in a process that clusters boards or hands (measured: 147 MiB)."""
-
-
 def memory_at_once(sizes: Sequence[int], n: int) -> int:
     """Return the memory in bytes of the ``n`` largest jobs together, including their processes.
-
-    Args:
-        sizes: bytes of memory of each job, without its process.
-        n: number of jobs that run at the same time.
 
     >>> memory_at_once([5, 1, 7], 2) - 2 * PROCESS_BYTES
     12
@@ -82,24 +77,11 @@ def memory_at_once(sizes: Sequence[int], n: int) -> int:
     return sum(largest) + len(largest) * PROCESS_BYTES
 
 
-STACK_BYTES = (8 + 128) * 2**20
-"""Address space of a thread: its stack, and the arena that the C library reserves for it."""
-MAPPED_BYTES = {"spots": 32 * 2**20, "deals": 192 * 2**20}
-"""Address space of a solve for machine code and memory-mapped lockers (measured: 9 and 130 MiB), by kind of job."""
-
-
 def require_address_space(kind: Literal["spots", "deals"], memory_bytes: int, threads: int) -> None:
     """Refuse a solve for which too little address space is left, as under ``ulimit -v``.
 
-    Without this check, LLVM or the C library would end the process without a message.
-
-    Args:
-        kind: "deals" for a job that samples boards, "spots" for any other job.
-        memory_bytes: the solve's estimated memory.
-        threads: number of threads that the solve starts.
-
-    Raises:
-        MemoryError: too little address space is left.
+    Without this check, LLVM or the C library would end the process without a message. ``kind`` is "deals" for a job
+    that samples boards, "spots" for any other job.
     """
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     if most == resource.RLIM_INFINITY:
@@ -113,18 +95,13 @@ def require_address_space(kind: Literal["spots", "deals"], memory_bytes: int, th
 
 
 def _address_space() -> int:
-    """Return the bytes of address space that this process uses; 0 if the system provides no figure."""
     with suppress(OSError, ValueError, IndexError):
         return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     return 0
 
 
 def available_memory() -> int | None:
-    """Return the bytes of memory that are available on the machine, or within the limit of the control group.
-
-    Returns:
-        The smaller of both numbers; None if the system provides no figures.
-    """
+    """Return the bytes that are available on the machine or within the limit of the control group; None: unknown."""
     bounds = []
     with suppress(OSError, ValueError, IndexError):
         text = Path("/proc/meminfo").read_text()

@@ -1,17 +1,39 @@
-"""Reporters: objects whose methods are called with the progress of a solve. Their errors do not end the solve."""
+"""What a run tells: its reporter (whose errors do not end the solve), the status file and the log in its folder.
+
+The status goes to the reporter every second, and into the folder every few seconds. The log has a line for each start,
+check, save and stop of every run.
+"""
 
 from __future__ import annotations
 
 import logging
+import math
+import os
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
 
-from spewy.errors import error_line
+from spewy.errors import InputError, error_line, path_text
 from spewy.job.job import Job
-from spewy.records.status import Status
+from spewy.learn.engine import Check, Engine
+from spewy.records.status import LOG, STOP, Judged, Status, read_status, write_status
 from spewy.run.cost import Cost
+from spewy.run.stopping import Stopping
+from spewy.run.stores import Saving
+from spewy.system.textfile import require_regular
+from spewy.system.tools import Closing
 
 Listener = TypeVar("Listener")
 _LOG = logging.getLogger(__name__)
+
+TELL_SECONDS, WRITE_SECONDS = 1.0, 3.0
+"""Seconds between two reports to the reporter, and between two writes of the status file."""
+LATELY = 10.0
+"""Length in seconds of the window in which the speed is measured."""
 
 
 def unfailing(reporter: Listener) -> Listener:
@@ -87,23 +109,203 @@ class Reporter(Protocol):
 class Silent:
     """A reporter that ignores everything."""
 
-    def begin(self, job: Job, cost: Cost, done: int) -> None:
-        """Ignore the start of a run."""
+    def begin(self, job: Job, cost: Cost, done: int) -> None: ...
 
-    def note(self, text: str) -> None:
-        """Ignore a message for the user."""
+    def note(self, text: str) -> None: ...
 
-    def sweep(self, number: int, done: int, total: int) -> None:
-        """Ignore the progress of a sweep."""
+    def sweep(self, number: int, done: int, total: int) -> None: ...
 
-    def check(self, done: int, exploitability: float, unit: str, seconds_left: float | None) -> None:
-        """Ignore the result of a check."""
+    def check(self, done: int, exploitability: float, unit: str, seconds_left: float | None) -> None: ...
 
-    def boards(self, done: int, total: int) -> None:
-        """Ignore the progress through boards."""
+    def boards(self, done: int, total: int) -> None: ...
 
-    def status(self, status: Status, threads: int) -> None:
-        """Ignore the status of the solve."""
+    def status(self, status: Status, threads: int) -> None: ...
 
-    def end(self) -> None:
-        """Ignore the end of a run."""
+    def end(self) -> None: ...
+
+
+class StatusWriter:
+    """Publishes the status of a solve at limited frequency.
+
+    Args:
+        saving: the schedule of saves, which knows what is saved.
+        folder: folder of the solve; None: no status file is written.
+        stage: number of the stage with fewer board buckets, and number of all stages; None: all board buckets.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        stopping: Stopping,
+        engine: Engine,
+        saving: Saving,
+        folder: Path | None,
+        report: Reporter,
+        stage: tuple[int, int] | None = None,
+    ) -> None:
+        self._stage = stage
+        self._job, self._stopping, self._engine, self._saving = job, stopping, engine, saving
+        self._folder, self._report = folder, report
+        self._told = self._written = -math.inf
+        self._pace = _Pace()
+        self._judged: Judged | None = None
+        self._value: float | None = None
+        self._target_in: float | None = None
+
+    def tell(self, seconds: float) -> None:
+        """Publish the status, unless it was published a moment ago. ``seconds`` is the work of all runs, as below."""
+        now = time.perf_counter()
+        self._pace.count(now, self._engine.done)
+        if now - self._told >= TELL_SECONDS:
+            self._told = now
+            self._report.status(self._status(seconds), self._engine.threads)
+        if now - self._written >= WRITE_SECONDS:
+            self._write(seconds)
+
+    def checked(self, check: Check, seconds_left: float | None) -> None:
+        unit, stopping = self._stopping.unit, self._stopping
+        error = None if check.stderr is None else stopping.in_unit(check.stderr)
+        amount = stopping.in_unit(check.exploitability)
+        self._judged = Judged(amount, unit, error, check.flops, check.done, time.time(), check.took)
+        if check.net is not None and self._job.spot is None:
+            self._value = 1000 * check.net[0] / self._job.rules.big_blind
+        self._target_in = seconds_left if seconds_left is not None and math.isfinite(seconds_left) else None
+
+    def recall(self, done: int, chips: float) -> Judged:
+        """Restore the last check of an earlier run, made after ``done`` sweeps or deals with ``chips``.
+
+        Returns the check as the status file has it; if the file lacks it, only its exploitability and ``done``.
+        """
+        self._judged = Judged(self._stopping.in_unit(chips), self._stopping.unit, None, None, done, None)
+        with suppress(InputError):  # the file is damaged
+            status = None if self._folder is None else read_status(self._folder)
+            judged = None if status is None else status.judged
+            if status and judged and (judged.deals, judged.unit) == (done, self._stopping.unit):
+                self._judged, self._value = judged, status.value
+        return self._judged
+
+    def pause(self) -> None:
+        """Exclude the time until the next call of `tell` from the measured speed."""
+        self._pace.clear()
+
+    def measuring(self, seconds: float, done: int, total: int) -> None:
+        """Write a status which says that a running check has measured ``done`` of ``total`` flops."""
+        self._write(seconds, checking=(done, total))
+
+    def end(self, seconds: float) -> None:
+        self._write(seconds, seconds_left=None)
+
+    def _write(self, seconds: float, **changes: Any) -> None:
+        if self._folder is not None:
+            self._written = time.perf_counter()
+            write_status(self._folder, replace(self._status(seconds), **changes))
+
+    def _status(self, seconds: float) -> Status:
+        pace, spread = self._pace.per_second, self._engine.spread()
+        return Status(
+            name=self._job.name,
+            deals=self._engine.done,
+            saved_deals=self._saving.saved,
+            per_second=pace,
+            seconds=seconds,
+            seconds_left=self._left(seconds, pace),
+            visits=spread,
+            value=self._value,
+            judged=self._judged,
+            target=self._job.solve.target,
+            at=time.time(),
+            stage=self._stage,
+        )
+
+    def _left(self, seconds: float, pace: float | None) -> float | None:
+        """Estimate the seconds until the target or a limit of the job ends the solve; None if not known."""
+        stopping, left = self._stopping, []
+        if stopping.most_seconds is not None:
+            left.append(max(0.0, stopping.most_seconds - seconds))
+        if stopping.last is not None and pace:
+            left.append(max(0.0, (stopping.last - self._engine.done) / pace))
+        if self._target_in is not None:
+            left.append(self._target_in)
+        return min(left, default=None)
+
+
+class _Pace:
+    """The speed of a solve in sweeps or deals a second, over the last few seconds."""
+
+    def __init__(self) -> None:
+        self._counted: deque[tuple[float, int]] = deque()
+
+    def count(self, now: float, done: int) -> None:
+        """Record the number of sweeps or deals at the time ``now`` of `time.perf_counter`."""
+        self._counted.append((now, done))
+        while len(self._counted) > 2 and self._counted[1][0] < now - LATELY:
+            self._counted.popleft()
+
+    def clear(self) -> None:
+        self._counted.clear()
+
+    @property
+    def per_second(self) -> float | None:
+        """Sweeps or deals per second; None if fewer than two numbers are recorded."""
+        if len(self._counted) < 2 or self._counted[-1][0] <= self._counted[0][0]:
+            return None
+        (begun, first), (ended, last) = self._counted[0], self._counted[-1]
+        return (last - first) / (ended - begun)
+
+
+class LogFile(Closing):
+    """The log of a solve.
+
+    Args:
+        folder: the folder of the solve, whose lock this process holds.
+
+    Raises:
+        InputError: the log cannot be written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / LOG
+        self._descriptor = -1
+        with suppress(FileNotFoundError):
+            require_regular(self._path, f"file {path_text(self._path)}")
+        try:
+            self._descriptor = os.open(
+                self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644
+            )
+        except OSError as error:
+            raise InputError(f"log {path_text(self._path)} cannot be written: {error.strerror}") from error
+
+    def write(self, event: str, text: str = "") -> None:
+        """Add a line: the time, the event ("start", "check", "save" or "stop"), and a text."""
+        words = " ".join(f"{event:<6}{text}".split("\n")).rstrip()
+        line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {words}\n".encode(errors="backslashreplace")
+        try:
+            written = os.write(self._descriptor, line)
+            if written < len(line):  # the disk is full: writing the rest raises the error
+                os.write(self._descriptor, line[written:])
+        except OSError as error:
+            error.filename = os.fspath(self._path)
+            raise
+
+    def close(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+@contextmanager
+def logged(folder: Path) -> Iterator[LogFile]:
+    """Yield the log of a solve; if the block raises an error, the log ends with a line that names the error."""
+    with LogFile(folder) as log:
+        try:
+            yield log
+        except BaseException as error:
+            with suppress(OSError):  # such as a full disk, which may be the failure itself
+                log.write(STOP, _failure(error))
+            raise
+
+
+def _failure(error: BaseException) -> str:
+    if isinstance(error, KeyboardInterrupt):
+        return "stopped at once by an interruption"
+    return f"failed, {error_line(error)}"

@@ -86,16 +86,8 @@ class SolveResult(Printed):
     ) -> SolveResult:
         """Make the result of a run, in chips.
 
-        Args:
-            job: the job that was solved.
-            done: number of sweeps or deals.
-            ended: reason of the run's end, in the words of `spewy.run.stopping`.
-            check: measurement of the final strategies; None: they were not measured.
-            net: mean net winnings of both players in chips per hand; None: not known.
-            seconds: durations of the run by name.
-            trace: (sweeps or deals, seconds, exploitability in chips) of each check in all runs.
-            process_mib: largest memory that the process owned during the run.
-            variant: the field of that name.
+        ``ended`` is a reason of `spewy.run.stopping`, ``net`` are mean net winnings of both players in chips per hand,
+        and ``trace`` has the exploitability in chips.
         """
         chips = None if check is None else check.exploitability
         pct, mbb = (None, None) if chips is None else job.problem.in_units(chips)
@@ -169,7 +161,6 @@ class SolveResult(Printed):
 
 
 def trace_in_unit(trace: Trace, unit: Unit) -> Trace:
-    """Convert the exploitability of checks from chips to another unit."""
     return tuple((sweep, seconds, chips / unit.chips) for sweep, seconds, chips in trace)
 
 
@@ -178,16 +169,7 @@ def _tuples(value: Any) -> Any:
 
 
 def require_zero_sum(job: Job, net: tuple[float, float], most_rake: float) -> None:
-    """Check that both players' net winnings and the rake sum to zero.
-
-    Args:
-        job: the job that was solved.
-        net: mean net winnings of both players in chips per hand.
-        most_rake: largest number of chips that the house takes from one hand.
-
-    Raises:
-        SolveError: the sum is further from zero than rounding errors explain.
-    """
+    """Check that both players' net winnings in chips per hand and the rake sum to zero."""
     unit = job.pot if job.spot is not None else job.rules.big_blind
     lost = -sum(net)
     if not -MOST_OFF * unit <= lost <= most_rake + MOST_OFF * unit:

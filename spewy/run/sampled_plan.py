@@ -1,23 +1,51 @@
-"""Plan the solve of a job that samples boards: its cost, and whether it fits the job's memory."""
+"""Plan the solve of a job that samples boards: its cost (lines, buckets, memory, disk, time), and whether it fits."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
+from math import comb, prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from buckets.abstraction import AbstractionSpec
+from buckets.abstraction.abstraction import DEALS
+from buckets.abstraction.percentiles import start_kinds
+from buckets.cards import board_map, count_boards
+from buckets.cards.boards import MAX_NUMBERS
+from lockers import STORE_BYTES, DiskSize
 from spewy.chunks.bucket_locker import Sizes, kept_sizes
 from spewy.chunks.rounds import LineForest, line_forests
 from spewy.errors import InputError, size_text
 from spewy.game.count import MAX_NODES, require_buildable
 from spewy.game.gamefile import Game
 from spewy.job.job import Job
+from spewy.job.sections import SolveSection
 from spewy.job.settings import Dealing
 from spewy.job.texts import parse_memory
-from spewy.run.plan import Plan
-from spewy.run.sampled_cost import SampledCost, itemsize, n_board_buckets, n_rows, sampled_cost
+from spewy.records.bucket_numbers import BYTES_AT_ONCE, PORTIONS
+from spewy.records.disk import judged_size, with_bucket_numbers, with_class_bytes
+from spewy.run.cost import Cost, Count, Plan
+from spewy.run.memory import CLUSTERING_BYTES, PROCESS_BYTES
+
+if TYPE_CHECKING:
+    from solvers.sampled.batches import LineBatches
+
+RIVALS = 1.7  # factor of the time of a deal if players learn against rivals, CFR-BR (measured)
+SENT = 2
+"""Number of copies of the state that a solve on a cluster needs, since a worker's share is buffered until complete."""
+MAKING = 6.5  # bytes for each hand on each final board, while board buckets and rows are computed (measured)
+MAKING_SECONDS = 1e-3  # rough seconds for each final board, while board buckets and rows are computed
+JUDGING = 60
+"""Bytes for each hand on each later board of a flop, while exploitability is measured on the flop."""
+FOUND = 3  # copies of the results of a measurement: of single flops, and combined (measured)
+OVERLAP = 16  # bytes for each pair of overlapping rows: a number and an index, twice
+COPIES = 3 * BYTES_AT_ONCE  # bytes of arrays that are being saved: plain, encoded, and in the transaction
+SECONDS_PER_DEAL = 70e-6  # seconds to draw the cards of a deal
+SECONDS_PER_HAND = (37e-9, 30e-9, 3.6e-9)
+"""Measured seconds that a deal takes for each hand: per batch of lines, per run of lanes (`Run`), and per action."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +55,6 @@ class SampledPlan(Plan):
     Attributes:
         dealing: settings of the sampling, such as its seed.
         spec: the board buckets and rows that the job asks for.
-        rounds: the betting lines of each round.
     """
 
     cost: SampledCost
@@ -37,18 +64,7 @@ class SampledPlan(Plan):
 
     @classmethod
     def of(cls, job: Job, *, made: Sizes | None = None, in_memory: bool = False) -> SampledPlan:
-        """Make the plan of a job.
-
-        Args:
-            job: the job to plan.
-            made: numbers of board buckets and rows in the job's folder; None: the folder has none.
-            in_memory: whether the lockers are in memory instead of in a folder.
-
-        Raises:
-            InputError: the betting tree is too large to be built, or a lower bound on the job's memory exceeds
-                ``solve.memory``.
-            buckets.BoardError: the game has too many boards to number them.
-        """
+        """Make the plan of a job; ``made`` are the numbers of board buckets and rows in its folder, if any."""
         assert job.dealing is not None
         dealing, spec = job.dealing, spec_of(job.rules, job.dealing)
         made = made or kept_sizes(spec)
@@ -76,12 +92,11 @@ class SampledPlan(Plan):
 
     @property
     def most_rake(self) -> float:
-        """Largest number of chips that the house takes from one hand: 0, since whole games have no rake."""
+        """0, since whole games have no rake."""
         return 0.0
 
 
 def spec_of(game: Game, dealing: Dealing) -> AbstractionSpec:
-    """Return the specification of the board buckets and rows that a job asks for."""
     return AbstractionSpec(
         game.deck,
         game.num_hole_cards,
@@ -93,7 +108,6 @@ def spec_of(game: Game, dealing: Dealing) -> AbstractionSpec:
 
 
 def _refusal(job: Job, cost: SampledCost, short: SampledCost | None) -> str:
-    """Return the error message that a job exceeds its memory; ``short`` is its cost with 16-bit numbers."""
     halved = ""
     if short is not None and short.memory_bytes < cost.memory_bytes:
         halved = _in_16_bits(short.memory_bytes)
@@ -104,16 +118,7 @@ def _refusal(job: Job, cost: SampledCost, short: SampledCost | None) -> str:
 
 
 def _require_possible(job: Job, board_buckets: Sequence[int], rows: Sequence[int]) -> None:
-    """Refuse a job whose numbers of lines and rows alone show that it is too large; the tree is not built.
-
-    Args:
-        job: the job to check.
-        board_buckets: number of board buckets of each round.
-        rows: number of rows of a board bucket of each round.
-
-    Raises:
-        InputError: the job exceeds ``solve.memory``, or its betting tree is too large to be built.
-    """
+    """Refuse a job whose numbers of lines and rows alone show that it is too large; the tree is not built."""
     count = job.tree_count
     per_class = [k * sum(one.slots) for k, one in zip(rows, count.rounds, strict=False)]
     least = 2 * itemsize(job) * int(np.dot(per_class, board_buckets[: len(per_class)]))
@@ -130,3 +135,251 @@ def _require_possible(job: Job, board_buckets: Sequence[int], rows: Sequence[int
 
 def _in_16_bits(needed: int) -> str:
     return f', {size_text(needed)} with solve.precision = "16-bit"'
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampledCost(Cost):
+    """Counts and sizes of a job that samples boards.
+
+    Attributes:
+        lines: number of betting lines that lead to each round.
+        board_buckets: number of board buckets of each round.
+        rows: number of rows of a board bucket of each round.
+        play_bytes: bytes of the strategy locker in the folder.
+        judged_bytes: bytes that a measurement on all flops stores in the folder.
+        seconds_per_deal: rough seconds of one core for a deal.
+        making_seconds: rough seconds for computing board buckets and rows before the first deal; 0 if they exist.
+    """
+
+    lines: tuple[int, ...]
+    board_buckets: tuple[int, ...]
+    rows: tuple[int, ...]
+    play_bytes: int
+    judged_bytes: int
+    seconds_per_deal: float
+    making_seconds: float
+
+    @property
+    def counts(self) -> tuple[Count, ...]:
+        return (
+            (sum(self.lines), "line", "lines"),
+            (sum(self.board_buckets), "board bucket", "board buckets"),
+            *super().counts,
+        )
+
+
+def sampled_cost(
+    job: Job,
+    spec: AbstractionSpec,
+    rounds: Sequence[LineForest],
+    board_buckets: Sequence[int],
+    rows: Sequence[int],
+    *,
+    made: bool,
+) -> SampledCost:
+    """Estimate the cost of a job; ``made`` says whether board buckets and rows exist already."""
+    from solvers.sampled.batches import line_batches
+    from solvers.sampled.numbers import bucket_size
+
+    batches = line_batches([one.forest for one in rounds])
+    item = itemsize(job)
+
+    def stored(numbers: Sequence[int], rows: Sequence[int]) -> tuple[int, DiskSize, DiskSize]:
+        """Return the sizes of the state, its store and the strategy locker."""
+        sizes = [[bucket_size(s, p, k) for p in (0, 1)] for s, k in zip(batches, rows, strict=True)]
+        disk, play, state = DiskSize(), DiskSize(), 0
+        for t, (n, pair, s, k) in enumerate(zip(numbers, sizes, batches, rows, strict=True)):
+            rivals = job.solve.cfr_br > 0 and t < len(rows) - 1
+            disk = with_bucket_numbers(disk, t, n, [item * size for size in pair], rivals=rivals)
+            play = with_class_bytes(play, t, n, s, k)
+            state += (3 if rivals else 2) * item * n * sum(pair)
+        return state, disk, play
+
+    state, disk, play = stored(board_buckets, rows)
+    coarse, coarse_disk = 0, 0  # the state of the last stage with fewer buckets, and all stages on disk
+    for stage in () if job.dealing is None else job.dealing.stages():
+        numbers = [k or n for k, n in zip(stage.board_buckets, board_buckets, strict=True)]
+        coarse, *stores = stored(numbers, [k or n for k, n in zip(stage.rows, rows, strict=True)])
+        coarse_disk += sum(one.total for one in stores) + _abstraction_bytes(spec, numbers) + 2 * STORE_BYTES
+    boards = _abstraction_bytes(spec, board_buckets)
+    play_bytes, (judged, found) = play.total + boards + STORE_BYTES, _judged_bytes(spec, rounds, job.solve)
+    tables = boards + _buffer_bytes(rounds, batches, rows, spec, job.solve) + found
+    final = 0 if made else count_boards(spec.deck, spec.n_board)
+    making = int(MAKING * final * comb(len(spec.deck), spec.hole))
+    if not made:  # the tables of pairs are joined at the end
+        making += 2 * sum(_pair_table_bytes(spec, t, board_buckets) for t in range(len(board_buckets)))
+    seconds = _seconds_per_deal(spec, batches) * (RIVALS if job.solve.cfr_br > 0 else 1.0)
+    memory = max(making, state * (SENT if job.solve.workers == "dask" else 1) + tables + COPIES)
+    memory += 2 * state // PORTIONS  # a save writes one part of the state while it copies the next
+    if coarse:
+        memory = max(memory, state + coarse + tables + _overlap_bytes(spec, board_buckets, numbers, rows))
+    clusters = not made and any(k not in ("all", "hands") for k in (*spec.board_buckets, *spec.rows))
+    rest = boards + STORE_BYTES + judged + STORE_BYTES + coarse_disk
+    return SampledCost(
+        lines=tuple(len(one.lines) for one in rounds),
+        board_buckets=tuple(board_buckets),
+        rows=tuple(rows),
+        information_sets=sum(
+            n * k * sum(one.decisions)
+            for n, k, one in zip(board_buckets, rows, job.tree_count.rounds, strict=True)
+        ),
+        state_bytes=state,
+        table_bytes=tables,
+        memory_bytes=memory,
+        process_bytes=memory + PROCESS_BYTES + CLUSTERING_BYTES * clusters,
+        disk_bytes=disk.total + play.total + rest,
+        most_disk_bytes=disk.again(BYTES_AT_ONCE) + play.again(BYTES_AT_ONCE) + rest,
+        play_bytes=play_bytes,
+        judged_bytes=judged,
+        seconds_per_deal=seconds,
+        making_seconds=MAKING_SECONDS * final,
+    )
+
+
+def _overlap_bytes(spec: AbstractionSpec, new: Sequence[int], old: Sequence[int], rows: Sequence[int]) -> int:
+    """Bound the bytes of the matrices that say which rows of a stage each row of the next stage overlaps."""
+    dealt = DEALS * comb(len(spec.deck) - spec.n_board, spec.hole)
+    return OVERLAP * sum(min(dealt, a * b * k * k) for a, b, k in zip(new, old, rows, strict=True))
+
+
+def n_board_buckets(spec: AbstractionSpec) -> tuple[int, ...]:
+    """Return an upper bound on the number of board buckets of each round."""
+    numbers = []
+    for t, asked in enumerate(spec.board_buckets):
+        groups = spec.groups(t)
+        if asked != "all":
+            numbers.append(asked)
+        elif len(groups) < 2:
+            numbers.append(count_boards(spec.deck, sum(groups)))
+        else:
+            numbers.append(_histories(spec, groups))
+    return tuple(numbers)
+
+
+def n_rows(spec: AbstractionSpec) -> tuple[int, ...]:
+    """Return an upper bound on the number of rows of a board bucket of each round."""
+    numbers = []
+    for t, asked in enumerate(spec.rows):
+        hands = comb(len(spec.deck) - spec.n_cards(t), spec.hole)
+        if asked == "hands":
+            numbers.append(hands)
+        else:
+            different = hands if spec.n_cards(t) else _n_kinds(spec)
+            numbers.append(min(asked, different))
+    return tuple(numbers)
+
+
+def _n_kinds(spec: AbstractionSpec) -> int:
+    """Count the starting hands that differ by more than suits: 169 in hold'em."""
+    return int(start_kinds(spec.deck, spec.hole).max()) + 1
+
+
+def _histories(spec: AbstractionSpec, groups: Sequence[int]) -> int:
+    """Count the public cards of several rounds up to suits; a lower bound if they are too many to list."""
+    ways = prod(comb(len(spec.deck), size) for size in groups)
+    return len(board_map(spec.deck, groups).boards) if ways <= MAX_NUMBERS else ways // 24
+
+
+def itemsize(job: Job) -> int:
+    return 2 if job.solve.short else 4
+
+
+def _seconds_per_deal(spec: AbstractionSpec, batches: Sequence[LineBatches]) -> float:
+    hands = comb(len(spec.deck) - spec.n_board, spec.hole)
+    shapes = [s.shape_of(i) for s in batches for i in range(len(s))]
+    runs = sum(map(len, chain.from_iterable(s.runs for s in batches)))
+    counts = len(shapes), runs, sum(sum(shape.n_slots) for shape in shapes)
+    return SECONDS_PER_DEAL + hands * sum(
+        n * seconds for n, seconds in zip(counts, SECONDS_PER_HAND, strict=True)
+    )
+
+
+def _abstraction_bytes(spec: AbstractionSpec, board_buckets: Sequence[int]) -> int:
+    hands, total, last = comb(len(spec.deck), spec.hole), 0, len(board_buckets) - 1
+    for t, k in enumerate(spec.rows):
+        boards, ways = _n_boards(spec, t, board_buckets), _ways(spec, t)
+        total += _pair_table_bytes(spec, t, board_buckets)
+        if spec.remembers(t):  # a board makes a pair with each bucket to which one of its flops may belong
+            boards *= min(board_buckets[spec.first], comb(spec.n_cards(t), spec.board_sizes[spec.first]))
+        total += 5 * ways + 4 * boards  # a canonical number and a permutation; a bucket
+        if k != "hands":
+            total += 256 * board_buckets[t] if t == last and spec.n_cards(t) else boards * hands
+    return total
+
+
+def _ways(spec: AbstractionSpec, t: int) -> int:
+    return prod(comb(len(spec.deck), size) for size in spec.groups(t))
+
+
+def _n_boards(spec: AbstractionSpec, t: int, board_buckets: Sequence[int]) -> int:
+    if spec.board_buckets[t] == "all":
+        return board_buckets[t]
+    groups = spec.groups(t)
+    # in hold'em 652,353 of 14 million rivers after a turn differ by more than suits
+    return _ways(spec, t) // 20 if len(groups) > 1 else count_boards(spec.deck, sum(groups))
+
+
+def _pair_table_bytes(spec: AbstractionSpec, t: int, board_buckets: Sequence[int]) -> int:
+    """Return the bytes of the table of pairs of a board bucket of flops and a board; 0 if the round has none."""
+    return 4 * board_buckets[spec.first] * _n_boards(spec, t, board_buckets) if spec.remembers(t) else 0
+
+
+def _buffer_bytes(
+    rounds: Sequence[LineForest],
+    batches: Sequence[LineBatches],
+    rows: Sequence[int],
+    spec: AbstractionSpec,
+    solve: SolveSection,
+) -> int:
+    """Return the bytes of the threads' buffers for deals and for measurements of exploitability.
+
+    The sizes are read from the buffers of a game with the job's betting and rows, but without any board bucket.
+    """
+    from solvers.sampled.engine import TASK_DEALS, Context
+    from solvers.sampled.numbers import Numbers
+
+    forests = [betting.forest for betting in rounds]
+    n, left = len(rounds), len(spec.deck) - spec.n_board
+    hands = comb(left, spec.hole)
+    nothing = Numbers.zeros(batches, [0] * n, rows, short=False)
+    context = Context(forests, batches, rows, nothing, [hands] * n, left, [1.0] * n, [1.0] * n)
+    parts = context.workspaces()
+    n_bytes = sum(array.nbytes for part in parts for array in part if isinstance(array, np.ndarray))
+    dealt = TASK_DEALS * hands * (2 * (2 * n + 4 * n) + 4 * (2 + 2 + 1 + 1 + 1))
+    buffers = 3 if solve.cfr_br > 0 else 2  # of a player, of its rival, and for measurements
+    return solve.threads * (buffers * n_bytes + dealt + JUDGING * hands * _below_first(spec))
+
+
+def _judged_bytes(
+    spec: AbstractionSpec, rounds: Sequence[LineForest], solve: SolveSection
+) -> tuple[int, int]:
+    """Estimate bytes on disk of the best responses on all flops, and bytes in memory of one measurement's.
+
+    Flops that are equal up to suits count once, unless each hand has a row of its own: then all flops count. In a game
+    without a flop, the boards of the first round with public cards count.
+    """
+    from spewy.learn.real_game import FEW_BOARDS
+
+    t = int(len(rounds) > 1 and not spec.board_sizes[0])
+    lines, cards = len(rounds[t].lines), spec.board_sizes[t]
+    if "hands" in spec.rows:
+        boards, kinds = comb(len(spec.deck), cards), comb(len(spec.deck), spec.hole)
+    else:
+        boards, kinds = count_boards(spec.deck, cards), _n_kinds(spec)
+    last, left = boards, len(spec.deck) - cards
+    for more in spec.board_sizes[t + 1 :]:
+        last, left = last * comb(left, more), left - more
+    size = judged_size(boards, lines, kinds)
+    drawn = boards if last <= FEW_BOARDS else min(boards, solve.check_flops)
+    return size.total + STORE_BYTES, FOUND * size.total * drawn // boards
+
+
+def _below_first(spec: AbstractionSpec) -> int:
+    """Count the boards of all rounds from the flop on that contain a given flop."""
+    left, ways, total = len(spec.deck), 1, 0
+    dealt = [size for size in spec.board_sizes if size]
+    for t, size in enumerate(dealt):
+        ways *= comb(left, size) if t else 1
+        left -= size
+        total += ways
+    return total

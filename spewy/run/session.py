@@ -18,22 +18,19 @@ from spewy.chunks.layout import Layout
 from spewy.errors import InputError, path_text, shown, size_text
 from spewy.job.job import Job
 from spewy.learn.engine import Engine, Stop
-from spewy.records.chunk_policy import ChunkPolicy
+from spewy.records.policy import BucketPolicy, ChunkPolicy, Policy
 from spewy.records.progress import first_dropped, require_whole, saved_sweeps, write_result
 from spewy.records.status import STOP
-from spewy.run.cost import Cost
-from spewy.run.engines import walked_engine
+from spewy.records.strategy_locker import StrategyLocker
+from spewy.run.cost import Cost, Plan
+from spewy.run.engines import Start, require_start, sampled_engine, walked_engine
 from spewy.run.folder_state import finished, held, kept_abstraction, remove_stages, start_again
-from spewy.run.log import logged
 from spewy.run.loop import Log, Loop
 from spewy.run.memory import ProcessMemory, require_address_space
-from spewy.run.plan import Plan
-from spewy.run.reporter import Reporter, Silent, unfailing
+from spewy.run.reporter import Reporter, Silent, StatusWriter, logged, unfailing
 from spewy.run.result import SolveResult, require_zero_sum
-from spewy.run.saving import LARGE, Saving
-from spewy.run.status import StatusWriter
 from spewy.run.stopping import INTERRUPTED, Stopping, Trace
-from spewy.run.stores import Stores
+from spewy.run.stores import LARGE, Saving, Stores
 from spewy.run.walked_cost import WalkedCost
 from spewy.run.walked_plan import WalkedPlan
 from spewy.run.warmup import warm_up
@@ -44,9 +41,8 @@ from spewy.system.tools import Closing
 
 if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
-    from spewy.records.policy import Policy
     from spewy.run.coarse_stages import CoarseStages
-    from spewy.run.start_from import Start
+    from spewy.run.sampled_plan import SampledPlan
 
 LONG = 10.0
 """Seconds for computing board buckets and rows above which a note announces the computation."""
@@ -132,6 +128,13 @@ class Session(Closing):
         return self.plan.layout
 
     @property
+    def _sampled_plan(self) -> SampledPlan:
+        from spewy.run.sampled_plan import SampledPlan
+
+        assert isinstance(self.plan, SampledPlan)
+        return self.plan
+
+    @property
     def saved(self) -> int:
         """Number of saved sweeps or deals; 0 during stages with fewer board buckets."""
         with self.stores.read() as store:
@@ -152,9 +155,6 @@ class Session(Closing):
             stop: event that makes the solve save and return once it is set; None: signals do so.
 
         Raises:
-            InputError: the cost exceeds ``solve.memory``, the log in the folder cannot be written, or no scheduler of a
-                cluster answers at the job's address.
-            PeerError: the cluster disconnected or sent a wrong answer; earlier work is saved.
             lockers.LockerError: the folder's lockers are damaged, or cannot be written.
         """
         with ProcessMemory() as memory:
@@ -202,9 +202,6 @@ class Session(Closing):
         """Return the saved strategies, which can be read until the session is closed."""
         if not self.job.sampled:
             return ChunkPolicy(self.layout.problem, self.store)
-        from spewy.records.bucket_policy import BucketPolicy
-        from spewy.records.strategy_locker import StrategyLocker
-
         return BucketPolicy.of(self.job.problem, StrategyLocker(self.strategies))
 
     def close(self) -> None:
@@ -278,19 +275,15 @@ class Session(Closing):
         )
 
     def _stages(self) -> CoarseStages | None:
-        """Make the stages with fewer board buckets; None if the job has no such stages."""
         if self.job.dealing is None or not self.job.dealing.coarse:
             return None
         from spewy.run.coarse_stages import CoarseStages
-        from spewy.run.sampled_plan import SampledPlan
 
-        assert isinstance(self.plan, SampledPlan)
-        return CoarseStages(self.plan, self.stopping, self.folder, self.save_every)
+        return CoarseStages(self._sampled_plan, self.stopping, self.folder, self.save_every)
 
     def _interrupted(
         self, coarse: CoarseStages, report: Reporter, log: Log, memory: ProcessMemory
     ) -> SolveResult:
-        """Return the result of a run that was interrupted in a stage with fewer board buckets."""
         report.end()
         log(STOP, INTERRUPTED)
         seconds = {"build": self.build_seconds, "solve": coarse.seconds, "best_response": 0.0}
@@ -300,46 +293,29 @@ class Session(Closing):
         ).in_unit(self.job.amounts)
 
     def _start(self, coarse: CoarseStages | None, done: int) -> Start | None:
-        """Return the regrets and averages with which a new solve starts; None: it starts from zero, or continues.
-
-        Args:
-            coarse: the finished stages with fewer board buckets; None: the solve has no such stages.
-            done: number of saved sweeps or deals.
-        """
+        """Return the regrets and averages with which a new solve starts; None: from zero, or it continues."""
         if coarse is not None:
             return coarse.start()
         if done or self.start_from is None:
             return None
-        from spewy.run.sampled_plan import SampledPlan
-        from spewy.run.start_from import Start
-
-        assert isinstance(self.plan, SampledPlan)
-        return Start.of_folder(self.start_from, self.plan)
+        return Start.of_folder(self.start_from, self._sampled_plan)
 
     def _engine(self, report: Reporter, start: Start | None) -> Engine:
-        """Make the engine that the plan has chosen; it continues from the stores."""
         plan = self.plan
         if isinstance(plan, WalkedPlan):
             return walked_engine(plan, self.store, self.folder, report.note)
-        from spewy.run.sampled_engines import sampled_engine
-        from spewy.run.sampled_plan import SampledPlan
-
-        assert isinstance(plan, SampledPlan)
-        return sampled_engine(plan, self.stores, self._made, start, report.note, report.boards)
+        return sampled_engine(self._sampled_plan, self.stores, self._made, start, report.note, report.boards)
 
     def _warm_up(self, report: Reporter, done: int) -> None:
         """Compile kernels that are not cached, and tell the user about slow parts of the solve.
 
-        Slow parts are long computations of board buckets, streaming from disk, and a single linear program. ``done``
-        is the number of saved sweeps or deals.
+        These are long computations of board buckets, streaming from disk, and a single linear program.
         """
         plan, job = self.plan, self.job
         if job.sampled:
-            from spewy.run.sampled_plan import SampledPlan
-
-            assert isinstance(plan, SampledPlan)
-            warm_up("sampled", len(plan.rounds), job.solve.short, report.note)
-            if plan.cost.making_seconds > LONG:
+            dealing = self._sampled_plan
+            warm_up("sampled", len(dealing.rounds), job.solve.short, report.note)
+            if dealing.cost.making_seconds > LONG:
                 report.note(
                     f"{job.name}: computing board buckets and rows, which takes minutes, but only once"
                 )
@@ -358,20 +334,13 @@ class Session(Closing):
             report.note(f"{job.name}: one linear program, {plan.cost.program}; it has no steps to save")
 
     def _start_text(self, engine: Engine, start: Start | None) -> str:
-        """Return the text of the log's line for the start of a run; `_start` explains ``start``."""
         text = f"{engine.done} {engine.counted}, {engine.threads} {'thread' if engine.threads == 1 else 'threads'}"
         if self.job.dealing is not None:
             text = f"{text}, seed {self.job.dealing.seed}"
         return text if start is None else f"{text}, {start.text}"
 
     def _require_start(self, start: Path, *, again: bool) -> None:
-        """Check that this solve, if it has not begun, can start from another solve's folder.
-
-        Raises:
-            InputError: this job does not sample boards, or the folder is this solve's own; or the other solve has
-                another game or betting, or no saved deals, or the two solves together need too much memory.
-            lockers.LockerError: the folder has no lockers, or damaged ones.
-        """
+        """Check that this solve, if it has not begun, can start from another solve's folder."""
         if not self.job.sampled:
             raise InputError(
                 f"start from {path_text(start)}: only a job with [boards] can start from another solve, and "
@@ -381,11 +350,7 @@ class Session(Closing):
             with open_store(self.folder, read_only=True) as store:
                 if saved_sweeps(store):
                     return  # the solve continues its own deals
-        from spewy.run.sampled_plan import SampledPlan
-        from spewy.run.start_from import require_start
-
-        assert isinstance(self.plan, SampledPlan)
-        require_start(start, self.plan)
+        require_start(start, self._sampled_plan)
         if again and self.folder is not None and start.resolve() == self.folder.resolve():
             raise InputError(
                 f"start from {path_text(start)}: this is the solve's own folder, which is emptied when it begins from "

@@ -72,14 +72,8 @@ class Stopping:
     def of(cls, job: Job, seconds_per_sweep: float | None = None, *, restarts: bool = False) -> Stopping:
         """Read the target and the limits of a job.
 
-        Args:
-            job: the job.
-            seconds_per_sweep: estimated core-seconds of a sweep of the exact engine; None: another engine, which checks
-                at regular intervals.
-            restarts: whether the solve restarts from its averages if its convergence is slow.
-
-        Raises:
-            InputError: the target's unit does not apply to the job, such as % of the pot to a whole game.
+        ``seconds_per_sweep`` are core-seconds of the exact engine; None: another engine, which checks at regular
+        intervals.
         """
         amount, unit = parse_target(job.solve.target)
         chips, dealing = unit_chips(job.rules, job.pot, unit), job.dealing
@@ -110,12 +104,7 @@ class Stopping:
         )
 
     def goal(self, trace: Trace, *, together: bool) -> Goal:
-        """Return the limits of the next call of an engine's ``run``.
-
-        Args:
-            trace: (sweeps or deals, seconds, exploitability in chips) of each check.
-            together: whether one call may include several checks.
-        """
+        """Return the limits of the next call of an engine's ``run``; ``together``: it may include several checks."""
         at, restart = self.check_at(trace), self.restart_after(trace)
         done = trace[-1][0] if trace else 0
         decide = max(DECIDE_FROM, (done // DECIDE_EVERY + 1) * DECIDE_EVERY)
@@ -168,13 +157,7 @@ class Stopping:
         return check is not None and check.exploitability + (check.stderr or 0.0) <= self.target
 
     def is_check_due(self, done: int, seconds: float, trace: Trace) -> bool:
-        """Whether a check must measure the exploitability now.
-
-        Args:
-            done: number of sweeps or deals so far.
-            seconds: seconds since the last check, or since the start of the run if it had no check.
-            trace: (sweeps or deals, seconds, exploitability in chips) of each check.
-        """
+        """Whether a check must measure the exploitability now, ``seconds`` after the last check or the start."""
         if not self.measured:
             return False
         at = self.check_at(trace)
@@ -188,11 +171,7 @@ class Stopping:
         """Return the reason to end a solve that has not reached its target, in words; None if it continues.
 
         The solve ends so early that a final check that takes as long as the last check ends within the time limit.
-
-        Args:
-            engine: the engine of the solve.
-            seconds: seconds of work so far, in all runs.
-            last: the last check of this run or of an earlier one; None: there was no check.
+        ``seconds`` is the work of all runs.
         """
         taken = seconds if last is None else seconds + last.took
         if self.most_seconds is not None and taken >= self.most_seconds:
@@ -202,20 +181,14 @@ class Stopping:
         return None
 
     def in_unit(self, chips: float) -> float:
-        """Convert an exploitability from chips to the job's unit."""
         return chips / self.unit_chips
 
 
 def forecast(trace: Trace, target: float) -> float | None:
-    """Forecast the seconds until a solve reaches its target.
+    """Forecast the seconds, maybe infinite, until a solve reaches ``target`` in chips.
 
-    Args:
-        trace: (sweeps or deals, seconds, exploitability in chips) of each check.
-        target: exploitability in chips to reach.
-
-    Returns:
-        The seconds, which may be infinite; None if there are too few checks, the exploitability hardly falls, or the
-        forecast at half as many sweeps was no longer than this one.
+    None if there are too few checks, the exploitability hardly falls, or the forecast at half as many sweeps was no
+    longer than this one.
     """
     sweeps = expected_sweeps(trace, target)
     if sweeps is None:
@@ -229,16 +202,10 @@ def forecast(trace: Trace, target: float) -> float | None:
 
 
 def expected_sweeps(trace: Trace, target: float) -> float | None:
-    """Expect how many sweeps or deals a solve needs to its target.
+    """Expect how many sweeps or deals, maybe infinite, a solve needs to ``target`` in chips.
 
     The expectation extends a power law through two checks: the last, and the latest with at most half as many sweeps.
-
-    Args:
-        trace: (sweeps or deals, seconds, exploitability in chips) of each check.
-        target: exploitability in chips to reach.
-
-    Returns:
-        The number, which may be infinite; None if there are too few checks or the exploitability hardly falls.
+    None if there are too few checks or the exploitability hardly falls.
     """
     if len(trace) < 2 or target <= 0:
         return None

@@ -1,18 +1,36 @@
-"""The stores of a solve: the lockers from which it continues, and for a job that samples boards a strategy locker."""
+"""The stores of a solve (lockers, and for a job that samples boards a strategy locker), and when they are saved.
+
+A killed solve loses little work, and saving takes a small share of the time (`Saving`).
+"""
 
 from __future__ import annotations
 
+import math
+import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lockers import MemoryStore, Store, open_store
+from spewy.errors import size_text
 from spewy.job.job import Job
+from spewy.learn.engine import Engine
 from spewy.records.strategy_locker import FOLDER
 from spewy.system.tools import Closing
 
 if TYPE_CHECKING:
     from spewy.learn.background_saves import Opener
+
+SAVE_SECONDS, BACKGROUND_SECONDS = 30.0, 300.0
+"""Default seconds between two saves, for engines that wait for a save and for engines that save in the background."""
+FIRST_SECONDS = 30.0
+"""Seconds before the first background save, so that a kill soon after the start loses little."""
+LARGE = 256 * 2**20
+"""Size in bytes from which a save, or the memory of a solve, takes seconds, so that the user is told of the work."""
+SAVE_SPEED = 150e6  # assumed bytes per second of the first save
+SAVE_SHARE = 20.0  # the work between two saves takes at least this many times as long as a save
+FIRST_SHARE = 4.0  # the work before the first save takes this many times as long as the save should take
 
 
 class Stores(Closing):
@@ -22,7 +40,6 @@ class Stores(Closing):
     as memory of the process until a store is closed. Every other solve keeps its store open.
 
     Args:
-        job: the job that is solved.
         folder: folder of the solve; None: the stores are in memory.
 
     Raises:
@@ -85,11 +102,7 @@ class Stores(Closing):
             self._store.let_go()
 
     def play_or_new(self) -> AbstractContextManager[Store]:
-        """Return a context manager that opens the strategy locker for writing, and creates it if it is missing.
-
-        Raises:
-            lockers.ManifestMismatchError: the strategy locker belongs to another job.
-        """
+        """Return a context manager that opens the strategy locker, and creates it if it is missing."""
         if self._folder is None:
             return self.play()
         return open_store(self._folder / FOLDER, self._manifest)
@@ -104,7 +117,70 @@ class Stores(Closing):
         return lambda: open_store(folder / FOLDER)
 
     def close(self) -> None:
-        """Close all open stores."""
         self._opened.close()
         if self._folder is None and self._store is not None:
             self._store.close()
+
+
+class Saving:
+    """Decides when an engine saves, and begins the saves; the first save of a solve comes early.
+
+    Args:
+        every: seconds between two saves; None: the default, which is longer if saves take long; infinity: the engine
+            saves at the end only.
+        expected_bytes: expected size of a save in bytes.
+        note: called with a text before a large save for which the solve waits; None: large saves are not announced.
+
+    Attributes:
+        saved: number of sweeps or deals in the last save.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        every: float | None,
+        expected_bytes: int,
+        note: Callable[[str], None] | None = None,
+    ) -> None:
+        self._engine, self._every, self._bytes, self._note = engine, every, expected_bytes, note
+        self._expected = expected_bytes / SAVE_SPEED
+        self._background = engine.saves == "in background"
+        self._since = time.perf_counter()
+        self.saved = engine.saved()
+
+    def save_if_due(self, seconds: float) -> bool:
+        """Save, or begin a background save, if the last save is old enough; return whether a save has finished."""
+        before, self.saved = self.saved, self._engine.saved()
+        if time.perf_counter() - self._since >= self._pause():
+            self.begin(seconds)
+            self.saved = self._engine.saved()
+        return self.saved != before
+
+    def begin(self, seconds: float) -> None:
+        """Save now, in the background if the engine can; ``seconds`` is the working time of all runs so far."""
+        if not self._background:
+            self._announce()
+        self._engine.save(seconds, wait=False)
+        self._since = time.perf_counter()
+
+    def finish(self, seconds: float, dropping: int | None = None) -> None:
+        """Save all work but rounds from ``dropping`` on, and wait for the end of the save."""
+        self._announce()
+        self._engine.save(seconds, dropping)
+        self.saved = self._engine.saved()
+
+    def _announce(self) -> None:
+        if self._note is not None and self._bytes >= LARGE and self._engine.saved() != self._engine.done:
+            self._note(
+                f"saving {size_text(self._bytes)} after {self._engine.counted.removesuffix('s')} {self._engine.done:,}"
+            )
+
+    def _pause(self) -> float:
+        """Return the seconds from the last save to the next; the first save of a solve comes after less time."""
+        took = self._expected if self._engine.save_took is None else self._engine.save_took
+        pause = self._every
+        if pause is None:
+            pause = max(BACKGROUND_SECONDS if self._background else SAVE_SECONDS, SAVE_SHARE * took)
+        if self.saved or pause == math.inf:
+            return pause
+        return min(pause, FIRST_SECONDS if self._background else FIRST_SHARE * took)

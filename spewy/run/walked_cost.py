@@ -1,26 +1,34 @@
-"""Estimate the cost of a job that walks through all boards: chunks, information sets, memory and disk."""
+"""The cost of a job that walks through all boards: chunks, information sets, memory, disk, size of a linear program.
+
+`walked_cost` estimates it from the boards and the betting, and `lower_bounds` bounds it from counts alone.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import comb, prod
 from typing import Literal
 
 import numpy as np
 
+from buckets.cards import blocked
 from lockers import STORE_BYTES, DiskSize
-from solvers.discount import variant
-from solvers.exact.context import footprint
-from solvers.tree import Ints
+from solvers.discount import DEFAULT_VARIANT, variant
+from solvers.exact.context import MOST_TASKS, SINGLE, footprint
+from solvers.exact.engine import MAX_ROUNDS
+from solvers.tree import CHANCE, DECISION, Ints
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import live_bytes
-from spewy.chunks.problem import Problem
+from spewy.chunks.problem import Problem, root_symmetries
+from spewy.chunks.rounds import BettingRound, betting_rounds
+from spewy.errors import InputError, size_text
+from spewy.game.count import TreeCount
+from spewy.job.job import Job
 from spewy.learn.engine import visits_at_once
 from spewy.learn.live import AT_ONCE, BOARDS_AT_ONCE
-from spewy.records.chunks import Kind
+from spewy.records.chunks import Kind, hands_on
 from spewy.records.disk import with_chunks, with_leaves
-from spewy.records.leaves import hands_on
 from spewy.run.cost import Cost, Count
-from spewy.run.lp_size import LpSize
 from spewy.run.memory import CLUSTERING_BYTES, PROCESS_BYTES
 
 EngineName = Literal["exact", "live", "stored", "program"]
@@ -41,6 +49,20 @@ TOUCHED = 4  # pages of a file that the system maps for each page that is read
 SLACK = 64 << 10  # bytes of a store that small transactions leave unused (measured)
 SECONDS_PER_SET = 1e-8
 """Seconds of one core for an information set in a sweep of the exact engine (measured: 7 to 11 ns)."""
+
+LOCKERS = 2  # regrets and strategy sums; some variants also store predictions
+MOST_MINUTES = 5.0
+"""Largest estimated time of a program that may be solved; CFR solves games of this size in less than a second."""
+HIGHS_SECONDS = 1e-9
+"""Factor of the estimated seconds of HiGHS's interior point method on one core.
+
+The estimate is this factor times the number of nonzeros times the number of variables and constraints. Measured times
+of rivers and turns, from one second to three minutes, are within half of the estimate (docs/research/lp-or-cfr.md).
+"""
+BYTES_PER_NONZERO, BYTES_PER_COLUMN = 200, 2000
+"""Memory for each nonzero, and for each variable or constraint, of HiGHS and the arrays (measured)."""
+HIGHS_BYTES = 120 << 20
+"""Memory that every linear program takes in addition, whatever its size."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +88,6 @@ class WalkedCost(Cost):
 
     @property
     def counts(self) -> tuple[Count, ...]:
-        """Numbers of boards, chunks, information sets and boards with too few rows, each with a noun for messages."""
         short, unusual = sum(self.short_boards), "with fewer different hands than rows asked for"
         return (
             (sum(self.boards), "board", "boards"),
@@ -81,8 +102,6 @@ class EngineSetup:
     """The engine of a job, and the settings that its cost depends on.
 
     Attributes:
-        engine: name of the engine.
-        variant: variant of CFR.
         itemsize: bytes of a regret or strategy sum in memory.
         threads: number of threads or processes that solve.
         integrate: "regret": a visit to a stored chunk updates regrets by CFR; "average": a visit adds the optimal
@@ -101,7 +120,6 @@ class EngineSetup:
 
     @property
     def exact(self) -> bool:
-        """Whether the exact engine solves the job."""
         return self.engine == "exact"
 
     @property
@@ -116,7 +134,6 @@ class EngineSetup:
 
     @property
     def kinds(self) -> list[Kind]:
-        """Kinds of arrays that are stored for a chunk."""
         if self.integrate == "average" or self.engine == "program":
             return [Kind.SUMS]
         predictive = variant(self.variant).predictive
@@ -128,13 +145,6 @@ class EngineSetup:
 
 
 def walked_cost(layout: Layout, setup: EngineSetup, program: LpSize | None = None) -> WalkedCost:
-    """Estimate the cost of a job that walks through all boards.
-
-    Args:
-        layout: boards and betting of the job.
-        setup: the engine and its settings.
-        program: size of the linear program of the whole game; None if another method solves the job.
-    """
     disk = kept = DiskSize()
     rounds = []
     for t, table in enumerate(layout.boards):
@@ -188,7 +198,6 @@ class _Round:
     Attributes:
         rows: number of rows of each player on each board (an int array ``[board, player]``).
         matrix_entries: number of entries in the payoff matrices of a chunk on each board (an int array ``[board]``).
-        chunks: number of chunks.
         short_boards: number of boards with fewer different hands than the job asks rows for.
         cells: number of regrets on all boards (one for each action of each row).
         padded: number of regrets on all boards if each board had as many rows as the largest one.
@@ -233,14 +242,11 @@ def _round_cost(layout: Layout, t: int, setup: EngineSetup) -> _Round:
 
 
 def _with_round(disk: DiskSize, layout: Layout, t: int, setup: EngineSetup, counts: _Round) -> DiskSize:
-    """Add the bytes of the chunks of round ``t`` to the size of a folder, and return the new size."""
     hands = np.array([sum(hands_on(layout, t, b)) for b in range(len(counts.rows))])
     counted = not setup.exact if setup.live else setup.is_visited(layout.boards[t].round)
     for r, chunk in enumerate(layout.betting[t].chunks):
-        empty = setup.exact and chunk.forest.n_slots == (
-            0,
-            0,
-        )  # the exact engine saves no chunk without decisions
+        # the exact engine saves no chunk without decisions
+        empty = setup.exact and chunk.forest.n_slots == (0, 0)
         arrays = setup.saved_itemsize * (counts.rows @ np.array(chunk.forest.n_slots))
         matrices, key = 8 * counts.matrix_entries if counts.payoffs else None, layout.key(t, 0, r)
         disk = with_chunks(disk, key, [] if empty else setup.kinds, arrays, matrices, counted=counted)
@@ -250,12 +256,11 @@ def _with_round(disk: DiskSize, layout: Layout, t: int, setup: EngineSetup, coun
 
 
 def _clusters(problem: Problem) -> bool:
-    """Whether scikit-learn clusters the hands of a spot or game into buckets."""
     return any(k is not None for k in problem.rows) and problem.grouping in BY_SCIKIT_LEARN
 
 
 def _most_cells(layout: Layout, first_live: int | None, threads: int) -> int:
-    """Return the largest number of regrets that simultaneous visits improve together; 0 if no chunks are live.
+    """Return the largest number of regrets that simultaneous visits improve together; 0 without live chunks.
 
     A visit improves a chunk of the last stored round and the live chunks below it.
     """
@@ -278,7 +283,7 @@ def _most_cells(layout: Layout, first_live: int | None, threads: int) -> int:
 
 
 def _table_bytes(layout: Layout) -> int:
-    """Return the bytes of the arrays of hands, strengths and maps between rounds, in the layout and the engine."""
+    """Return the bytes of hands, strengths and maps between rounds, in the layout and the engine."""
     total = 0
     for table in layout.boards:
         total += BYTES_PER_BOARD * len(table.boards)
@@ -290,3 +295,216 @@ def _table_bytes(layout: Layout) -> int:
         return total
     copies = 3  # of the locks: in the layout, in the solver, and in the measurement of exploitability
     return total + copies * sum(lock.frequencies.nbytes for lock in layout.live.locks)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Lower bounds on the cost of a job (`spewy.run.walked_cost.WalkedCost`).
+
+    Attributes:
+        boards, chunks: numbers of boards and chunks per round, from the round of the root on.
+        memory_bytes: memory without interpreter and libraries, and without regrets and strategy sums that may stream
+            from disk.
+    """
+
+    boards: tuple[int, ...]
+    chunks: tuple[int, ...]
+    memory_bytes: int
+
+
+def lower_bounds(job: Job) -> Bounds:
+    """Compute lower bounds on the cost of a job from counts, so that a far too large job is refused at once.
+
+    Suit symmetry merges boards that a permutation of the suits maps to each other. So the number of boards after
+    merging, and the number of hands on all of them, are at least the numbers before merging divided by the number of
+    permutations that leave the root and both ranges unchanged.
+    """
+    job.require_walked(f"job {job.name}")
+    count, (boards, rows, most) = job.tree_count, _boards_and_rows(job)
+    tables = (
+        BYTES_PER_NODE * count.nodes + BYTES_PER_BOARD * sum(boards) + BYTES_PER_ROW * sum(map(sum, rows))
+    )
+    buckets = [k is not None for k in job.rows_by_round[job.tree_config.start_round :]]
+    fewest = 0 if job.rows.weights == "ranges" else 1  # number of rows of a board with buckets of hands
+    cells = [
+        sum(slots * (fewest * n if bucketed else own) for slots, own in zip(one.slots, held, strict=True))
+        for one, n, held, bucketed in zip(count.rounds, boards, rows, buckets, strict=True)
+    ]
+    if _may_stream(job) and len(cells) > 1:
+        cells[-1] //= max(MOST_TASKS)
+    chunks = tuple(n * one.lines for n, one in zip(boards, count.rounds, strict=True))
+    buffers = _buffers(count, most) if is_exact(job) else 0
+    return Bounds(boards, chunks, tables + sum(cells) * _bytes_of_a_cell(job) + buffers)
+
+
+def number_of_cells(job: Job) -> float:
+    """Estimate the number of regrets of a job with a row for each hand: one for each action of each hand."""
+    _, rows, _ = _boards_and_rows(job)
+    return float(
+        sum(
+            slots * held
+            for one, of_round in zip(job.tree_count.rounds, rows, strict=True)
+            for slots, held in zip(one.slots, of_round, strict=True)
+        )
+    )
+
+
+def thread_bytes(job: Job) -> int:
+    """Return a lower bound in bytes on one thread's buffers; 0 if the exact engine does not solve the job."""
+    return _buffers(job.tree_count, _boards_and_rows(job)[2]) if is_exact(job) else 0
+
+
+def is_exact(job: Job) -> bool:
+    """Whether the exact engine is certain to solve the job."""
+    return (
+        _may_stream(job)
+        and not job.one_program
+        and not job.too_deep_for_single
+        and job.rules.num_hole_cards == 2
+        and all(k is None for k in job.rows_by_round)
+        and not variant(job.solve.variant or DEFAULT_VARIANT).predictive
+    )
+
+
+def _boards_and_rows(job: Job) -> tuple[tuple[int, ...], list[tuple[int, int]], list[int]]:
+    """Bound boards, each player's hands on all boards, and both players' mean hands on a board, by round."""
+    game, first = job.rules, job.tree_config.start_round
+    perms = len(root_symmetries(game, job.history, job.weights)) if job.solve.symmetry else 1
+    held = [int(np.count_nonzero(weights)) for weights in job.weights]
+    left = len(game.deck) - len(job.board)
+    boards = avoiding = 1  # number of possible deals, and of possible deals that do not block a given hand
+    out, rows, most = [1], [(held[0], held[1])], [sum(held)]
+    for dealt in game.num_board_cards[first + 1 :]:
+        boards *= comb(left, dealt)
+        avoiding *= comb(left - game.num_hole_cards, dealt)
+        left -= dealt
+        out.append(-(-boards // perms))
+        rows.append((-(-held[0] * avoiding // perms), -(-held[1] * avoiding // perms)))
+        most.append(sum(n * avoiding // boards for n in held))
+    return tuple(out), rows, most
+
+
+def _buffers(count: TreeCount, most: list[int]) -> int:
+    """Bound the bytes of a thread's reaches and values: one for each hand and each fold or showdown.
+
+    ``most`` is the number of both players' hands on one board, by round.
+    """
+    endings = [max(one.folds, one.showdowns) for one in count.rounds]
+    return sum(2 * SINGLE * n * hands for n, hands in zip(endings, most, strict=True))
+
+
+def _may_stream(job: Job) -> bool:
+    """Whether the exact engine may solve the job, with a part of the last round's state on disk."""
+    rounds = job.rules.num_rounds - job.tree_config.start_round
+    return job.live and job.solve.precision != "double" and rounds <= MAX_ROUNDS
+
+
+def _bytes_of_a_cell(job: Job) -> int:
+    """Return the bytes in memory for the regret and the strategy sum of one action of one row."""
+    if not job.live:
+        return 8  # a strategy sum, while exploitability is measured
+    if job.solve.short:
+        return LOCKERS * 2
+    return LOCKERS * (4 if job.solve.precision == "single" or _may_stream(job) else 8)
+
+
+@dataclass(frozen=True)
+class LpSize:
+    """Size of a linear program.
+
+    Attributes:
+        nonzeros: upper bound on the number of nonzero coefficients; showdowns that always tie have none.
+    """
+
+    variables: int
+    constraints: int
+    nonzeros: int
+
+    @property
+    def memory_bytes(self) -> int:
+        columns = self.variables + self.constraints
+        return HIGHS_BYTES + BYTES_PER_NONZERO * self.nonzeros + BYTES_PER_COLUMN * columns
+
+    @property
+    def minutes(self) -> float:
+        return HIGHS_SECONDS * self.nonzeros * (self.variables + self.constraints) / 60
+
+    def __str__(self) -> str:
+        return (
+            f"{self.variables:,} variables, {self.constraints:,} constraints "
+            f"and {self.nonzeros:,} nonzeros, about {size_text(self.memory_bytes)} and {_time(self.minutes)}"
+        )
+
+
+def lp_size(problem: Problem) -> LpSize:
+    """Compute the size of a whole game's linear program, without suit symmetry and with a row for each hand.
+
+    No board is enumerated: each hand of a player, and each pair of hands, is possible on a number of boards that
+    follows from the number of cards that are left.
+    """
+    betting = betting_rounds(problem.tree)
+    hole = problem.game.num_hole_cards
+    boards = [_boards(problem, bets.round, hole) for bets in betting]
+    board = [card for group in problem.history for card in group]
+    held = [(weights > 0) & ~blocked(problem.hands, board) for weights in problem.ranges]
+    rows = [[int(of_player.sum()) * n for n in boards] for of_player in held]
+    pairs = [_pairs(problem, held) * _boards(problem, bets.round, 2 * hole) for bets in betting]
+    plans = [_plan(betting, p, rows[p]) for p in (0, 1)]
+    payoffs = sum(n * _terminals(bets) for n, bets in zip(pairs, betting, strict=True))
+    (x, x_lines, x_entries), (y, y_lines, y_entries) = plans
+    return LpSize(x + y_lines, y + x_lines, payoffs + x_entries + y_entries)
+
+
+def require_small(name: str, size: LpSize) -> None:
+    if size.minutes > MOST_MINUTES:
+        raise InputError(
+            f'{name}: solve.method = "lp" solves the whole game as one linear program, which must take at most about '
+            f"{MOST_MINUTES:.0f} minutes, found {size}; "
+            'use solve.method = "cfr", or solve.integrate = "average" for one program for each chunk'
+        )
+
+
+def _time(minutes: float) -> str:
+    """Format an approximate time.
+
+    >>> _time(0.2), _time(3.4), _time(22_000)
+    ('at most two minutes', '3 minutes', '367 hours')
+    """
+    if minutes < 2:
+        return "at most two minutes"
+    return f"{minutes:.0f} minutes" if minutes < 120 else f"{minutes / 60:,.0f} hours"
+
+
+def _boards(problem: Problem, last: int, held: int) -> int:
+    """Count the boards of round ``last`` that are possible if ``held`` hole cards are known."""
+    left = len(problem.game.deck) - sum(len(group) for group in problem.history) - held
+    dealt = problem.game.num_board_cards[problem.first_round + 1 : last + 1]
+    return prod(comb(left - sum(dealt[:i]), cards) for i, cards in enumerate(dealt))
+
+
+def _pairs(problem: Problem, held: list[np.ndarray]) -> int:
+    """Count the pairs of both players' hands that share no card, for hands of one or two cards.
+
+    ``held`` is per player ``[hand]``, whether the range has the hand.
+    """
+    first, second = (problem.hands[of_player] for of_player in held)
+    cards = [np.bincount(hands.ravel(), minlength=problem.hands.max() + 1) for hands in (first, second)]
+    same = int(np.sum(held[0] & held[1]))
+    return len(first) * len(second) - int(cards[0] @ cards[1]) + (problem.game.num_hole_cards - 1) * same
+
+
+def _plan(betting: list[BettingRound], p: int, rows: list[int]) -> tuple[int, int, int]:
+    """Count the variables, the flow constraints and the constraints' nonzeros of a realization plan."""
+    variables = lines = entries = 0
+    for t, (bets, n) in enumerate(zip(betting, rows, strict=True)):
+        a, roots, slots = bets.forest.arrays, bets.forest.n_roots, bets.forest.n_slots[p]
+        decisions = int(np.sum((a.kind == DECISION) & (a.player == p)))
+        variables += n * (roots + slots)
+        lines += n * (roots + decisions)
+        entries += n * (roots * (1 if t == 0 else 2) + decisions + slots)
+    return variables, lines, entries
+
+
+def _terminals(bets: BettingRound) -> int:
+    kind = bets.forest.arrays.kind
+    return int(np.sum((kind != DECISION) & (kind != CHANCE)))

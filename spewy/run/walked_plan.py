@@ -1,28 +1,58 @@
-"""Plans of jobs that walk through all boards: which engine solves a job, and how much stays in memory."""
+"""Plans of jobs that walk through all boards: the engine, what stays in memory, and what would save memory.
+
+If an exact solve's regrets and strategy sums do not all fit (`MemoryPlan`), a part of the last round is mapped from a
+file in the job's folder, and streams through memory in every iteration (`compiled.mapped`). An error about too much
+memory names changes of the job (`cuts`). The memory of a changed job is an estimate that takes milliseconds: the memory
+of the job, scaled by the number of regrets, which is counted without building a tree.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 
+from compiled.vector import WIDTH
 from solvers.discount import DEFAULT_VARIANT, Variant, exact_variant, variant
 from solvers.exact import useful_threads
+from solvers.exact.context import n_tasks
 from solvers.exact.engine import MAX_ROUNDS
+from solvers.exact.tables import n_blocks
 from spewy.chunks.boards import counted_exactly
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError, size_text
 from spewy.game.count import MAX_NODES, require_buildable
+from spewy.game.names import SEAT_NAMES
 from spewy.job.job import MOST_POTS_SINGLE, Job
 from spewy.job.texts import parse_memory
-from spewy.run.bounds import lower_bounds
-from spewy.run.cuts import cuts_text
-from spewy.run.lp_size import lp_size, require_small
-from spewy.run.memory_plan import MemoryPlan
-from spewy.run.plan import Plan
-from spewy.run.walked_cost import EngineName, EngineSetup, WalkedCost, walked_cost
+from spewy.run.cost import Plan
+from spewy.run.walked_cost import (
+    EngineName,
+    EngineSetup,
+    WalkedCost,
+    is_exact,
+    lower_bounds,
+    lp_size,
+    number_of_cells,
+    require_small,
+    thread_bytes,
+    walked_cost,
+)
+
+RESERVE = 16 << 20
+"""Bytes of memory for temporary arrays, which the estimated cost does not include."""
+SIZE_KEYS = ("bet", "raise", "donk")
+MOST_CUTS = 5
+"""Largest number of cuts."""
+MOST_CUTS_IN_ERROR = 3
+"""Largest number of cuts that an error message names."""
+LEAST_SAVED = 0.05
+"""Smallest share of the memory that a cut saves."""
+Change = tuple[str, str, str, str | None, dict[str, Any]]
+"""Words, key, new value and bet size of a cut, and the changed job as nested dictionaries."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +60,6 @@ class WalkedPlan(Plan):
     """Plan of a job that walks through all boards.
 
     Attributes:
-        layout: boards and betting of the job.
         setup: the engine and its settings.
         memory_plan: how much of the engine's state stays in memory.
     """
@@ -52,16 +81,11 @@ class WalkedPlan(Plan):
 
     @property
     def most_rake(self) -> float:
-        """Largest number of chips that the house takes from one hand."""
         forests = [bets.forest.arrays for bets in self.layout.betting]
         return max((float(arrays.rake.max()) for arrays in forests), default=0.0)
 
     def require(self, folder: Path | None = None) -> None:
-        """Refuse a job that exceeds its memory; the message names changes to the job that save memory.
-
-        Raises:
-            InputError: the job needs more memory than ``solve.memory``.
-        """
+        """Refuse a job that exceeds its memory; the message names changes to the job that save memory."""
         if self.refusal is not None:
             raise InputError(f"{self.refusal}{cuts_text(self.job, self.memory_plan.least_bytes)}")
 
@@ -77,14 +101,9 @@ class WalkedPlan(Plan):
         """Make the plan of a job to be solved.
 
         Args:
-            job: the job to plan.
             streaming: whether an exact solve may keep a part of its state in a file.
             progress: called for each board that is enumerated.
             cost: the job's cost, if it was estimated before and fits the job's memory; None: it is estimated now.
-
-        Raises:
-            InputError: the betting tree or the linear program is too large, the job exceeds its memory, or no engine
-                supports the job's precision.
         """
         if cost is not None:
             return cls.on(job, Layout.of(job.problem, progress), streaming=streaming, cost=cost)
@@ -104,10 +123,6 @@ class WalkedPlan(Plan):
         """Make a plan that only estimates the cost of a job: it counts the buckets of hands instead of computing them.
 
         The count may be only an upper bound. If the job exceeds its memory with such a bound, the buckets are computed.
-
-        Raises:
-            InputError: the tree or the linear program of the whole game is too large, or no engine supports the job's
-                precision.
         """
         if job.one_program:
             require_small(job.name, lp_size(job.problem))
@@ -118,11 +133,6 @@ class WalkedPlan(Plan):
 
     @classmethod
     def on(cls, job: Job, layout: Layout, *, streaming: bool, cost: WalkedCost | None = None) -> WalkedPlan:
-        """Make the plan of a job with a given layout.
-
-        Raises:
-            InputError: the job samples boards, or no engine supports its precision.
-        """
         job.require_walked(f"job {job.name}")
         setup, solve = _setup(job, layout), job.solve
         if cost is None:
@@ -136,12 +146,7 @@ class WalkedPlan(Plan):
 
 
 def require_possible(job: Job) -> None:
-    """Refuse a job whose lower bounds show that it is too large, before its boards are enumerated.
-
-    Raises:
-        InputError: the betting tree is too large to be built, or a lower bound on the job's memory exceeds
-            ``solve.memory``.
-    """
+    """Refuse a job whose lower bounds show that it is too large, before its boards are enumerated."""
     count, least = job.tree_count, lower_bounds(job)
     if least.memory_bytes > parse_memory(job.solve.memory):
         nodes = f"{count.nodes:,}" if count.complete else f"more than {MAX_NODES:,}"
@@ -154,7 +159,7 @@ def require_possible(job: Job) -> None:
 
 
 def supported(layout: Layout, schedule: Variant) -> bool:
-    """Whether the exact engine supports the game of a layout with a variant of CFR, found without building the game."""
+    """Whether the exact engine supports the game of a layout with a variant, found without building the game."""
     return (
         layout.n_rounds <= MAX_ROUNDS
         and not schedule.predictive
@@ -176,11 +181,6 @@ def _by_hand(layout: Layout, t: int, p: int) -> bool:
 
 
 def _setup(job: Job, layout: Layout) -> EngineSetup:
-    """Choose the engine of a job and its settings.
-
-    Raises:
-        InputError: no engine supports the job's precision.
-    """
     engine, solve = _engine(job, layout), job.solve
     exact = engine == "exact"
     return EngineSetup(
@@ -195,14 +195,7 @@ def _setup(job: Job, layout: Layout) -> EngineSetup:
 
 
 def _engine(job: Job, layout: Layout) -> EngineName:
-    """Choose the engine of a job.
-
-    The exact engine needs live leaves, a row for each hand of two cards, and a precision below double.
-
-    Raises:
-        InputError: the job asks for 16 bits, and the exact engine cannot solve it; or the stacks are too deep for the
-            precision that the job asks for.
-    """
+    """Choose the engine: the exact one needs live leaves, a row for each hand of two cards, and no doubles."""
     solve = job.solve
     able = (
         job.live
@@ -225,13 +218,7 @@ def _engine(job: Job, layout: Layout) -> EngineName:
 
 
 def _refusal(job: Job, needed: int, streaming: int | None) -> str:
-    """Return the error message that a job exceeds its memory.
-
-    Args:
-        job: the job that exceeds its memory.
-        needed: bytes of a solve with everything in memory.
-        streaming: bytes in memory of a solve that streams the last round from disk; None: the job cannot stream.
-    """
+    """Return the error message; ``streaming`` are bytes in memory if the last round streams, None: it cannot."""
     if streaming is None:
         needs, limit = f"{size_text(needed)} without the interpreter", job.solve.memory
     else:
@@ -239,3 +226,144 @@ def _refusal(job: Job, needed: int, streaming: int | None) -> str:
         needs = f"at least {size_text(streaming)} without the interpreter ({most})"
         limit = size_text(parse_memory(job.solve.memory))
     return f"solve.memory: this job needs {needs}, found {limit}"
+
+
+@dataclass(frozen=True)
+class MemoryPlan:
+    """The split of a solve's state (regrets and strategy sums) between memory and a file.
+
+    Attributes:
+        kept: share of the last round's state that stays in memory; 1 if nothing is mapped from a file.
+        streamed_bytes: bytes of the last round's state if a part of it is mapped from a file, else 0.
+        least_bytes: bytes that the solve needs in memory at least.
+    """
+
+    kept: float
+    streamed_bytes: int
+    least_bytes: int
+
+    @classmethod
+    def of(
+        cls, layout: Layout, needed: int, itemsize: int, threads: int, budget: int, *, streaming: bool
+    ) -> Self:
+        """Keep as much of the state in memory as the budget allows.
+
+        Args:
+            needed: bytes of the solve with all of its state in memory.
+            itemsize: bytes of a regret or strategy sum.
+            threads: number of threads, each of which needs a part of the last round in memory.
+            budget: bytes of memory that the solve may use.
+            streaming: whether the last round's state may be mapped from a file.
+        """
+        if needed <= budget or not streaming:
+            return cls(1.0, 0, needed)
+        state, tasks = last_state(layout, itemsize), _n_tasks(layout)
+        window = state * min(threads, tasks) // tasks
+        least = needed - state + window + RESERVE
+        return cls(max(0.0, (budget - least) / state) if state else 1.0, state, least)
+
+
+def last_state(layout: Layout, itemsize: int) -> int:
+    """Return the bytes of the regrets and sums on all boards of the last round; 0 for a single round."""
+    if layout.n_rounds == 1:
+        return 0
+    slots = layout.betting[-1].forest.n_slots
+    boards = layout.boards[layout.n_rounds - 1].boards
+    blocks = [sum(n_blocks(len(board.hands[p].numbers)) for board in boards) for p in (0, 1)]
+    return 2 * itemsize * WIDTH * int(np.dot(blocks, slots))
+
+
+def _n_tasks(layout: Layout) -> int:
+    return n_tasks(layout.n_rounds, len(layout.boards[1].boards)) if layout.n_rounds > 1 else 1
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A change of a job that saves memory.
+
+    Attributes:
+        words: what changes, such as "without the flop bet of 75%".
+        key: key of the job that changes, such as ``bets.flop.bet``.
+        value: new value of the key, such as ``33%``.
+        size: bet size that is left out; None for other changes.
+        share: rough memory of the changed job, as a share of the job's memory.
+        memory_bytes: rough memory of the changed job.
+    """
+
+    words: str
+    key: str
+    value: str
+    size: str | None
+    share: float
+    memory_bytes: int
+
+    def __str__(self) -> str:
+        setting = f"{self.key}={self.value}"
+        quoted = f'"{setting}"' if " " in setting or not self.value else setting
+        return f"about {size_text(self.memory_bytes)} {self.words} (--set {quoted})"
+
+
+def cuts(job: Job, memory_bytes: int) -> tuple[Cut, ...]:
+    """Return the changes that save most memory, the best first; none for a tree that is too large to count.
+
+    If ``memory_bytes`` is a lower bound on the job's memory, so is the memory of each changed job.
+    """
+    if not job.tree_count.complete:  # the numbers of regrets are not known
+        return ()
+    data = job.model_dump()
+    whole = number_of_cells(job)
+    shares = []
+    for words, key, value, size, changed in _changes(data, job):
+        try:
+            share = number_of_cells(Job.of(changed)) / whole
+        except InputError:  # the job is invalid with this change
+            continue
+        shares.append((share, words, key, value, size))
+    if is_exact(job) and not job.solve.short:
+        shares.append((0.5, "with 16-bit numbers", "solve.precision", "16-bit", None))
+    if job.solve.threads > 1:
+        saved = (job.solve.threads - 1) * thread_bytes(job)
+        shares.append((1 - saved / memory_bytes, "with one thread", "solve.workers", "1", None))
+    found = (
+        Cut(words, key, value, size, share, round(share * memory_bytes))
+        for share, words, key, value, size in shares
+        if share <= 1 - LEAST_SAVED
+    )
+    return tuple(sorted(found, key=lambda cut: cut.share)[:MOST_CUTS])
+
+
+def cuts_text(job: Job, memory_bytes: int) -> str:
+    """Return the changes that save most memory as the end of an error message; empty if there are none."""
+    found = cuts(job, memory_bytes)[:MOST_CUTS_IN_ERROR]
+    return f"; it needs {', '.join(map(str, found))}" if found else ""
+
+
+def _changes(data: dict[str, Any], job: Job) -> Iterator[Change]:
+    """Yield the changes that may save memory: without a bet size, or with a limit on the number of raises."""
+    yield from _smaller(data)
+    tree = data.get("tree", {})
+    limit = tree.get("max_raises")
+    for most, words in (
+        (2, "with at most one raise after a bet"),
+        (3, "with at most two raises after a bet"),
+    ):
+        if not job.rules.limit and (limit is None or limit > most):
+            changed = data | {"tree": tree | {"max_raises": most}}
+            yield words, "tree.max_raises", str(most), None, changed
+
+
+def _smaller(data: dict[str, Any]) -> Iterator[Change]:
+    """Yield a change for each bet size that can be removed, since its key has other sizes, too."""
+    for name, section in data.get("bets", {}).items():
+        for seat in (None, *SEAT_NAMES):
+            own = section if seat is None else section.get(seat) or {}
+            for key in SIZE_KEYS:
+                sizes = [size.strip() for size in (own.get(key) or "").split(",")]
+                for size in sizes if len(sizes) > 1 else ():
+                    value = ", ".join(other for other in sizes if other != size)
+                    changed = own | {key: value}
+                    table = changed if seat is None else section | {seat: changed}
+                    path = ".".join(filter(None, ("bets", name, seat, key)))
+                    whose = f"the {name} {key}" if seat is None else f"{seat}'s {name} {key}"
+                    words = f"without {whose} of {'all-in' if size == 'a' else size}"
+                    yield words, path, value, size, data | {"bets": data["bets"] | {name: table}}

@@ -26,15 +26,9 @@ Engine = Literal["exact", "live", "sampled"]
 
 
 def warm_up(engine: Engine, n_rounds: int, short: bool, note: Callable[[str], None]) -> None:
-    """Compile the kernels of an engine, unless they are cached.
+    """Compile the kernels of an engine, unless they are cached; ``short``: with numbers of 16 bits.
 
     If the machine code cannot be cached, this function does nothing, and the solve compiles the kernels.
-
-    Args:
-        engine: name of the engine.
-        n_rounds: number of rounds of the game.
-        short: whether regrets and strategy sums have 16 bits.
-        note: called with a text before compilation begins.
     """
     mark = f"{n_rounds}{'s' * short}" if engine == "exact" else f"{engine}-{n_rounds}{'s' * short}"
     there = stamp(Path(solvers.__file__).parent, mark)
@@ -53,10 +47,6 @@ def warm_up(engine: Engine, n_rounds: int, short: bool, note: Callable[[str], No
 
 
 def _compile_exact(n_rounds: int, short: bool) -> None:
-    """Compile the exact engine's kernels by a solve of a tiny spot with ``n_rounds`` rounds.
-
-    If ``short`` is True, regrets and strategy sums have 16 bits.
-    """
     from solvers.discount import exact_variant, variant
     from solvers.exact import ExactCfr
 
@@ -64,7 +54,6 @@ def _compile_exact(n_rounds: int, short: bool) -> None:
 
 
 def _compile_live(n_rounds: int, short: bool) -> None:
-    """Compile the live engine's kernels by a solve of a tiny spot of ``n_rounds`` rounds; ``short`` has no effect."""
     del short  # this engine has no 16-bit numbers
     from solvers.discount import DEFAULT_VARIANT, variant
     from solvers.reference.cfr import Cfr
@@ -90,11 +79,7 @@ def _tiny(n_rounds: int) -> LiveGame:
 
 
 def _compile_sampled(n_rounds: int, short: bool) -> None:
-    """Compile the kernels for jobs that sample boards, in a tiny game of ``n_rounds`` rounds.
-
-    The game has one row with two hands. The engine solves one deal, measures the exploitability, and converts average
-    strategies to bytes. If ``short`` is True, regrets and strategy sums have 16 bits.
-    """
+    """Solve one deal, measure it and convert average strategies to bytes, in a game of one row with two hands."""
     import numpy as np
 
     from buckets.abstraction import Dealt

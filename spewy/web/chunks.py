@@ -23,7 +23,7 @@ from spewy.errors import InputError, shown
 from spewy.game.nodes import Line, entry_line
 from spewy.look.node import NodeView
 from spewy.look.solution import Solution
-from spewy.records.bucket_policy import BucketPolicy
+from spewy.records.policy import BucketPolicy
 from spewy.system.tools import plain
 from spewy.web.answers import Parameters, get, optional, text
 from spewy.web.background import Progress

@@ -20,13 +20,12 @@ from buckets.cards import parse_cards
 from buckets.errors import CardError
 from lockers import DamagedLockerError, LockerError, lacks_manifest, open_store
 from lockers.files import FILE
-from spewy.batch.job_files import folder_name
+from spewy.batch.batch import folder_name
 from spewy.errors import InputError, one_line, shown
 from spewy.look.folder import WEIGHTS_FILE, strategy_folder
 from spewy.look.solution import Solution
 from spewy.records.progress import saved_sweeps
-from spewy.records.strategy_locker import FOLDER
-from spewy.records.strategy_progress import saved_deals
+from spewy.records.strategy_locker import FOLDER, saved_deals
 from spewy.web.background import Background, Work
 from spewy.web.readers import Readers, identity, stamp
 

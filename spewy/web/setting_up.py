@@ -23,7 +23,7 @@ from starlette.routing import Route
 from buckets.cards import Deck, cards_name, hand_index, hand_name, hands, parse_cards
 from buckets.errors import CardError
 from lockers import open_store
-from spewy.batch.job_boards import JobBoards, validated
+from spewy.batch.batch import JobBoards, validated
 from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS, Unit
 from spewy.game.gamefile import format_game, load_game, shipped_games

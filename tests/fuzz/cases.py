@@ -14,8 +14,8 @@ from spewy.errors import SpewyError
 from spewy.game.gamefile import format_game, load_game
 from spewy.game.nodes import Node
 from spewy.job.job import Job
-from spewy.run.bounds import lower_bounds
 from spewy.run.sampled_plan import SampledPlan
+from spewy.run.walked_cost import lower_bounds
 from spewy.run.walked_plan import WalkedPlan
 
 from . import damage as damages

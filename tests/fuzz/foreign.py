@@ -8,7 +8,7 @@ from random import Random
 
 from lockers.files import _checksum
 
-INSIDE = ("play", "payoffs", "judged", "log.txt", "status.json", ".lock", "manifest.json", "lockers.mdb")
+INSIDE = ("play", "judged", "log.txt", "status.json", ".lock", "manifest.json", "lockers.mdb")
 """Names of files and folders in a solve's folder."""
 
 

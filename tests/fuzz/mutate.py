@@ -86,7 +86,6 @@ CATALOGUE: dict[str, tuple[Any, ...]] = {
     "solve.variant": (*VARIANTS, "cfr++"),
     "solve.integrate": ("regret", "average", ""),
     "solve.order": ("top-down", "bottom-up"),
-    "solve.estimate": ("no-betting", "closest", "regression", "none"),
     "solve.leaves": ("auto", "stored", "live", "dead"),
     "solve.target": TOKENS["target"],
     "solve.max_sweeps": (1, 2, 10, 2**40),

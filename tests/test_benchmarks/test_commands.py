@@ -40,6 +40,7 @@ speed.start --compile --quick
 speed.whole_game_stages OUT/no-limit.toml --deals 32
 speed.whole_games --quick
 studies.board_classes measure --quick
+studies.bucket_payoffs LIMIT --boards 1 --workers 2
 studies.by_round LIMIT --flops 2
 studies.clustering --quick --sweeps 5 --workers 1
 studies.failures --quick

@@ -11,7 +11,7 @@ from solvers.errors import SolverError
 from solvers.sampled.batches import line_batches
 from solvers.sampled.quantise import MOST, byte_tables, quantise, restore
 from solvers.tree import Chance, Decision, Fold, Forest, Showdown
-from spewy.records import line_index, strategy_locker
+from spewy.records import strategy_locker
 
 
 def one_decision(n_actions):
@@ -86,7 +86,7 @@ def test_what_is_no_number_is_refused(wrong):
 
 
 def test_readers_know_the_same_numbers():
-    assert (line_index.LANES, strategy_locker.MOST) == (WIDTH, MOST)
+    assert (strategy_locker.LANES, strategy_locker.MOST) == (WIDTH, MOST)
 
 
 def test_sums_of_another_size_are_refused():

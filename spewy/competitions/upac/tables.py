@@ -28,7 +28,7 @@ from spewy.competitions.upac.runtime.tables import ALWAYS, CALL, CURVE_ONE, FLOP
 from spewy.errors import InputError, path_text
 from spewy.game.nodes import Node, entry_line, find_node
 from spewy.look.folder import has_board_buckets, open_policy
-from spewy.records.bucket_policy import BucketPolicy, board_abstraction
+from spewy.records.policy import BucketPolicy, board_abstraction
 from spewy.records.strategy_locker import MOST
 
 Arrays = dict[str, np.ndarray]

@@ -13,7 +13,7 @@ from cli_runs import COMMAND, KUHN, POLARISED, SOLVE_FIELDS, TURN, good, good_js
 
 from lockers import open_store
 from spewy.batch.batch import Batch, Outcome, same_up_to_suits
-from spewy.batch.run import processes, run_batch
+from spewy.batch.solve_batch import processes, run_batch
 from spewy.batch.work import News, estimate_job, job_text, solve_task
 from spewy.errors import InputError
 from spewy.job.job import Job
@@ -369,7 +369,7 @@ def test_processes(tmp_path, monkeypatch):
 
 def test_memory_bounds_the_default(tmp_path, monkeypatch):
     monkeypatch.setattr("joblib.cpu_count", lambda: 2)
-    monkeypatch.setattr("spewy.batch.run.available_memory", lambda: 2**20)
+    monkeypatch.setattr("spewy.batch.solve_batch.available_memory", lambda: 2**20)
     result = spewy("solve", write(tmp_path, BOARDS), "--out", tmp_path / "out", "--set", "solve.max_sweeps=1")
     assert result.exit_code == 0
     assert "2 to solve, 1 at once" in result.stderr

@@ -19,8 +19,8 @@ import pool_tasks  # noqa: E402
 from dask_cluster import DaskCluster, wait_until  # noqa: E402
 
 from spewy.batch.batch import Batch, bring_back  # noqa: E402
-from spewy.batch.remote import packed, unpack  # noqa: E402
-from spewy.batch.run import _Remotely, run_batch  # noqa: E402
+from spewy.batch.solve_batch import _Remotely, run_batch  # noqa: E402
+from spewy.batch.work import packed, unpack  # noqa: E402
 from spewy.cli.options import on_cluster  # noqa: E402
 from spewy.cli.solve import BatchLines  # noqa: E402
 from spewy.errors import InputError, PeerError  # noqa: E402
@@ -207,7 +207,7 @@ def test_a_kill_between_two_renames_loses_nothing(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Path, "rename", killed)
-    monkeypatch.setattr("spewy.batch.remote._put_back", lambda *folders: None)
+    monkeypatch.setattr("spewy.batch.work._put_back", lambda *folders: None)
     with pytest.raises(KeyboardInterrupt):
         unpack({"manifest.json": b"{}"}, folder)
     monkeypatch.undo()

@@ -32,8 +32,7 @@ from spewy.game.gamefile import load_game
 from spewy.game.hand import Hand
 from spewy.look.folder import open_policy
 from spewy.match.opponents import opponent
-from spewy.records.chunk_policy import ChunkPolicy
-from spewy.records.policy import Stacked
+from spewy.records.policy import ChunkPolicy, Stacked
 from spewy.records.strategy_locker import StrategyLocker
 from spewy.run.session import Session
 

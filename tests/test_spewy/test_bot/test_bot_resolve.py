@@ -25,8 +25,7 @@ from spewy.errors import InputError
 from spewy.game.gamefile import parse_game
 from spewy.game.treeconfig import game_config, player_sizes
 from spewy.job.job import Job
-from spewy.records.chunk_policy import ChunkPolicy
-from spewy.records.policy import Stacked
+from spewy.records.policy import ChunkPolicy, Stacked
 from spewy.run.session import Session
 
 RIVER = {

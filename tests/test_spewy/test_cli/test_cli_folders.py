@@ -66,7 +66,6 @@ def test_rounds_are_dropped_from_every_board_of_a_batch(batch, tmp_path):
 
 def test_work_that_needs_one_solve_names_the_solves_of_a_batch(batch, tmp_path):
     for command in (
-        ("payoffs", batch),
         ("match", "call", batch),
         ("package", "acpc", batch, tmp_path / "package"),
         ("play", "acpc", "localhost", 1, "--lockers", batch),

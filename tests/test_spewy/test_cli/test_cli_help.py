@@ -18,7 +18,6 @@ COMMANDS = (
     "report",
     "compare",
     "exploit",
-    "payoffs",
     "tree",
     "estimate",
     "evaluate",

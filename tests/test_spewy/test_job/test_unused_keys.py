@@ -64,11 +64,10 @@ def test_a_round_whose_section_has_neither_bet_nor_raise(section, named):
         (LIMIT | {"tree": {"merge": 0.1}}, "tree.merge has no effect in the limit game 'leduc'"),
         (LIMIT | {"tree": {"min_bet": 2}}, "tree.min_bet has no effect"),
         (
-            LIMIT | {"solve": {"iterations": 5, "order": "top-down", "estimate": "closest"}},
+            LIMIT | {"solve": {"iterations": 5, "order": "top-down"}},
             'solve.iterations: expected solve.leaves = "stored"',
         ),
         (LIMIT | {"solve": {"order": "top-down"}}, 'solve.order: expected solve.leaves = "stored"'),
-        (LIMIT | {"solve": {"leaves": "stored", "estimate": "closest"}}, "solve.estimate has no effect with"),
         (
             LIMIT | {"solve": {"tremble": 0.1}},
             'solve.tremble has an effect only with solve.integrate = "average"',
@@ -90,7 +89,7 @@ def test_keys_without_effect(data, message):
         spot({"flop": A | {"oop": {"donk": "a"}}}, "Td 9d 6h 2c"),
         WHOLE | {"bets": {"preflop": {"raise": "a", "donk": "a"}}},
         LIMIT | {"tree": {"merge": 0.0}},
-        LIMIT | {"solve": {"leaves": "stored", "iterations": 5, "order": "top-down", "estimate": "closest"}},
+        LIMIT | {"solve": {"leaves": "stored", "iterations": 5, "order": "top-down"}},
         LIMIT | {"solve": {"integrate": "average", "tremble": 0.1}},
     ],
 )

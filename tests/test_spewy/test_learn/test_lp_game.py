@@ -21,7 +21,7 @@ from spewy.chunks.layout import Layout
 from spewy.job.job import Job
 from spewy.learn import lp
 from spewy.look.solution import Solution
-from spewy.run.lp_size import lp_size
+from spewy.run.walked_cost import lp_size
 
 LP = ("--set", "solve.method=lp")
 LEDUC_VALUE = -0.0856064240780

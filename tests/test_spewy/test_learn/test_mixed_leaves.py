@@ -19,9 +19,9 @@ from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.job.job import Job
 from spewy.learn.engine import Goal
+from spewy.learn.playdown import Judge
 from spewy.learn.stored import StoredEngine
 from spewy.learn.visit import Visitor, VisitSettings
-from spewy.learn.walks import Judge
 from spewy.look.folder import stored_job
 from spewy.look.solution import Solution
 from spewy.records.chunks import Chunks, Kind

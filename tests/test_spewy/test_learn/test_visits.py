@@ -7,8 +7,7 @@ from naive_chunks import NaiveChunks, averaged, three_rounds
 from lockers import MemoryStore
 from solvers.discount import variant
 from spewy.chunks.layout import Layout
-from spewy.learn.estimates import NoMoreBetting
-from spewy.learn.payoffs import StoredPayoffs
+from spewy.learn.payoffs import NoMoreBetting, StoredPayoffs
 from spewy.learn.playdown import PlayDown
 from spewy.learn.visit import Visitor, VisitSettings
 from spewy.records.chunks import Chunks, Kind, join, read_payoffs, visits

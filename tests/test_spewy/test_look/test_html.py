@@ -16,7 +16,7 @@ from spewy.job.job import Job
 from spewy.look import BoardBuckets
 from spewy.match.acpc_text import LoggedHand
 from spewy.match.review import review_hands
-from spewy.records.chunk_policy import ChunkPolicy
+from spewy.records.policy import ChunkPolicy
 from spewy.system import html
 
 SCRIPT = "<script>alert('x')</script>"

@@ -14,8 +14,8 @@ from spewy.errors import InputError
 from spewy.game.gamefile import load_game
 from spewy.job.job import Job
 from spewy.look.solution import Solution
-from spewy.records import bucket_policy
-from spewy.records.bucket_policy import BucketPolicy
+from spewy.records import policy as policies
+from spewy.records.policy import BucketPolicy
 from spewy.records.strategy_locker import StrategyLocker
 
 CLASSES, ROWS = (1, 3), (7, 5)
@@ -51,7 +51,7 @@ def folder(job, sums, tmp_path_factory):
 def counted(job, monkeypatch):
     """Commands read board buckets by hand."""
     monkeypatch.setattr(
-        bucket_policy, "board_abstraction", lambda game, arrays: CountedClasses(game, CLASSES, ROWS)
+        policies, "board_abstraction", lambda game, arrays: CountedClasses(game, CLASSES, ROWS)
     )
 
 

@@ -15,8 +15,8 @@ from solvers.state import normalised
 from spewy import open_policy
 from spewy.errors import InputError
 from spewy.look.solution import Solution
-from spewy.records.chunk_policy import ChunkPolicy
 from spewy.records.keys import STRATEGY
+from spewy.records.policy import ChunkPolicy
 from spewy.run.session import Session
 
 FEW = {"max_sweeps": 3, "target": "0 chips"}

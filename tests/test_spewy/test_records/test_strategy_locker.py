@@ -13,10 +13,9 @@ from naive_averages import in_255ths
 from lockers import DamagedLockerError, LockerError, ManifestMismatchError, open_store
 from solvers.sampled.quantise import quantise
 from spewy.errors import InputError
-from spewy.records import line_index
+from spewy.records import strategy_locker
 from spewy.records.keys import PLAY
-from spewy.records.strategy_locker import StrategyLocker
-from spewy.records.strategy_progress import read_saved
+from spewy.records.strategy_locker import StrategyLocker, read_saved
 
 MANIFEST = {"game": "Leduc"}
 
@@ -33,9 +32,9 @@ def folder(sums, tmp_path):
     return tmp_path / "play"
 
 
-@pytest.mark.parametrize("portion", [1, 1000, line_index.PORTION])
+@pytest.mark.parametrize("portion", [1, 1000, strategy_locker.PORTION])
 def test_every_decision_of_every_class_is_read_as_it_was_written(sums, tmp_path, monkeypatch, portion):
-    monkeypatch.setattr(line_index, "PORTION", portion)
+    monkeypatch.setattr(strategy_locker, "PORTION", portion)
     for lines in sums.lines:
         lines.__dict__.pop("portions", None)
     with sums.create(tmp_path, MANIFEST) as store:
@@ -164,9 +163,9 @@ def test_reading_loads_no_kernels():
     assert loaded_by("import spewy.records.strategy_locker") <= {"lmdb", "numpy"}
 
 
-@pytest.mark.parametrize("portion", [1, line_index.PORTION])
+@pytest.mark.parametrize("portion", [1, strategy_locker.PORTION])
 def test_a_class_is_read_whole(sums, tmp_path, monkeypatch, portion):
-    monkeypatch.setattr(line_index, "PORTION", portion)
+    monkeypatch.setattr(strategy_locker, "PORTION", portion)
     for lines in sums.lines:
         lines.__dict__.pop("portions", None)
     with sums.create(tmp_path, MANIFEST) as store:

@@ -15,7 +15,7 @@ from spewy.records.status import LOG, last_word
 from spewy.run.folder_state import STAGES, stage_folder
 from spewy.run.reporter import Silent
 from spewy.run.sampled_plan import SampledPlan
-from spewy.run.saving import Saving
+from spewy.run.stores import Saving
 
 BASE = {
     "name": "leduc-stages",
@@ -62,7 +62,7 @@ class Stopping(Silent):
 def short_portions(monkeypatch):
     """A run looks at its stop after each seventh deal."""
     monkeypatch.setattr("spewy.learn.sampled.SampledEngine.next_portion", lambda *args: 7)
-    monkeypatch.setattr("spewy.run.status.TELL_SECONDS", 0)
+    monkeypatch.setattr("spewy.run.reporter.TELL_SECONDS", 0)
 
 
 def test_stages_have_fewer_board_buckets_and_end_by_deals():

@@ -26,9 +26,12 @@ from spewy.chunks.rounds import line_forests  # noqa: E402
 from spewy.errors import PeerError, shown  # noqa: E402
 from spewy.job.job import Job  # noqa: E402
 from spewy.learn import flop_share  # noqa: E402
-from spewy.learn.flop_buckets import owner_of  # noqa: E402
-from spewy.learn.flop_engine import FlopEngine, require_learnt  # noqa: E402
-from spewy.learn.flop_parts import averaged, part_of  # noqa: E402
+from spewy.learn.flop_engine import (  # noqa: E402
+    FlopEngine,
+    owner_of,
+    require_learnt,
+)
+from spewy.learn.flop_share import averaged, part_of  # noqa: E402
 from spewy.run.reporter import Silent  # noqa: E402
 from spewy.run.sampled_plan import spec_of  # noqa: E402
 from spewy.run.session import Session  # noqa: E402

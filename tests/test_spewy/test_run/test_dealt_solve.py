@@ -23,18 +23,17 @@ from lockers import LmdbStore, StorageError, holds_store, open_store
 from spewy.errors import SolveError
 from spewy.job.job import Job
 from spewy.learn import background_saves
-from spewy.learn.combined_flops import Finding
+from spewy.learn.real_game import Finding
 from spewy.learn.sampled import SampledEngine
 from spewy.look.folder import open_policy
 from spewy.look.status import disk_bytes, status_of
 from spewy.records.bucket_numbers import read_mark
+from spewy.records.caches import FlopFinding, ResponseCache
 from spewy.records.progress import read_trace, saved_sweeps
-from spewy.records.response_cache import FlopFinding, ResponseCache
 from spewy.records.status import LOG, STATUS, read_status
 from spewy.records.strategy_locker import StrategyLocker
 from spewy.run.reporter import Silent
-from spewy.run.sampled_cost import _pair_table_bytes
-from spewy.run.sampled_plan import SampledPlan
+from spewy.run.sampled_plan import SampledPlan, _pair_table_bytes
 from spewy.run.session import Session
 from spewy.system.folders import FolderLock
 
@@ -239,8 +238,8 @@ def test_sixteen_bits_that_were_stopped_are_what_they_are_without(leduc, tmp_pat
 
 def test_the_first_save_comes_soon(leduc, tmp_path, monkeypatch):
     """The first save does not wait for five minutes, so a solve that is killed soon keeps what it has learnt."""
-    monkeypatch.setattr("spewy.run.saving.FIRST_SECONDS", 0.0)
-    monkeypatch.setattr("spewy.run.status.TELL_SECONDS", 0.0)
+    monkeypatch.setattr("spewy.run.stores.FIRST_SECONDS", 0.0)
+    monkeypatch.setattr("spewy.run.reporter.TELL_SECONDS", 0.0)
     saved = []
 
     class Hearing(Silent):
@@ -833,7 +832,7 @@ def test_a_play_locker_is_not_solved_into(leduc, solved, tmp_path):
 def test_a_drop_that_was_killed_is_finished(leduc, solved, tmp_path, monkeypatch):
     folder = shutil.copytree(solved[1], tmp_path / "out")
     with monkeypatch.context() as patch:
-        patch.setattr("spewy.records.bucket_numbers.AT_ONCE", 1)
+        patch.setattr("spewy.records.chunks.DELETED_AT_ONCE", 1)
         patch.setattr(LmdbStore, "keys", lambda *asked: raising(KeyboardInterrupt()))
         assert spewy("drop", folder, "--regrets").exit_code == 130
     assert "found them dropped" in refused("solve", leduc[0], "--out", folder)
@@ -856,11 +855,10 @@ def test_regrets_that_are_needed_are_not_dropped(leduc, solved, tmp_path):
         assert "give either --round or --regrets" in refused("drop", folder, *options)
 
 
-@pytest.mark.parametrize("within", ["play", "judged", "payoffs"])
+@pytest.mark.parametrize("within", ["play", "judged"])
 def test_an_audit_finds_damage_in_all_that_a_folder_holds(solved, tmp_path, within):
     folder = shutil.copytree(solved[1], tmp_path / "out")
     good("exploit", folder, "--workers", 1)
-    good("payoffs", folder, "--boards", 1, "--workers", 1)
     assert good("check", folder).endswith(": healthy\n")
     os.truncate(folder / within / "lockers.mdb", 9000)
     told = spewy("check", folder)

@@ -17,8 +17,8 @@ from spewy.job.job import Job
 from spewy.look import dropped as dropped_rounds
 from spewy.look.report import report
 from spewy.look.solution import Solution
+from spewy.records.caches import MarkedStore
 from spewy.records.keys import LEAVES, REGRET, STRATEGY
-from spewy.records.marked_store import MarkedStore
 from spewy.run.reporter import Silent
 from spewy.run.session import Session
 

@@ -1,4 +1,4 @@
-"""The lock by which a single process works in a folder: solves of spots and whole games, `drop`, payoffs and logs."""
+"""The lock by which a single process works in a folder: solves of spots and whole games, `drop`, and logs."""
 
 import errno
 import fcntl
@@ -175,14 +175,6 @@ def test_whoever_writes_in_a_folder_keeps_all_others_out(jobs, tmp_path, kind):
     assert is_locked(folder) is False
     good(*solve, "--set", "solve.max_sweeps=30")
     assert not (folder / LOCK).exists()
-
-
-def test_two_makers_of_payoffs_do_not_meet(jobs, tmp_path):
-    folder = tmp_path / "out"
-    good("solve", jobs["game"], "--out", folder, "--set", "solve.max_sweeps=20")
-    with FolderLock(folder / "payoffs", "payoffs"):
-        assert "payoffs is in use by another `spewy payoffs`" in refused("payoffs", folder, "--workers", 1)
-        good("solve", jobs["game"], "--out", folder, "--set", "solve.max_sweeps=30")  # writes no payoffs
 
 
 @pytest.mark.parametrize("kind", ["spot", pytest.param("game", marks=pytest.mark.slow)])

@@ -12,7 +12,7 @@ from solvers.discount import variant
 from solvers.exact import ExactCfr, supports, useful_threads
 from solvers.exact.context import n_tasks
 from spewy.batch.batch import Batch
-from spewy.batch.run import run_batch
+from spewy.batch.solve_batch import run_batch
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.job.job import Job
@@ -152,7 +152,7 @@ def test_engines(name):
 @pytest.mark.parametrize("threads", [1, 3])
 def test_what_is_kept_is_what_the_rest_leaves(precision, threads, monkeypatch):
     """By the sizes of the arrays that the solver then holds."""
-    monkeypatch.setattr("spewy.run.memory_plan.RESERVE", 1000)
+    monkeypatch.setattr("spewy.run.walked_plan.RESERVE", 1000)
     job = example("T1", f"solve.precision={precision}", f"solve.workers={threads}")
     plan = WalkedPlan.of(job, streaming=True)
     assert (plan.memory_plan.kept, plan.memory_plan.streamed_bytes, plan.refusal) == (1.0, 0, None)
@@ -202,7 +202,7 @@ def test_a_known_cost_is_not_estimated_again(built, tmp_path):
 
 
 def test_an_estimate_tells_what_streams(monkeypatch):
-    monkeypatch.setattr("spewy.run.memory_plan.RESERVE", 0)
+    monkeypatch.setattr("spewy.run.walked_plan.RESERVE", 0)
     job, needed = EXAMPLES / "T1.toml", WalkedPlan.counted(example("T1"), streaming=True).cost.memory_bytes
     told = []
     for budget in (needed + 1, needed - 1, needed // 10):

@@ -12,7 +12,7 @@ from jobs import EXAMPLES, example
 
 from lockers import open_store
 from spewy.batch.batch import Batch
-from spewy.batch.run import run_batch
+from spewy.batch.solve_batch import run_batch
 from spewy.cli.progress import check_text
 from spewy.records.progress import saved_sweeps
 from spewy.run.reporter import Silent
@@ -157,7 +157,7 @@ class Noting(Silent):
 
 
 def test_long_work_before_and_after_the_sweeps_is_announced(tmp_path, monkeypatch):
-    monkeypatch.setattr("spewy.run.saving.LARGE", 2**20)
+    monkeypatch.setattr("spewy.run.stores.LARGE", 2**20)
     monkeypatch.setattr("spewy.run.session.LARGE", 2**20)
     job, noting = example("T1", "solve.max_sweeps=12"), Noting()
     with Session(job, tmp_path / "T1") as session:

@@ -13,8 +13,8 @@ from spewy.chunks.live_game import live_bytes
 from spewy.errors import InputError
 from spewy.game.gamefile import format_game, load_game
 from spewy.job.job import Job
-from spewy.run.bounds import lower_bounds
 from spewy.run.session import Session
+from spewy.run.walked_cost import lower_bounds
 from spewy.run.walked_plan import WalkedPlan
 
 SIZES = 'bet = "33%, 75%, 150%"\nraise = "33%, 75%, 150%"\n'

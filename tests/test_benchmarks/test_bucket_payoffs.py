@@ -1,26 +1,22 @@
-"""Payoff matrices by class of boards: right on single boards, kept, resumed, refused."""
+"""Payoff matrices by board bucket: right on single boards, kept, resumed, refused."""
 
-import os
 import shutil
-import signal
 
 import numpy as np
 import pytest
 from bucket_games import random_strategies, some_cards, two_suits
-from cli_runs import good, good_json, refused, spewy, write
+from cli_runs import good, write
 from stored_leduc import JOBS, stored
-from without_rights import without_rights
 
+from benchmarks.bucket_games import board_chunks, bucket_payoffs, trembling
+from benchmarks.studies.bucket_payoffs import FOLDER, make_payoffs, stored_matrices
 from lockers import open_store
 from solvers.game import LiveGame
 from solvers.reference.walk import Walker
 from spewy.chunks.live_game import with_ranges
 from spewy.errors import InputError
 from spewy.job.job import Job
-from spewy.learn.bucket_matrices import board_chunks, bucket_payoffs, trembling
 from spewy.learn.playdown import PlayDown
-from spewy.look import payoffs
-from spewy.records.bucket_payoffs import FOLDER, BucketPayoffs
 
 
 @pytest.fixture
@@ -106,98 +102,40 @@ def folder(tmp_path):
     return stored(tmp_path, *JOBS["classes"])
 
 
-def test_matrices_are_made_and_told(folder):
-    result = spewy("payoffs", folder, "--workers", 1)
-    assert result.exit_code == 0
-    assert result.stdout.splitlines()[:2] == [
-        "job      leduc, 3 deals",
-        "flop     2 board buckets of 5 lines each",
-    ]
-    assert result.stderr.splitlines()[0].startswith(
-        "leduc: 2 board buckets of flop to do, 4 boards each, 1 at a time; "
-    )
-    with BucketPayoffs.of_solve(folder) as kept:
-        found = kept.matrices(1, 0, (5, 3, 3))
-    assert np.isfinite(found).all()
-    assert np.abs(found).max() <= 13
-
-
-def test_what_was_made_is_kept_until_other_strategies_are_saved(folder, monkeypatch):
-    before = good_json("payoffs", folder, "--workers", 1)
-    with BucketPayoffs.of_solve(folder) as kept:
-        mark = kept.mark
-    monkeypatch.setattr(payoffs, "_task", None)  # nothing is left to be made
-    assert good_json("payoffs", folder, "--workers", 1) | {"seconds": 0} == before | {"seconds": 0}
-    monkeypatch.undo()
+def test_matrices_stay_until_other_strategies_are_saved(folder, capsys):
+    make_payoffs(folder, None, 4, 0, 1)
+    assert "leduc: 2 board buckets of flop to do" in capsys.readouterr().out
+    first = [stored_matrices(folder, 1, bucket) for bucket in (0, 1)]
+    assert all(found.shape == (5, 3, 3) and 0 < np.abs(found).max() <= 13 for found in first)
+    (folder / FOLDER / "1.1.npy").unlink()  # as after an interruption
+    make_payoffs(folder, None, 4, 0, 1)
+    assert "1 board buckets of flop to do" in capsys.readouterr().out
+    np.testing.assert_array_equal(first, [stored_matrices(folder, 1, bucket) for bucket in (0, 1)])
     stored(folder, *JOBS["classes"], deals=4, seed=1)
-    assert "2 board buckets of flop to do" in spewy("payoffs", folder, "--workers", 1).stderr
-    with BucketPayoffs.of_solve(folder) as kept:
-        assert kept.mark != mark
-
-
-def test_ctrl_c_keeps_what_was_made(folder, monkeypatch):
-    put = BucketPayoffs.keep
-
-    def put_and_interrupt(*args):
-        put(*args)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    monkeypatch.setattr(BucketPayoffs, "keep", put_and_interrupt)
-    assert spewy("payoffs", folder, "--workers", 1).exit_code == 130
-    monkeypatch.undo()
-    assert (
-        "1 board buckets of flop to do, 1 computed before" in spewy("payoffs", folder, "--workers", 1).stderr
-    )
+    make_payoffs(folder, None, 4, 0, 1)
+    assert "2 board buckets of flop to do" in capsys.readouterr().out
 
 
 def test_one_process_and_two_make_the_same(folder, tmp_path_factory):
     copy = shutil.copytree(folder, tmp_path_factory.mktemp("copy") / "leduc")
-    good("payoffs", folder, "--workers", 1)
-    good("payoffs", copy, "--workers", 2)
-    with BucketPayoffs.of_solve(folder) as alone, BucketPayoffs.of_solve(copy) as together:
-        for board_bucket in (0, 1):
-            np.testing.assert_array_equal(
-                alone.matrices(1, board_bucket, (5, 3, 3)), together.matrices(1, board_bucket, (5, 3, 3))
-            )
+    make_payoffs(folder, None, 4, 0, 1)
+    make_payoffs(copy, None, 4, 0, 2)
+    for bucket in (0, 1):
+        np.testing.assert_array_equal(stored_matrices(folder, 1, bucket), stored_matrices(copy, 1, bucket))
 
 
-def test_damage_is_told(folder):
-    good("payoffs", folder, "--workers", 1)
-    with open_store(folder / FOLDER) as store:
-        key = next(key for key in store.keys("payoff") if key.endswith(b"|1.0"))
-        store.transact(lambda txn: txn.put("payoff", key, np.zeros(3)))
-    with (
-        BucketPayoffs.of_solve(folder) as kept,
-        pytest.raises(InputError, match=r"round 1, board bucket 0: .* delete the folder payoffs in"),
-    ):
-        kept.matrices(1, 0, (5, 3, 3))
-
-
-def test_another_solve_has_no_classes(tmp_path):
+def test_another_solve_has_no_board_buckets(tmp_path):
     job = Job.of({"name": "leduc", "game": {"file": "leduc"}})
     with open_store(tmp_path / "leduc", job.manifest()):
         pass
-    assert "expected a whole game with [boards], found another solve" in refused(
-        "payoffs", tmp_path / "leduc"
-    )
+    with pytest.raises(InputError, match="expected a whole game with"):
+        make_payoffs(tmp_path / "leduc", None, 4, 0, 1)
 
 
-@pytest.mark.parametrize("name", ["preflop", "turn", "Flop", ""])
-def test_a_round_that_has_no_matrices(folder, name):
-    assert f"round: expected one of flop, found {name!r}" in refused("payoffs", folder, "--round", name)
-
-
-def test_a_game_without_public_cards_has_none(tmp_path):
+def test_rounds_without_matrices(folder, tmp_path):
+    with pytest.raises(InputError, match="round: expected one of flop, found 'turn'"):
+        make_payoffs(folder, "turn", 4, 0, 1)
     text = 'name = "k"\n[game]\nfile = "kuhn"\n[boards]\n[solve]\nmax_sweeps = 3\ntarget = "0 mbb"\n'
     good("solve", write(tmp_path, text), "--out", tmp_path / "out")
-    assert "it has no public cards, so it has no payoff matrices of board buckets" in refused(
-        "payoffs", tmp_path / "out"
-    )
-    assert " mbb on 1 flop after 3, " in good("status", tmp_path / "out")
-
-
-def test_who_may_only_read_a_folder_is_told(folder):
-    def told():
-        assert "expected a folder and files that can be written" in refused("payoffs", folder)
-
-    without_rights(folder, told)
+    with pytest.raises(InputError, match="it has no public cards"):
+        make_payoffs(tmp_path / "out", None, 4, 0, 1)

@@ -1,15 +1,12 @@
-"""Estimate the payoff matrices of chunks that no visit has reached yet.
+"""Estimates of the payoff matrices of chunks from the stored matrices of other chunks, for studies.
 
-There are three methods:
-
-- *No betting*, the paper's choice: both players check to the end, so the pot goes to the better hand (all-in equity).
 - *Closest*, the paper's "closest situation": the stored matrix of another chunk on the same board (or in the same board
   bucket), scaled to the pot. Both chunks must have the same betting tree, except for the bet sizes.
 - *Regression*: gradient boosted trees are trained on stored matrices. They predict how much a pair of rows wins beyond
   its all-in equity.
 
 Payoffs are chips that player 0 wins in the whole hand, ``[row of player 0, row of player 1]``.
-``docs/research/leaf-estimates.md`` compares the three methods.
+``docs/research/leaf-estimates.md`` compares both with `spewy.learn.payoffs.NoMoreBetting`.
 """
 
 from __future__ import annotations
@@ -18,20 +15,17 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
 from math import log
-from typing import Any, Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from sklearn.ensemble import HistGradientBoostingRegressor
 
-from lockers import Reads
-from solvers.matrix.leaves import row_matrices
 from solvers.tree import Floats
-from spewy.chunks.layout import Layout
 from spewy.chunks.rounds import BettingRound
 from spewy.errors import InputError
-from spewy.learn.chunk_matrices import Payoffs, chance_matrices
-from spewy.records.chunks import read_payoffs
 
-Estimate = Literal["no-betting", "closest", "regression"]
+Matrices = Callable[[int, int, int], Floats]
+"""Function of a chunk's (round, board or board bucket, entering line) that returns its payoffs."""
 StoredMatrix = Callable[[int, int, int], Floats | None]
 """Function of a chunk's (round, board or board bucket, entering line) that returns its stored payoffs, or None."""
 Share = Callable[[int, int], Floats]
@@ -42,72 +36,6 @@ An equity runs from -1 (player 0 always loses) to 1 (player 0 always wins).
 
 MOST_SAMPLES = 200_000
 """Largest number of pairs of rows that a regression is trained on."""
-MOST_CHUNKS = 512
-"""Largest number of chunks of a round that are read to train a regression."""
-
-
-def estimator(name: Estimate, layout: Layout, store: Reads) -> Payoffs:
-    """Make the estimator of payoff matrices for the chunks of a layout.
-
-    Args:
-        name: the method: "no-betting", "closest" or "regression".
-        layout: boards and betting of the problem.
-        store: the store from which "closest" and "regression" read payoff matrices of earlier visits.
-    """
-    plain = NoMoreBetting(layout)
-    if name == "no-betting":
-        return plain
-    lines = Lines(layout.betting, layout.problem.pot)
-
-    def stored(t: int, b: int, r: int) -> Floats | None:
-        return read_payoffs(layout, store, t, b, r)
-
-    if name == "closest":
-        return ClosestLine(lines, stored, plain)
-    return _TrainedOnStore(layout, lines, stored, plain)
-
-
-class NoMoreBetting:
-    """Estimates payoffs by all-in equity: both players check to the end, and the pot goes to the better hand."""
-
-    def __init__(self, layout: Layout) -> None:
-        self._layout = layout
-        self._shares: dict[tuple[int, int], Floats] = {}
-
-    def __call__(self, t: int, b: int, r: int) -> Floats:
-        """Estimate the payoffs of a chunk.
-
-        Args:
-            t: round of the chunk.
-            b: number of the board.
-            r: number of the betting line that enters the chunk.
-
-        Returns:
-            Payoffs ``[1, row of player 0, row of player 1]``.
-        """
-        root = self._layout.tree(t, r).nodes[0]
-        return (self._layout.problem.pot / 2 + min(root.put_in)) * self.share(t, b)[None]
-
-    def share(self, t: int, b: int) -> Floats:
-        """Compute all-in equities on board b of round t, from -1 (player 0 always loses) to 1 (player 0 always wins).
-
-        Returns:
-            Equities ``[row of player 0, row of player 1]``.
-        """
-        share = self._shares.get((t, b))
-        if share is None:
-            layout = self._layout
-            own, other = layout.hands(t, b, 0), layout.hands(t, b, 1)
-            rows = layout.board(t, b).hands
-            weights = rows[0].weight, rows[1].weight
-            joint, total = row_matrices(own, other, *weights, layout.live.n_ids)
-            if t < len(layout.boards) - 1:
-                (total,) = chance_matrices(
-                    layout, t, b, [0], 0, weights, lambda t, b, _: self.share(t, b)[None]
-                )
-            share = np.divide(total, joint, out=np.zeros_like(joint), where=joint > 0)
-            self._shares[t, b] = share
-        return share
 
 
 class ClosestLine:
@@ -122,7 +50,7 @@ class ClosestLine:
         otherwise: estimates the payoffs of a chunk for which no similar chunk is stored.
     """
 
-    def __init__(self, lines: Lines, stored: StoredMatrix, otherwise: Payoffs) -> None:
+    def __init__(self, lines: Lines, stored: StoredMatrix, otherwise: Matrices) -> None:
         self._lines, self._stored, self._otherwise = lines, stored, otherwise
         self._order = lru_cache(None)(self._closest)
 
@@ -164,6 +92,7 @@ class Regression:
 
     def __init__(self, lines: Lines, t: int, share: Share, seed: int = 0) -> None:
         self._lines, self._t, self._share, self._seed = lines, t, share, seed
+        self._model = HistGradientBoostingRegressor(max_iter=150, random_state=seed)
 
     def fit(self, chunks: Iterable[tuple[int, int]], stored: StoredMatrix) -> Regression:
         """Train the regression trees on stored matrices of some chunks, and return this object.
@@ -189,10 +118,7 @@ class Regression:
         if len(y) > MOST_SAMPLES:
             sample = np.random.default_rng(self._seed).choice(len(y), MOST_SAMPLES, replace=False)
             x, y = x[sample], y[sample]
-        from threadpoolctl import threadpool_limits
-
-        with threadpool_limits(1):  # workers visit other chunks meanwhile
-            self._model.fit(x, y)
+        self._model.fit(x, y)
         return self
 
     def __call__(self, t: int, b: int, r: int) -> Floats:
@@ -205,12 +131,6 @@ class Regression:
         gain = self._model.predict(self._inputs(b, r)).reshape(share.shape)
         out: Floats = self._lines.stake(t, r) * (share + gain)
         return out
-
-    @cached_property
-    def _model(self) -> Any:
-        from sklearn.ensemble import HistGradientBoostingRegressor
-
-        return HistGradientBoostingRegressor(max_iter=150, random_state=self._seed)
 
     def _inputs(self, b: int, r: int) -> Floats:
         """Return the features of each pair of rows in the chunk that line r enters on board b of the trained round.
@@ -280,43 +200,3 @@ class Lines:
         """The player to act after each betting line that leads to a decision, by line."""
         nodes = [node for bets in self._betting for node in bets.nodes]
         return {node.line: node.player for node in nodes if node.player is not None and node.actions}
-
-
-class _TrainedOnStore:
-    """Estimates payoffs by a regression for each round, trained on the payoff matrices that visits have stored.
-
-    A round's regression is trained again before its 1st, 8th, 64th, 512th estimate and so on. Until matrices are
-    stored, the estimates are all-in equities.
-    """
-
-    def __init__(self, layout: Layout, lines: Lines, stored: StoredMatrix, plain: NoMoreBetting) -> None:
-        self._layout, self._lines, self._stored, self._plain = layout, lines, stored, plain
-        self._requests: dict[int, int] = {}
-        self._next: dict[int, int] = {}
-        self._models: dict[int, Regression] = {}
-
-    def __call__(self, t: int, b: int, r: int) -> Floats:
-        requests = self._requests[t] = self._requests.get(t, 0) + 1
-        if requests == self._next.setdefault(t, 1):
-            self._next[t] = 8 * requests
-            self._train(t)
-        return self._models[t](t, b, r)[None] if t in self._models else self._plain(t, b, r)
-
-    def _train(self, t: int) -> None:
-        """Train the regression of round t on stored matrices; if none are stored, change nothing."""
-        chunks = list(self._layout.chunks(t))
-        order = np.random.default_rng(0).permutation(len(chunks))[:MOST_CHUNKS]
-
-        def first_matrix(t: int, b: int, r: int) -> Floats | None:
-            """Read the first stored payoff matrix of the chunk of round t, board b and line r; None: nothing is stored.
-
-            If the chunk has a matrix for each player's regrets, this is player 0's matrix.
-            """
-            stored = self._stored(t, b, r)
-            return None if stored is None else stored[0]
-
-        try:
-            regression = Regression(self._lines, t, self._plain.share)
-            self._models[t] = regression.fit((chunks[i] for i in order.tolist()), first_matrix)
-        except InputError:
-            return  # nothing is stored yet

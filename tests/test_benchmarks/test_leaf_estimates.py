@@ -2,24 +2,15 @@
 
 import shutil
 from itertools import product
-from threading import Event
-from typing import get_args
 
 import numpy as np
 import pytest
 from bucket_games import some_cards, two_suits
-from naive_chunks import three_rounds
 
+from benchmarks.payoff_estimates import ClosestLine, Lines, Regression
 from benchmarks.studies import leaf_estimates
 from buckets.cards.rank_sets import board_strength
-from lockers import MemoryStore
-from spewy.chunks.layout import Layout
 from spewy.errors import InputError
-from spewy.learn.estimates import ClosestLine, Estimate, Lines, NoMoreBetting, Regression, estimator
-from spewy.learn.stored import StoredEngine
-from spewy.learn.visit import VisitSettings
-from spewy.records.chunks import Chunks, Kind, visits
-from spewy.records.keys import PAYOFF
 
 FLOP, TURN = 1, 2
 
@@ -138,45 +129,6 @@ def test_a_regression_learns_what_the_betting_before_is_worth(lines, share):
 def test_a_regression_needs_something_to_learn_from(lines, share):
     with pytest.raises(InputError, match="round 2: no payoff matrices are stored to train a regression"):
         Regression(lines, TURN, share).fit([(0, 0)], lambda t, board_bucket, r: None)
-
-
-def test_estimates_of_a_solves_chunks_learn_from_what_visits_have_stored():
-    """What the estimates of the last round's chunks miss on average, where a chunk in four is not stored."""
-    _, problem = three_rounds(1)
-    layout, store = Layout.of(problem), MemoryStore({})
-    lines, plain = Lines(layout.betting, problem.pot), NoMoreBetting(layout)
-
-    def worth(b, r):
-        return lines.stake(2, r) * (plain.share(2, b) + 0.3 * lines.bets(2, r).aggressor)[None]
-
-    chunks = list(layout.chunks(2))
-    left_out = [chunk for chunk in chunks if sum(chunk) % 4 == 1]
-
-    def error(estimate):
-        return np.mean([np.abs(estimate(2, *chunk) - worth(*chunk)).mean() for chunk in left_out])
-
-    for name in get_args(Estimate):
-        assert error(estimator(name, layout, store)) == error(plain)
-    kept = {layout.key(2, *chunk): worth(*chunk) for chunk in chunks if chunk not in left_out}
-    store.transact(lambda txn: [txn.put(PAYOFF, *item) for item in kept.items()])
-    assert error(estimator("no-betting", layout, store)) == error(plain)
-    assert error(estimator("closest", layout, store)) < 0.6 * error(plain)
-    assert error(estimator("regression", layout, store)) < error(plain) / 3
-
-
-def test_the_first_top_down_sweep_uses_the_estimate_of_its_settings():
-    """Each chunk is visited once, and estimates lead to different regrets."""
-    _, problem = three_rounds(1)
-    layout, regrets = Layout.of(problem), []
-    names: tuple[Estimate, ...] = ("no-betting", "closest")
-    for name in names:
-        store = MemoryStore({})
-        engine = StoredEngine(layout, store, VisitSettings(estimate=name), "top-down")
-        engine.run(None, Event(), lambda *progress: None)
-        assert {visits(layout, store, t, b, r) for t in range(3) for b, r in layout.chunks(t)} == {(1, 1)}
-        last = Chunks(layout, store, Kind.REGRETS).get(1, 5, 2)
-        regrets.append(np.concatenate([player.ravel() for player in last]))
-    assert not np.array_equal(*regrets)
 
 
 def test_the_tables_of_the_page_are_those_of_the_data(tmp_path):
