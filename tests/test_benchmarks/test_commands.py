@@ -65,6 +65,7 @@ studies.schedules --most 20
 studies.threads --quick
 studies.upac_depths push --stacks 12
 studies.walks solve
+studies.house
 studies.warm_start --rows 4 --sweeps 2 --most 20
 studies.whole_games study --quick
 """
