@@ -7,8 +7,8 @@
 - `steps`: decisions in vectors, for these two engines; `state`: regrets and sums as plain arrays.
 - `measure`: exploitability; `solver`: the protocol of a solve in progress; `resolve`: gadgets for safe re-solving.
 
->>> list(VARIANTS)
-['cfr', 'cfr+', 'lcfr', 'dcfr', 'dcfr-steep', 'dcfr-ahead', 'pcfr+']
+>>> variant("cfr+").discount.clip
+True
 """
 
 from solvers.discount import VARIANTS, Variant, variant

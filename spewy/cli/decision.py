@@ -13,6 +13,7 @@ from buckets.cards import RANKS
 from spewy.cli.tables import console, number, on_terminal, terminal_rows
 from spewy.look.colours import Colour, between, lightness
 from spewy.look.grid import NOBODY, SIZE
+from spewy.look.node import FIGURES
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -219,7 +220,7 @@ def _sorted_by(view: NodeView, kinds: HandKinds | None, sort: str | None) -> tup
     if kinds is not None:
         keys[_CLASS] = kinds.made * 2.0**32 + kinds.strength
         keys["strength"] = kinds.strength.astype(np.float64)
-    keys |= {"reach": view.reach, "EV": view.ev, "equity": view.equity}
+    keys |= {"reach": view.reach} | {figure.title: figure.of(view) for figure in FIGURES}
     keys |= dict(zip(view.actions, view.strategy, strict=True))
     spelled = {name.lower(): name for name in keys}
     wanted = next(iter(spelled)) if sort is None else sort.strip().lower()
@@ -257,9 +258,10 @@ def _columns(
         width = max(map(len, evs), default=0)
         both = [f"{share} {ev:>{width}}" for share, ev in zip(shares, evs, strict=True)]
         columns[action] = both if wide and _known(view.action_ev[a]) else shares
-    for name, values, digits in (("EV", view.ev, 3), ("equity", view.equity, 4)):
+    for figure in FIGURES:
+        values = figure.of(view)
         if _known(values):
-            columns[name] = [number(_mean(view, values, row), digits) for row in rows]
+            columns[figure.title] = [number(_mean(view, values, row), figure.digits) for row in rows]
     if named is not None:
         kinds, with_made = named
         texts = {"made": kinds.made_names} if with_made else {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,28 @@ from spewy.system.html import Printed, Table
 if TYPE_CHECKING:
     import pandas as pd
 
+
+class Figure(NamedTuple):
+    """A number of each hand at a decision.
+
+    Attributes:
+        key: name of the column in JSON and in data frames.
+        title: heading of the column where people read it.
+        digits: number of decimals in the terminal.
+        of: function that returns the numbers ``[hand]`` of a `NodeView`, NaN where they are unknown.
+    """
+
+    key: str
+    title: str
+    digits: int
+    of: Callable[[NodeView], Floats]
+
+
+FIGURES = (
+    Figure("ev", "EV", 3, lambda view: view.ev),
+    Figure("equity", "equity", 4, lambda view: view.equity),
+)
+"""Numbers of each hand beside its reach and strategy. A new entry is a new column of tables, exports and JSON."""
 
 LARGE = 100
 """Absolute EV from which a heat map omits decimals, since a cell has room for five characters."""
@@ -181,7 +203,7 @@ class NodeView(Printed):
                 "frequency": self.strategy.T.ravel(),
                 "ev": np.repeat(self.ev, n_actions),
                 "action_ev": self.action_ev.T.ravel(),
-                "equity": np.repeat(self.equity, n_actions),
+                **{figure.key: np.repeat(figure.of(self), n_actions) for figure in FIGURES},
                 **{column: np.repeat(names, n_actions) for column, names in self._kind_names().items()},
             }
         )
@@ -201,8 +223,7 @@ class NodeView(Printed):
             "player": self.player,
             "hand": np.array(self.hands, dtype=object),
             "reach": self.reach,
-            "ev": self.ev,
-            "equity": self.equity,
+            **{figure.key: figure.of(self) for figure in FIGURES},
             **self._kind_names(),
         }
         nothing = np.full(len(self.hands), np.nan)
@@ -241,26 +262,25 @@ class NodeView(Printed):
         return f"{SEAT_NAMES[self.player]} {words}{board}" + (f" after {self.line}" if self.line else "")
 
     def _table(self) -> Table:
-        figures = (self.reach.tolist(), *self.strategy.tolist(), self.ev.tolist(), self.equity.tolist())
+        figures = (self.reach, *self.strategy, *(figure.of(self) for figure in FIGURES))
         unit = "" if self.unit == CHIPS.name else f" ({self.unit})"
-        columns = ("hand", "reach", *self.actions, f"EV{unit}", "equity")
+        titles = (figure.title + (unit if figure.title == "EV" else "") for figure in FIGURES)
+        columns = ("hand", "reach", *self.actions, *titles)
         shares = ", ".join(share_texts(self.actions, self.frequencies))
         title = f"{self._title}: {shares}" if shares else self._title
-        return Table(title, columns, tuple(zip(self.hands, *figures, strict=True)))
+        return Table(title, columns, tuple(zip(self.hands, *(figure.tolist() for figure in figures), strict=True)))
 
     def to_json(self) -> dict[str, Any]:
         """Return the decision as the JSON object that ``spewy show --json`` prints."""
-        figures = zip(
-            self.hands,
-            self.reach.tolist(),
-            self.strategy.T.tolist(),
-            json_numbers(self.ev),
-            json_numbers(self.action_ev.T),
-            json_numbers(self.equity),
-            strict=True,
-        )
-        names = ("reach", "strategy", "ev", "action_ev", "equity")
-        hands = {hand: dict(zip(names, values, strict=True)) for hand, *values in figures}
+        columns = {
+            "reach": self.reach.tolist(),
+            "strategy": self.strategy.T.tolist(),
+            "ev": json_numbers(self.ev),
+            "action_ev": json_numbers(self.action_ev.T),
+            **{figure.key: json_numbers(figure.of(self)) for figure in FIGURES},
+        }
+        rows = zip(self.hands, *columns.values(), strict=True)
+        hands = {hand: dict(zip(columns, values, strict=True)) for hand, *values in rows}
         unit = {} if self.unit == CHIPS.name else {"unit": self.unit}
         bucket = {} if self.board_bucket is None else {"board_bucket": self.board_bucket}
         return {"player": self.player, "actions": list(self.actions), **unit, "hands": hands, **bucket}
