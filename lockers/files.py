@@ -304,14 +304,9 @@ def create_data_file(path: Path) -> None:
         raise translate(error, path) from error
 
 
-def copy_used_pages(path: Path, temporary: Path, map_size: int) -> None:
-    """Copy a data file, which nobody has open, without its unused pages; wait until the copy is on the disk.
-
-    ``map_size`` is the size of LMDB's memory map in bytes, at least the size of the file.
-    """
-    env = lmdb.open(
-        os.fsencode(path), map_size=map_size, subdir=False, create=False, readonly=True, lock=False, **ENGINE
-    )
+def copy_used_pages(path: Path, temporary: Path) -> None:
+    """Copy a data file, which nobody has open, without its unused pages; wait until the copy is on the disk."""
+    env = lmdb.open(os.fsencode(path), subdir=False, create=False, readonly=True, lock=False, **ENGINE)
     try:
         owner = path.stat()
         descriptor = os.open(
