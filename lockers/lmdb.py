@@ -85,7 +85,7 @@ LARGE = 64 * 2**20
 """Size in bytes of a data file whose memory `LmdbStore.let_go` releases; a smaller file stays open."""
 MAP_SIZE = 2**34
 """Least size of a memory map in bytes. Maps of 1 TiB would leave room for 127 open stores in 47-bit address space."""
-MAP_SIZE_IN_LIMITS = 64 * 2**20
+MAP_SIZE_IN_LIMITS = 8 * 2**20
 """Least size of a memory map in bytes if the address space is limited (``ulimit -v``)."""
 
 _KEYS_AT_ONCE = 1024
@@ -549,24 +549,19 @@ class Environment:
 
     def commit(self) -> int:
         """Number of the last commit, which any process may have made."""
-        env = self._enter(write=False)
-        try:
+        with self._using() as env:
             return int(env.info()["last_txnid"])
-        finally:
-            self._lock.unshare()
 
     def replaced(self) -> bool:
         """Whether another file has taken the path of the open file."""
         return self._env is not None and self.path.stat().st_ino != self._inode
 
     def sync(self) -> None:
-        env = self._enter(write=True)
-        try:
-            env.sync(True)
-        except lmdb.Error as error:
-            raise translate(error, self.path) from error
-        finally:
-            self._lock.unshare()
+        with self._using(write=True) as env:
+            try:
+                env.sync(True)
+            except lmdb.Error as error:
+                raise translate(error, self.path) from error
 
     def probe(self) -> None:
         """Open the file now, so that errors in opening it are raised now and not at first use.
@@ -574,14 +569,12 @@ class Environment:
         A file that was cut off after its opening raises a `DamagedLockerError`, too.
         """
         opened_before = self._env is not None
-        env = self._enter(write=self.writers > 0)
-        try:
-            if opened_before and not self._short:
-                require_whole(env, self.path)
-        except (lmdb.Error, OSError) as error:
-            raise unreadable(error, self.path) from error
-        finally:
-            self._lock.unshare()
+        with self._using(write=self.writers > 0) as env:
+            try:
+                if opened_before and not self._short:
+                    require_whole(env, self.path)
+            except (lmdb.Error, OSError) as error:
+                raise unreadable(error, self.path) from error
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -625,16 +618,14 @@ class Environment:
 
     def copy(self, target: Path) -> None:
         """Write the last commit, without unused pages, to a new file; threads and processes may write meanwhile."""
-        with self.snapshot():  # so the map has the whole file
-            env = self._enter(write=False)
+        # Once the snapshot has begun, the map has the whole file.
+        with self.snapshot(), self._using() as env:
             try:
                 with target.open("wb") as file:
                     env.copyfd(file.fileno(), compact=True)
                     os.fsync(file.fileno())
             except (lmdb.Error, OSError) as error:
                 raise translate(error, target) from error
-            finally:
-                self._lock.unshare()
 
     def close(self, wanted: int = 0) -> None:
         """Close the file once no transaction runs; the next use opens it in a map of at least ``wanted`` bytes."""
@@ -673,6 +664,14 @@ class Environment:
                     raise
             self.close()  # another process has written, and the file has outgrown the map of this process
         raise AssertionError("unreachable")
+
+    @contextmanager
+    def _using(self, *, write: bool = False) -> Iterator[lmdb.Environment]:
+        env = self._enter(write=write)
+        try:
+            yield env
+        finally:
+            self._lock.unshare()
 
     def _enter(self, *, write: bool) -> lmdb.Environment:
         """Share the lock and return the environment, opened if needed; the caller must call ``unshare``."""

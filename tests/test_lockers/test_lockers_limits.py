@@ -144,7 +144,7 @@ def test_a_body_that_swallows_the_full_map(tmp_path: Path, tiny_maps: None) -> N
         np.testing.assert_array_equal(store.get("payoff", b"k"), np.arange(100_000))
 
 
-def test_a_map_that_another_process_enlarged(tmp_path: Path, tiny_maps: None) -> None:
+def test_a_file_that_another_process_enlarged(tmp_path: Path, tiny_maps: None) -> None:
     with open_store(tmp_path, {}) as store:
         put(store, "payoff", b"k|0", np.array(0))
         script = (
@@ -166,7 +166,7 @@ def test_a_map_that_another_process_enlarged(tmp_path: Path, tiny_maps: None) ->
         assert store.check() == []
 
 
-def test_a_map_that_another_process_enlarges_meanwhile(
+def test_a_file_that_another_process_enlarges_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened = lmdb.open
