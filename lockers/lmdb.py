@@ -73,7 +73,6 @@ from lockers.files import (
     remove_files,
     require_same,
     require_writable,
-    rounded,
     sync_folder,
 )
 from lockers.keys import VISITS, describe, full_key, internal_key, locker_start, split_key
@@ -88,6 +87,7 @@ MAP_SIZE = 2**34
 MAP_SIZE_IN_LIMITS = 8 * 2**20
 """Least size of a memory map in bytes if the address space is limited (``ulimit -v``)."""
 
+_LARGEST_PAGE = 2**16  # of any platform
 _KEYS_AT_ONCE = 1024
 _ATTEMPTS = 100  # each attempt follows a doubling of the file, so more attempts mean a damaged file
 _FORK_PATIENCE = 10.0  # seconds to wait for the end of a transaction before a fork
@@ -420,7 +420,7 @@ class _Transaction(BaseTransaction):
         try:
             yield
         except lmdb.MapFullError:
-            self._failure = lmdb.MapFullError()  # without the frames that hold the value
+            self._failure = lmdb.MapFullError("mdb_put")  # without the frames that hold the value
             raise
         except lmdb.Error as error:
             self._failure = translate(error, self._path, self.n_bytes)
@@ -707,7 +707,7 @@ class Environment:
                     make_lock_file(self.path)
                 env = lmdb.open(
                     os.fsencode(self.path),
-                    map_size=rounded(max(self._wanted, map_size(self.path))),
+                    map_size=max(self._wanted, map_size(self.path)),
                     subdir=False,
                     create=False,
                     readonly=not writable,
@@ -757,7 +757,8 @@ class Environment:
 def map_size(path: Path) -> int:
     """Return the size in bytes of a new memory map of a data file: at least twice the size of the file."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    return max(MAP_SIZE if limit == resource.RLIM_INFINITY else MAP_SIZE_IN_LIMITS, 2 * data_size(path))
+    size = max(MAP_SIZE if limit == resource.RLIM_INFINITY else MAP_SIZE_IN_LIMITS, 2 * data_size(path))
+    return -(-size // _LARGEST_PAGE) * _LARGEST_PAGE
 
 
 # Reentrant, because the garbage collector may detach a store that was not closed while this thread holds the lock.

@@ -229,26 +229,29 @@ def test_threads_and_growth(tmp_path: Path, tiny_maps: None) -> None:
 def test_a_map_that_cannot_grow(tmp_path: Path) -> None:
     # The child may have only so much address space; the error leaves the store as it was.
     script = (
-        "import resource, sys, numpy as np, lockers, lockers.lmdb\n"
-        "lockers.lmdb.MAP_SIZE = 1\n"
+        "import resource, sys, numpy as np, lockers\n"
+        "def fill(t):\n"
+        "    for n in range(40):\n"
+        "        t.put('payoff', b'%d' % n, np.full(131_072, n))\n"
         "store = lockers.open_store(sys.argv[1], {})\n"
-        "store.transact(lambda t: t.put('payoff', b'k', np.arange(3)))\n"
-        "array = np.zeros(10_000_000)\n"
+        "store.close()\n"
         "used = int(open('/proc/self/statm').read().split()[0]) * 4096\n"
-        "resource.setrlimit(resource.RLIMIT_AS, (used + 2**28, used + 2**28))\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (used + 2**27, used + 2**27))\n"
+        "store = lockers.open_store(sys.argv[1])\n"
+        "store.transact(fill)\n"
         "try:\n"
-        "    store.transact(lambda t: t.put('payoff', b'k', array))\n"
+        "    store.transact(fill)\n"
         "except lockers.LockerFullError as error:\n"
         "    print(error)\n"
-        "assert store.get('payoff', b'k').tolist() == [0, 1, 2]\n"
-        "store.transact(lambda t: t.put('payoff', b'k|2', np.arange(4)))\n"
+        "assert store.get('payoff', b'7')[0] == 7\n"
+        "store.transact(lambda t: t.put('payoff', b'k', np.arange(4)))\n"
     )
     child = subprocess.run(
         [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True
     )
-    assert "expected memory or address space for" in child.stdout
+    assert "expected memory or address space" in child.stdout
     with open_store(tmp_path) as store:
-        assert list(store.keys("payoff")) == [b"k", b"k|2"]
+        assert len(list(store.keys("payoff"))) == 41
         assert store.check() == []
 
 
