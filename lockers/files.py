@@ -45,7 +45,6 @@ MOST_KEYS, MOST_CHARACTERS = 6, 60
 
 ENGINE: dict[str, Any] = {"lib_version": 0}  # LMDB 0.9, data version 1
 MAX_READERS = 1024
-_ROUND = 2**16  # the largest page size of any platform
 _EMPTY = 2 * mmap.PAGESIZE  # a data file without any commit: LMDB's two meta pages
 _LOCK_SIZE = 64 * MAX_READERS + 4096  # 64 bytes for each reader, and a header
 _ANYBODY_WRITES = 0o222
@@ -304,14 +303,9 @@ def create_data_file(path: Path) -> None:
         raise translate(error, path) from error
 
 
-def copy_used_pages(path: Path, temporary: Path, map_size: int) -> None:
-    """Copy a data file, which nobody has open, without its unused pages; wait until the copy is on the disk.
-
-    ``map_size`` is the size of LMDB's memory map in bytes, at least the size of the file.
-    """
-    env = lmdb.open(
-        os.fsencode(path), map_size=map_size, subdir=False, create=False, readonly=True, lock=False, **ENGINE
-    )
+def copy_used_pages(path: Path, temporary: Path) -> None:
+    """Copy a data file, which nobody has open, without its unused pages; wait until the copy is on the disk."""
+    env = lmdb.open(os.fsencode(path), subdir=False, create=False, readonly=True, lock=False, **ENGINE)
     try:
         owner = path.stat()
         descriptor = os.open(
@@ -345,11 +339,6 @@ def missing_bytes(env: lmdb.Environment, path: Path) -> int:
     """Return by how many bytes a data file is shorter than all pages that LMDB has allocated; 0 if it has all pages."""
     size = (int(env.info()["last_pgno"]) + 1) * env.stat()["psize"]
     return max(0, size - path.stat().st_size)
-
-
-def rounded(size: int) -> int:
-    """Round the size of a memory map up to a multiple of the largest page size of any platform."""
-    return -(-size // _ROUND) * _ROUND
 
 
 def lock_file(path: Path) -> Path:

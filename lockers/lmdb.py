@@ -21,9 +21,9 @@ Keep the folder on a local disk: LMDB does not work on network file systems.
 LMDB calls an open data file an *environment*, and asks five things of a process:
 
 - *A process must not open a file twice.* All stores share a table of environments (`attach`).
-- *The memory map may change its size only while the process has no transaction.* Transactions share an `RWLock`. A
-  thread that finds the map full, or enlarged by another process, takes the lock alone, resizes the map and runs its
-  transaction again.
+- *The whole file must fit into a memory map, whose size is chosen when the file is opened.* A map is far larger than
+  its file, which costs address space only (`map_size`). A file that outgrows its map all the same is opened again with
+  a larger one, once no transaction runs in this process: transactions share an `RWLock`.
 - *A child process must not use an environment that was opened before the fork*, nor close it, because that would remove
   the parent's readers from LMDB's table of readers. So a process closes its environments before it forks; parent and
   child open them again when they need them. If a transaction does not end in time, the child refuses to use the store.
@@ -35,12 +35,11 @@ LMDB calls an open data file an *environment*, and asks five things of a process
 from __future__ import annotations
 
 import os
+import resource
 import threading
-import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -74,7 +73,6 @@ from lockers.files import (
     remove_files,
     require_same,
     require_writable,
-    rounded,
     sync_folder,
 )
 from lockers.keys import VISITS, describe, full_key, internal_key, locker_start, split_key
@@ -84,9 +82,12 @@ LmdbTransaction: TypeAlias = "lmdb.Transaction[memoryview]"
 
 LARGE = 64 * 2**20
 """Size in bytes of a data file whose memory `LmdbStore.let_go` releases; a smaller file stays open."""
-MAP_SIZE = 64 * 2**20
-"""Initial size of a memory map in bytes; the map grows when it is full."""
+MAP_SIZE = 2**34
+"""Least size of a memory map in bytes. Maps of 1 TiB would leave room for 127 open stores in 47-bit address space."""
+MAP_SIZE_IN_LIMITS = 8 * 2**20
+"""Least size of a memory map in bytes if the address space is limited (``ulimit -v``)."""
 
+_LARGEST_PAGE = 2**16  # of any platform
 _KEYS_AT_ONCE = 1024
 _ATTEMPTS = 100  # each attempt follows a doubling of the file, so more attempts mean a damaged file
 _FORK_PATIENCE = 10.0  # seconds to wait for the end of a transaction before a fork
@@ -209,19 +210,8 @@ class LmdbStore(Store):
     def transact(self, body: Callable[[Transaction], T]) -> T:
         self._require_writable()
         environment = self._attached()
-
-        def run(inner: LmdbTransaction, need: Need) -> T:
-            transaction = _Transaction(inner, need, environment.path)
-            try:
-                answer = body(transaction)
-            finally:
-                transaction.end()
-            if transaction.failure is not None:
-                raise transaction.failure  # LMDB cannot commit after an error, even if `body` has caught it
-            return answer
-
         with NOT_NESTED.enter(str(self.folder)):
-            return environment.write(run)
+            return environment.write(body)
 
     def flush(self) -> None:
         environment = self._attached()
@@ -341,7 +331,7 @@ class LmdbStore(Store):
         position = start
 
         # Each batch is read in a transaction of its own. A single transaction would stay open as long as the caller
-        # iterates; meanwhile the memory map could not grow, and old pages could not be reused.
+        # iterates; meanwhile the file could not be closed, and old pages could not be reused.
         def batch(transaction: LmdbTransaction) -> list[bytes]:
             fulls: list[bytes] = []
             with transaction.cursor() as cursor:
@@ -385,13 +375,24 @@ class LmdbStore(Store):
 
 
 class _Transaction(BaseTransaction):
-    def __init__(self, inner: LmdbTransaction, need: Need, path: Path) -> None:
+    _inner: LmdbTransaction
+
+    def __init__(self, path: Path) -> None:
         super().__init__()
-        self._inner = inner
-        self._need = need
         self._path = path
         self._saved: set[bytes] = set()
-        self.failure: Exception | None = None
+        self._failure: Exception | None = None
+        self.n_bytes = 0  # keys and values written so far
+
+    def run(self, inner: LmdbTransaction, body: Callable[[Transaction], T]) -> T:
+        self._inner = inner
+        try:
+            answer = body(self)
+        finally:
+            self.end()
+        if self._failure is not None:
+            raise self._failure  # LMDB cannot commit after an error, even if `body` has caught it
+        return answer
 
     def _load(self, full: bytes) -> Array | None:
         with self._noting_failure():
@@ -401,7 +402,7 @@ class _Transaction(BaseTransaction):
 
     def _save(self, full: bytes, array: Array) -> None:
         value = encode(array, full)
-        self._need.size += len(full) + len(value)
+        self.n_bytes += len(full) + len(value)
         with self._noting_failure():
             # LMDB would overwrite a large value of the same transaction in place and keep pages that a smaller value
             # does not need. This is harmless, but py-lmdb's verifier would report damage.
@@ -418,12 +419,12 @@ class _Transaction(BaseTransaction):
     def _noting_failure(self) -> Iterator[None]:
         try:
             yield
-        except (lmdb.MapFullError, lmdb.MapResizedError) as error:
-            self.failure = error
+        except lmdb.MapFullError:
+            self._failure = lmdb.MapFullError("mdb_put")  # without the frames that hold the value
             raise
         except lmdb.Error as error:
-            self.failure = translate(error, self._path, self._need.size)
-            raise self.failure from error
+            self._failure = translate(error, self._path, self.n_bytes)
+            raise self._failure from error
 
 
 def _nothing() -> None: ...
@@ -451,15 +452,8 @@ def _look_up(transaction: LmdbTransaction, full: bytes, path: Path) -> bytearray
     return None
 
 
-@dataclass
-class Need:
-    """Number of bytes that a transaction has written so far; a full map grows by at least twice as many."""
-
-    size: int = 0
-
-
 class Environment:
-    """A data file in LMDB that is opened at first use, enlarges its memory map when needed and survives a fork.
+    """A data file in LMDB that is opened at first use, and again after a fork or when it outgrows its memory map.
 
     Args:
         path: The data file. Its lock file has the same name with ``-lock`` added.
@@ -480,7 +474,7 @@ class Environment:
         self._inode = 0
         self._last_page = 0
         self._short = short
-        self._map_size = rounded(MAP_SIZE)
+        self._wanted = 0  # least size of the next map
         self._env: lmdb.Environment | None = None
         self._env_writable = False
         self._lock = RWLock()
@@ -524,56 +518,50 @@ class Environment:
             self._held.transaction = None
             self._lock.unshare()
 
-    def write(self, body: Callable[[LmdbTransaction, Need], T]) -> T:
+    def write(self, body: Callable[[Transaction], T]) -> T:
         """Run ``body`` in a write transaction, commit, and return the result of ``body``.
 
-        ``body`` runs again with a larger memory map when the map is full.
+        ``body`` runs again if the map is full, and once more if the last step of a commit failed.
         """
         panicked = False
         while True:
             env = self._enter(write=True)
-            map_size = self._map_size
-            need = Need()
+            wanted, transaction = 0, _Transaction(self.path)
             try:
-                with env.begin(write=True, buffers=True) as transaction:
-                    answer = body(transaction, need)
+                with env.begin(write=True, buffers=True) as inner:
+                    answer = transaction.run(inner, body)
                 self._lengthen(env)
                 return answer
             except lmdb.MapFullError:
-                map_size = max(2 * map_size, map_size + 2 * need.size)
+                wanted = 2 * int(env.info()["map_size"])
             except lmdb.MapResizedError:
-                map_size = 0
+                pass  # the next map is chosen by the size that the file has now
             except lmdb.PanicError as error:
                 # The last step of a commit failed in this process; the file can be used after it is opened again.
                 if panicked:
                     raise translate(error, self.path) from error
-                panicked, map_size = True, -1
+                panicked = True
             except (lmdb.Error, OSError) as error:
-                raise translate(error, self.path, need.size) from error
+                raise translate(error, self.path, transaction.n_bytes) from error
             finally:
                 self._lock.unshare()
-            self.close() if map_size < 0 else self._resize(map_size)
+            self.close(wanted)
 
     def commit(self) -> int:
         """Number of the last commit, which any process may have made."""
-        env = self._enter(write=False)
-        try:
+        with self._using() as env:
             return int(env.info()["last_txnid"])
-        finally:
-            self._lock.unshare()
 
     def replaced(self) -> bool:
         """Whether another file has taken the path of the open file."""
         return self._env is not None and self.path.stat().st_ino != self._inode
 
     def sync(self) -> None:
-        env = self._enter(write=True)
-        try:
-            env.sync(True)
-        except lmdb.Error as error:
-            raise translate(error, self.path) from error
-        finally:
-            self._lock.unshare()
+        with self._using(write=True) as env:
+            try:
+                env.sync(True)
+            except lmdb.Error as error:
+                raise translate(error, self.path) from error
 
     def probe(self) -> None:
         """Open the file now, so that errors in opening it are raised now and not at first use.
@@ -581,14 +569,12 @@ class Environment:
         A file that was cut off after its opening raises a `DamagedLockerError`, too.
         """
         opened_before = self._env is not None
-        env = self._enter(write=self.writers > 0)
-        try:
-            if opened_before and not self._short:
-                require_whole(env, self.path)
-        except (lmdb.Error, OSError) as error:
-            raise unreadable(error, self.path) from error
-        finally:
-            self._lock.unshare()
+        with self._using(write=self.writers > 0) as env:
+            try:
+                if opened_before and not self._short:
+                    require_whole(env, self.path)
+            except (lmdb.Error, OSError) as error:
+                raise unreadable(error, self.path) from error
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -622,7 +608,7 @@ class Environment:
                 orphaned.unlink()  # a killed process has left it
             temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}{TEMPORARY}")
             try:
-                copy_used_pages(self.path, temporary, rounded(2 * size))
+                copy_used_pages(self.path, temporary)
                 temporary.replace(self.path)
                 sync_folder(self.path.parent)
             except (lmdb.Error, OSError) as error:
@@ -632,26 +618,21 @@ class Environment:
 
     def copy(self, target: Path) -> None:
         """Write the last commit, without unused pages, to a new file; threads and processes may write meanwhile."""
-        while True:
-            env = self._enter(write=False)
+        # Once the snapshot has begun, the map has the whole file.
+        with self.snapshot(), self._using() as env:
             try:
                 with target.open("wb") as file:
                     env.copyfd(file.fileno(), compact=True)
                     os.fsync(file.fileno())
-                return
-            except lmdb.MapResizedError:
-                pass
             except (lmdb.Error, OSError) as error:
                 raise translate(error, target) from error
-            finally:
-                self._lock.unshare()
-            self._resize(0)
 
-    def close(self) -> None:
-        """Close the file once no transaction runs; the next use opens it again."""
+    def close(self, wanted: int = 0) -> None:
+        """Close the file once no transaction runs; the next use opens it in a map of at least ``wanted`` bytes."""
         if self._orphan:
             return  # closing the parent's environment would hide the parent's readers from writers
         with self._lock.alone():
+            self._wanted = max(self._wanted, wanted)
             self._drop_env()
 
     def before_fork(self) -> None:
@@ -681,8 +662,16 @@ class Environment:
                 self._lock.unshare()
                 if not isinstance(error, lmdb.MapResizedError) or attempt == _ATTEMPTS - 1:
                     raise
-            self._resize(0)  # another process has enlarged the map
+            self.close()  # another process has written, and the file has outgrown the map of this process
         raise AssertionError("unreachable")
+
+    @contextmanager
+    def _using(self, *, write: bool = False) -> Iterator[lmdb.Environment]:
+        env = self._enter(write=write)
+        try:
+            yield env
+        finally:
+            self._lock.unshare()
 
     def _enter(self, *, write: bool) -> lmdb.Environment:
         """Share the lock and return the environment, opened if needed; the caller must call ``unshare``."""
@@ -712,14 +701,13 @@ class Environment:
     def _open(self) -> lmdb.Environment:
         writable = self.writers > 0
         for attempt in range(_ATTEMPTS):
-            size = data_size(self.path)
             try:
                 if writable:
                     require_writable(self.path)
                     make_lock_file(self.path)
                 env = lmdb.open(
                     os.fsencode(self.path),
-                    map_size=max(self._map_size, rounded(2 * size)),
+                    map_size=max(self._wanted, map_size(self.path)),
                     subdir=False,
                     create=False,
                     readonly=not writable,
@@ -730,6 +718,7 @@ class Environment:
                     **ENGINE,
                 )
             except (lmdb.Error, OSError) as error:
+                self._wanted = 0  # the next use tries a small map again
                 # another process may have more than doubled the file while this one opened it
                 grown = isinstance(error, lmdb.MapResizedError) and attempt < _ATTEMPTS - 1
                 if grown or (isinstance(error, lmdb.InvalidError) and restore_meta_page(self.path)):
@@ -743,7 +732,7 @@ class Environment:
                 env.close()
                 raise
             self._env_writable = writable
-            self._map_size, self._last_page = env.info()["map_size"], 0
+            self._wanted = self._last_page = 0
             self._inode = self.path.stat().st_ino
             return env
         raise AssertionError("unreachable")
@@ -759,25 +748,17 @@ class Environment:
                 size = self.path.stat().st_size
                 os.truncate(self.path, size + missing_bytes(env, self.path))
 
-    def _resize(self, map_size: int) -> None:
-        """Enlarge the memory map to at least ``map_size`` bytes; 0 adopts the size that another process has set."""
-        with self._lock.alone():
-            if self._env is None:
-                return  # another thread has closed the file
-            if map_size and map_size <= self._map_size:
-                return  # another thread has resized the map
-            try:
-                self._env.set_mapsize(rounded(map_size))
-            except lmdb.Error as error:
-                # LMDB has removed the old map, so the environment cannot be used without the new map.
-                self._drop_env()
-                raise translate(error, self.path, map_size) from error
-            self._map_size = self._env.info()["map_size"]
-
     def _drop_env(self) -> None:
         if self._env is not None:
             self._env.close()
             self._env = None
+
+
+def map_size(path: Path) -> int:
+    """Return the size in bytes of a new memory map of a data file: at least twice the size of the file."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    size = max(MAP_SIZE if limit == resource.RLIM_INFINITY else MAP_SIZE_IN_LIMITS, 2 * data_size(path))
+    return -(-size // _LARGEST_PAGE) * _LARGEST_PAGE
 
 
 # Reentrant, because the garbage collector may detach a store that was not closed while this thread holds the lock.
@@ -877,19 +858,15 @@ class RWLock:
         The result is False after ``timeout`` seconds, and at once if this thread shares the lock, because it would wait
         for itself.
         """
-        deadline = None if timeout is None else time.monotonic() + timeout
         with self._changed:
             if threading.get_ident() in self._sharing:
                 return False
             self._waiting += 1
             try:
-                while self._sharing or self._alone:
-                    seconds = None if deadline is None else deadline - time.monotonic()
-                    if seconds is not None and seconds <= 0:
-                        return False
-                    self._changed.wait(seconds)
-                self._alone = True
-                return True
+                if self._changed.wait_for(lambda: not (self._sharing or self._alone), timeout):
+                    self._alone = True
+                    return True
+                return False
             finally:
                 self._waiting -= 1
                 self._changed.notify_all()

@@ -30,5 +30,5 @@ def hangups_that_are_not_ignored():
 
 @pytest.fixture
 def tiny_maps(monkeypatch):
-    """Let stores begin with the smallest map there is, so that they grow soon."""
+    """Let stores begin with the smallest map there is, so that files outgrow their maps soon."""
     monkeypatch.setattr(lmdb, "MAP_SIZE", 1)

@@ -71,9 +71,10 @@ def test_the_reader_ends_when_the_writers_fail(
     tmp_path: Path, tiny_maps: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lockers_workers, "hammer", lambda *_: os._exit(3))
+    before = set(multiprocessing.active_children())  # workers that other tests leave to be used again
     with pytest.raises(AssertionError):
         hammer(tmp_path, multiprocessing.get_context("fork"), visits=1, boards=1)
-    assert multiprocessing.active_children() == []
+    assert set(multiprocessing.active_children()) <= before
 
 
 @pytest.mark.slow
