@@ -28,7 +28,7 @@ MOST_IMAGES = 4096
 
 
 @dataclass(frozen=True)
-class Place:
+class ChunkAddress:
     """The address of a chunk.
 
     Attributes:
@@ -148,11 +148,11 @@ class Layout:
         first, second = self.board(t, b).hands
         return first.n_rows, second.n_rows
 
-    def place_of(self, t: int, b: int, r: int) -> Place:
-        return Place(self.boards[t].round, self.board(t, b).history, self.tree(t, r).line)
+    def address(self, t: int, b: int, r: int) -> ChunkAddress:
+        return ChunkAddress(self.boards[t].round, self.board(t, b).history, self.tree(t, r).line)
 
     def key(self, t: int, b: int, r: int) -> bytes:
-        return self.place_of(t, b, r).key(self.n_rows(t, b))
+        return self.address(t, b, r).key(self.n_rows(t, b))
 
     def hands(self, t: int, b: int, p: int) -> Hands:
         """Return player p's hands on board b of round t, as arrays without a board axis."""

@@ -22,7 +22,7 @@ from lockers import DamagedLockerError, Store
 from solvers.state import normalised
 from solvers.tree import Floats, Ints
 from spewy.chunks.boards import BoardHands, board_hands
-from spewy.chunks.layout import Place
+from spewy.chunks.layout import ChunkAddress
 from spewy.chunks.locate import board_cards, dealt_error, line_to, read_cards, solved_board
 from spewy.chunks.problem import Problem, Shorts
 from spewy.chunks.rounds import chunk_exits, chunk_nodes, decision_slots
@@ -397,7 +397,7 @@ class _Board(NamedTuple):
         return self.players[0].rows.n_rows, self.players[1].rows.n_rows
 
     def key(self, t: int, line: str) -> bytes:
-        return Place(t, self.history, line).key(self.n_rows)
+        return ChunkAddress(t, self.history, line).key(self.n_rows)
 
 
 class BoardAbstraction(Protocol):

@@ -7,7 +7,7 @@ from jobs import ALIKE, SUITED, example, parsed_job, toy
 
 from buckets.cards import cards_name, parse_cards, permute_history
 from spewy.chunks.boards import board_hands, hand_map
-from spewy.chunks.layout import Layout, Place
+from spewy.chunks.layout import ChunkAddress, Layout
 from spewy.chunks.locate import board_cards, possible_deals, solved_board
 from spewy.chunks.rounds import decision_slots
 from spewy.errors import InputError
@@ -35,17 +35,17 @@ def layout(request):
 
 def test_keys_are_what_folders_hold():
     history = tuple(tuple(sorted(parse_cards(cards))) for cards in ("Qs Jh 2h", "8c", "3d"))
-    assert Place(3, history, "cr120c/").key((41, 37)) == b"3.2hJhQs/8c/3d|cr120c/|41x37"
-    assert Place(0, (), "").key((169, 168)) == b"0.||169x168"
+    assert ChunkAddress(3, history, "cr120c/").key((41, 37)) == b"3.2hJhQs/8c/3d|cr120c/|41x37"
+    assert ChunkAddress(0, (), "").key((169, 168)) == b"0.||169x168"
 
 
 def test_a_layout_knows_the_address_of_its_chunks():
     layout = Layout.of(example("T1").problem)
     r = layout.betting[1].find("cr120c/")
     b = layout.boards[1].numbers[(*layout.problem.history, parse_cards("3d"))]
-    place = layout.place_of(1, b, r)
-    assert place == Place(3, (*layout.problem.history, parse_cards("3d")), "cr120c/")
-    assert layout.key(1, b, r) == place.key(layout.n_rows(1, b))
+    address = layout.address(1, b, r)
+    assert address == ChunkAddress(3, (*layout.problem.history, parse_cards("3d")), "cr120c/")
+    assert layout.key(1, b, r) == address.key(layout.n_rows(1, b))
 
 
 def test_rows_of_one_board_are_those_of_the_enumeration(layout):
