@@ -1,4 +1,4 @@
-"""Read the boards and lines that users name, and find the solved board that represents a board.
+"""Read the places that users name by a line and a board, and find the solved board that represents a board.
 
 Functions take the cards of a board with the root's cards first.
 """
@@ -6,7 +6,8 @@ Functions take the cards of a board with the root's cards first.
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -18,39 +19,113 @@ from spewy.chunks.layout import Layout
 from spewy.chunks.problem import Problem
 from spewy.errors import InputError, shown
 from spewy.game.lines import read_line
-from spewy.game.nodes import Line, line_as_written
+from spewy.game.nodes import Line, Node, entry_line, line_as_written, require_decision
 
 N_CARDS = 52
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Place:
+    """A node of the betting tree, and the public cards there: what a line and a board name.
+
+    Places with equal lines and equal cards are equal.
+
+    Attributes:
+        node: the node; the nodes that can follow in its round are complete.
+        cards: all public cards at the node, in `Game.board_order`.
+    """
+
+    node: Node
+    cards: tuple[int, ...]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Place) and self.line == other.line and self.cards == other.cards
+
+    def __hash__(self) -> int:
+        return hash((self.line, self.cards))
+
+    def __repr__(self) -> str:
+        return f"Place({self.line!r}, {cards_name(self.cards)!r})"
+
+    @property
+    def line(self) -> str:
+        """ACPC betting string from the root of the solve."""
+        return self.node.line
+
+    @property
+    def entry(self) -> str:
+        """The line that enters the chunk of the node: ``""``, or ending in ``/``."""
+        return entry_line(self.node.line)
+
+    @property
+    def round(self) -> int:
+        """Round of the game; at a chance node, the round that has just ended."""
+        return self.node.round
+
+
+def place_at(
+    problem: Problem,
+    line: str,
+    board: str | Sequence[int] | None = None,
+    *,
+    decision: bool = False,
+    find: Callable[[str], Node] | None = None,
+) -> Place:
+    """Read the place that a line and a board (None: the root's) name.
+
+    Args:
+        decision: whether to refuse a place where nobody acts.
+        find: returns the node after an ACPC betting string; None for `BettingTree.alone`.
+    """
+    node, cards = node_at(problem, line, board, decision=decision, find=find)
+    return Place(node, _in_round(problem, node.round, cards))
+
+
+def node_at(
+    problem: Problem,
+    line: str,
+    board: str | Sequence[int] | None = None,
+    *,
+    decision: bool = False,
+    find: Callable[[str], Node] | None = None,
+) -> tuple[Node, tuple[int, ...] | None]:
+    """Find the node of `place_at`; also return the cards of the board, which may not fit the node.
+
+    If the line ends a round, and the board has the cards of the next round, the node is the first one of that round:
+    ``x b120 c`` on the turn with a board of five cards leads to the first decision on the river.
+    """
+    find = problem.tree.alone if find is None else find
+    written = read_line(problem.tree, line)
+    cards = None if board is None else read_cards("board", "Qs Jh 2h", board)
+    node = find(written)
+    if cards is not None and node.kind == "chance":
+        sizes = problem.game.board_sizes
+        while node.kind == "chance" and sizes[node.round] < sizes[node.round + 1] <= len(cards):
+            written = Line(f"{written}/", line_as_written(written))
+            node = find(written)
+    if decision:
+        require_decision(node, written)
+    return node, cards
+
+
 def board_cards(problem: Problem, t: int, board: str | Sequence[int] | None) -> tuple[int, ...]:
     """Read a board (None: the root's) of round ``t`` of the game; return its cards in `Game.board_order`."""
-    root = problem.game.board_order([card for group in problem.history for card in group])
-    cards = root if board is None else read_cards("board", "Qs Jh 2h", board)
+    return _in_round(problem, t, None if board is None else read_cards("board", "Qs Jh 2h", board))
+
+
+def _in_round(problem: Problem, t: int, board: tuple[int, ...] | None) -> tuple[int, ...]:
+    """Check that a board (None: the root's) fits round ``t`` of the game; return it in `Game.board_order`."""
+    root = [card for group in problem.history for card in group]
+    cards = problem.game.board_order(root) if board is None else board
     needed = sum(problem.game.num_board_cards[: t + 1])
     if len(cards) != needed:
         raise InputError(
             f"board: expected {needed} cards in this round, found {len(cards)} ({cards_name(cards) or 'none'})"
         )
     if set(cards[: len(root)]) != set(root):
-        raise InputError(f"board: expected to begin with {cards_name(root)}, found {cards_name(cards)}")
+        begin = cards_name(problem.game.board_order(root))
+        raise InputError(f"board: expected to begin with {begin}, found {cards_name(cards)}")
     return problem.game.board_order((*root, *cards[len(root) :]))
-
-
-def line_to(problem: Problem, line: str, board: str | Sequence[int] | None) -> Line:
-    """Read a line, and add a missing ``/`` at its end if the board has the cards of the next round.
-
-    For example, ``x b120 c`` on the turn with a board of five cards is ``cr120c/``, the first decision on the river.
-    """
-    line = read_line(problem.tree, line)
-    if board is None:
-        return line
-    n_cards, sizes = len(read_cards("board", "Qs Jh 2h", board)), np.cumsum(problem.game.num_board_cards)
-    node = problem.tree.alone(line)
-    while node.kind == "chance" and sizes[node.round] < sizes[node.round + 1] <= n_cards:
-        line = Line(f"{line}/", line_as_written(line))
-        node = problem.tree.alone(line)
-    return line
 
 
 def read_cards(subject: str, example: str, given: str | Sequence[int]) -> tuple[int, ...]:

@@ -169,10 +169,11 @@ def show(
             as_grid or heat is not None or (is_holdem(game) and not in_hands and (buckets or on_terminal()))
         )
         ev = ev and bool(not grid or heat is not None or as_json or table_file)
-        views = [solution.node(line, board, ev=ev)]
+        place = solution.at(line, board, decision=True)
+        views = [solution.node(place, ev=ev)]
         if plot is not None or player is not None:
-            views.append(solution.waiting(line, board, ev=ev))
-        words = solution.words(solution.at(line, board)[0])
+            views.append(solution.waiting(place, ev=ev))
+        words = solution.words(place.node)
         job = f"{solution.job.name}, {solution.progress}"
     views = [filtered(game, view, filters) for view in views]
     view = next((view for view in views if player == SEAT_NAMES[view.player]), views[0])

@@ -23,12 +23,12 @@ __all__ = [
     "NodeKind",
     "action_words",
     "choices",
-    "decision_at",
     "entry_line",
     "find_node",
     "line_as_written",
     "no_action_error",
     "path_to",
+    "require_decision",
 ]
 
 ActionKind = Literal["fold", "check", "call", "bet", "raise", "allin"]
@@ -123,16 +123,13 @@ def entry_line(line: str) -> str:
     return line[: line.rfind("/") + 1]
 
 
-def decision_at(root: Node, line: str) -> Node:
-    """Find the decision to which a line leads; ``root``'s tree has at least the round in which the line ends."""
-    entry_line(line)
-    node = find_node(root, line)
+def require_decision(node: Node, line: str) -> None:
+    """Check that somebody acts at a node; an error quotes the line that led there."""
     if node.kind != "decision":
         kind = {"fold": "a fold", "showdown": "a showdown", "chance": "a deal of cards"}[node.kind]
         goes_on = node.kind == "chance" and node.children[0].kind == "decision"
         hint = f"; add the {ROUND_NAMES[node.round + 1]} to the board (--board)" if goes_on else ""
         raise InputError(f"line {line_as_written(line)!r}: expected a decision, found {kind}{hint}")
-    return node
 
 
 def find_node(root: Node, line: str) -> Node:

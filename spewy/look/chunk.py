@@ -25,8 +25,9 @@ import numpy as np
 from buckets.cards import blocked
 from buckets.types import Ints
 from solvers.tree import Floats
+from spewy.chunks.locate import Place
 from spewy.game.amounts import Unit
-from spewy.game.nodes import Node, entry_line
+from spewy.game.nodes import Node
 from spewy.game.tree import terminal_rake, terminal_stakes
 from spewy.game.treeconfig import TreeConfig
 from spewy.look.pairs import MOST_FINAL_BOARDS, FinalPairs, Pairs, pairs
@@ -49,8 +50,8 @@ the number of final boards with cached orders of hands."""
 class ChunkReads(Closing):
     """Reads chunks of a solve, and caches those that were read last.
 
-    Both ranges at a chunk are computed from the strategies of all earlier chunks on its line. In all methods, ``line``
-    enters the chunk (it is ``""`` or ends in ``/``), and ``cards`` are the public cards, the root's first.
+    Both ranges at a chunk are computed from the strategies of all earlier chunks on its line. In all methods but
+    `view`, ``place`` is the place at which the chunk begins.
 
     Args:
         policy: average strategies of the solve; `close` closes them.
@@ -68,28 +69,29 @@ class ChunkReads(Closing):
         self._valued = kept_results(VALUED, self._view)
         self._ranged = kept_results(RANGED, self._ranged_view)
 
-    def view(self, line: str, cards: Cards, *, ev: bool = True, equity: bool = True) -> ChunkView:
-        """Return the strategies, ranges, EVs and equities of the chunk that a line enters on a board.
+    def view(self, place: Place, *, ev: bool = True, equity: bool = True) -> ChunkView:
+        """Return the strategies, ranges, EVs and equities of the chunk to which a place belongs.
 
         Without ``ev``, EVs and equities are NaN; without ``equity``, equities of a chunk before the last round are NaN,
         unless ``most_boards`` is None.
         """
-        self.require(line, cards)
-        return self._valued(line, cards, equity) if ev else self._ranged(line, cards)
+        place = self.policy.start_of(place)
+        self.require(place)
+        return self._valued(place, equity) if ev else self._ranged(place)
 
-    def _view(self, line: str, cards: Cards, equity: bool) -> ChunkView:
-        play, ranges, problem = self.play(line, cards), self.ranges(line, cards), self.policy.problem
-        final = len(cards) == sum(problem.game.num_board_cards)
-        pairs = self.final_pairs(cards) if final else self.pairs(cards, equity)
-        return ChunkView(play, ranges, problem.tree.config, pairs, self.leaf_values(line, cards, play))
+    def _view(self, place: Place, equity: bool) -> ChunkView:
+        play, ranges, problem = self.play(place), self.ranges(place), self.policy.problem
+        final = len(place.cards) == sum(problem.game.num_board_cards)
+        pairs = self.final_pairs(place.cards) if final else self.pairs(place.cards, equity)
+        return ChunkView(play, ranges, problem.tree.config, pairs, self.leaf_values(place, play))
 
-    def _ranged_view(self, line: str, cards: Cards) -> ChunkView:
-        return ChunkView(self.play(line, cards), self.ranges(line, cards), self.policy.problem.tree.config)
+    def _ranged_view(self, place: Place) -> ChunkView:
+        return ChunkView(self.play(place), self.ranges(place), self.policy.problem.tree.config)
 
-    def require(self, line: str, cards: Cards) -> None:
+    def require(self, place: Place) -> None:
         """Prepare a chunk for reading. This class does nothing; a subclass re-solves dropped chunks."""
 
-    def leaf_values(self, line: str, cards: Cards, play: ChunkPlay) -> Pair | None:
+    def leaf_values(self, place: Place, play: ChunkPlay) -> Pair | None:
         """Return each player's counterfactual values ``[chance leaf, hand]``; None if they are unknown."""
         if play.chance_leaves:
             return None
@@ -111,16 +113,14 @@ class ChunkReads(Closing):
     def close(self) -> None:
         self.policy.close()
 
-    def _ranges(self, line: str, cards: Cards) -> tuple[Floats, Floats]:
+    def _ranges(self, place: Place) -> tuple[Floats, Floats]:
         """Compute each player's range ``[hand]`` at the root of a chunk."""
-        hands, problem = self.hands(cards), self.policy.problem
-        if not line:
+        hands, problem = self.hands(place.cards), self.policy.problem
+        if place.round == problem.first_round:
             return problem.ranges[0][hands[0]], problem.ranges[1][hands[1]]
-        sizes = np.cumsum(problem.game.num_board_cards)
-        before, t = entry_line(line[:-1]), problem.first_round + line.count("/")
-        board = cards[: sizes[t - 1]]
-        ranges_before = reaches(self.play(before, board), self.ranges(before, board))[line[:-1]]
-        above = self.hands(board)
+        before, chance = self.policy.start_of(place, place.round - 1), place.line.removesuffix("/")
+        ranges_before = reaches(self.play(before), self.ranges(before))[chance]
+        above = self.hands(before.cards)
         first, second = (ranges_before[p][np.searchsorted(above[p], hands[p])] for p in (0, 1))
         return first, second
 
@@ -208,18 +208,16 @@ class ChunkView:
     def at(self, line: str) -> Node:
         return next(node for node in self.play.nodes if node.line == line)
 
-    def node(self, line: str) -> NodeArrays:
-        """Return the hands of the player who acts at the decision after a line."""
-        node = self.at(line)
+    def node(self, node: Node) -> NodeArrays:
+        """Return the hands of the player who acts at a decision."""
         assert node.player is not None
-        return self._arrays(node, node.player, self.play.frequencies[line], node.children)
+        return self._arrays(node, node.player, self.play.frequencies[node.line], node.children)
 
-    def waiting(self, line: str) -> NodeArrays:
+    def waiting(self, node: Node) -> NodeArrays:
         """Return the hands of the player who waits; ``strategy`` and ``action_ev`` are empty."""
-        node = self.at(line)
         assert node.player is not None
         p = 1 - node.player
-        return self._arrays(node, p, np.empty((0, len(self.reach[line][p]))), ())
+        return self._arrays(node, p, np.empty((0, len(self.reach[node.line][p]))), ())
 
     def _arrays(self, node: Node, p: int, frequencies: Floats, children: Sequence[Node]) -> NodeArrays:
         own, other = self.reach[node.line][p], self.reach[node.line][1 - p]
@@ -240,16 +238,16 @@ class ChunkView:
                 ev, action_ev = share[0], share[1:]
         return NodeArrays(own, frequencies, ev, action_ev, equity)
 
-    def totals(self, line: str) -> NodeTotals:
-        node, here, nothing = self.at(line), self.reach[line], (np.nan, np.nan)
-        mass, lead = self._sums(line, 0)
+    def totals(self, node: Node) -> NodeTotals:
+        here, nothing = self.reach[node.line], (np.nan, np.nan)
+        mass, lead = self._sums(node.line, 0)
         weight = float(here[0] @ mass)
         frequencies = self.frequencies(node)
         if not weight > NOTHING * here[0].sum() * here[1].sum():
             return NodeTotals(0.0, frequencies, nothing, nothing)
         ev = equity = nothing
         if self._leaves is not None:
-            values, half = self.values[line], self._config.pot / 2
+            values, half = self.values[node.line], self._config.pot / 2
             first, second = (half + node.put_in[p] + float(here[p] @ values[p]) / weight for p in (0, 1))
             ev = first, second
         if lead is not None:

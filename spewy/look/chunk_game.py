@@ -29,7 +29,7 @@ from solvers.matrix.lp import Method, chunk_form, chunk_strategy, solve_lp
 from solvers.state import ChunkStrategy
 from solvers.tree import DECISION, Floats
 from spewy.chunks.layout import Layout
-from spewy.chunks.locate import board_cards, locate, solved_board
+from spewy.chunks.locate import Place, board_cards, locate, solved_board
 from spewy.chunks.problem import Problem
 from spewy.chunks.rounds import ChunkTree
 from spewy.errors import InputError, shown
@@ -77,10 +77,10 @@ def one_chunk(source: Job | Session, line: str = "", board: str | Sequence[int] 
     _require_zero_sum(job)
     session = source if isinstance(source, Session) else Session(source)
     layout, store = session.layout, session.store
-    node = _entered(session.job, read_line(session.job.betting_tree, line))
-    t = node.round - layout.problem.first_round
-    r = layout.betting[t].find(node.line)
-    b, perm = locate(layout, t, board_cards(layout.problem, node.round, board))
+    place = _entered(session.job, layout.problem, line, board)
+    t = place.round - layout.problem.first_round
+    r = layout.betting[t].find(place.line)
+    b, perm = locate(layout, t, place.cards)
     play_down, below = PlayDown(layout, Chunks(layout, store).get), StoredPayoffs(layout, store)
     chunk = _build(layout, (t, b, r), perm, play_down, below, job.solve.tremble)
     return replace(chunk, estimated=below.estimated)
@@ -90,7 +90,7 @@ def stored_chunk(
     job: Job,
     problem: Problem,
     reads: StoreReads,
-    line: str,
+    line: str | Place,
     board: str | Sequence[int] | None,
     payoffs: Below,
 ) -> OneChunk:
@@ -101,14 +101,13 @@ def stored_chunk(
     if payoffs not in get_args(Below):
         raise InputError(f"payoffs: expected one of {', '.join(get_args(Below))}, found {shown(payoffs)}")
     _require_zero_sum(job)
-    node = _entered(job, read_line(job.betting_tree, line))
-    cards = board_cards(problem, node.round, job.board if board is None else board)
-    history, perm = solved_board(problem, node.round, cards)
-    reads.require(node.line, cards, below=True)
-    subgame, ranges = reads.subgame(node.line, node.round, history)
+    place = reads.policy.at(line, board) if isinstance(line, Place) else _entered(job, problem, line, board)
+    history, perm = solved_board(problem, place.round, place.cards)
+    reads.require(place, below=True)
+    subgame, ranges = reads.subgame(place, history)
     play_down = PlayDown(subgame, Chunks(subgame, reads.store).get, ranges)
     if payoffs == "average":
-        _require_computable(job, subgame, reads, node)
+        _require_computable(job, subgame, reads, place.node)
         averaged = AveragePayoffs(subgame, reads.store, play_down, job.solve.tremble)
         return _build(subgame, (0, 0, 0), perm, play_down, averaged, job.solve.tremble)
     below = StoredPayoffs(subgame, reads.store)
@@ -176,10 +175,11 @@ def _require_computable(job: Job, subgame: Layout, reads: StoreReads, node: Node
         )
 
 
-def _entered(job: Job, line: str) -> Node:
+def _entered(job: Job, problem: Problem, line: str, board: str | Sequence[int] | None) -> Place:
+    line = read_line(job.betting_tree, line)
     for roots in job.betting_tree.rounds.values():
         if line in roots:
-            return roots[line]
+            return Place(roots[line], board_cards(problem, roots[line].round, board))
     job.betting_tree.find(line)  # says where a line goes wrong
     raise InputError(
         f"line {line!r}: no betting round starts after it; give a line that ends a round, with / at its end"

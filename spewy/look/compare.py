@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -23,6 +23,7 @@ import numpy as np
 from buckets.cards import cards_name
 from lockers import open_store
 from solvers.tree import Floats
+from spewy.chunks.locate import Place
 from spewy.errors import InputError, NotSolvedError, path_text, shown
 from spewy.game.amounts import CHIPS
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES
@@ -55,12 +56,14 @@ class LineChange:
         player: the player who acts.
         moved: share of the acting range that plays differently.
         likely: in each solve, probability to reach this decision from the compared decision, without card removal.
+        place: the decision in A.
     """
 
     line: str
     player: int
     moved: float
     likely: Two
+    place: Place = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -188,22 +191,28 @@ class Comparison:
         }
 
 
-def compare(a: SolveView, b: SolveView, line: str = "", board: str | None = None) -> Comparison:
+def compare(
+    a: SolveView, b: SolveView, line: str | Place = "", board: str | Sequence[int] | None = None
+) -> Comparison:
     """Compare two solves at a decision; the board is that of both, or None for the root of each.
+
+    A place, in place of the line, may belong to either solve.
 
     Raises:
         InputError: the games differ, a solve lacks the line, different players act, or no hand is in both ranges.
     """
     _require_comparable(a, b)
+    if isinstance(line, Place):
+        board, line = line.cards, Line(line.line)
     sides = (a, b)
-    nodes = [_decision(solution, line, board, name) for solution, name in zip(sides, "AB", strict=True)]
-    seats = [node.player for node in nodes]
+    places = [_decision(solution, line, board, name) for solution, name in zip(sides, "AB", strict=True)]
+    seats = [place.node.player for place in places]
     if seats[0] != seats[1]:
         players = " and ".join(SEAT_NAMES[seat] for seat in seats if seat is not None)
         raise InputError(
             f"line {line_as_written(line)!r}: expected the same player to act in A and B, found {players}"
         )
-    first, second = (solution.node(line, board) for solution in sides)
+    first, second = (solution.node(place) for solution, place in zip(sides, places, strict=True))
     actions = tuple(dict.fromkeys((*first.actions, *second.actions)))
     aligned = _aligned(first, second, actions)
     if not len(aligned.hands):
@@ -212,18 +221,18 @@ def compare(a: SolveView, b: SolveView, line: str = "", board: str | None = None
         first.line,
         (first.board, second.board),
         first.player,
-        (a.pot_at(nodes[0]), b.pot_at(nodes[1])),
+        (a.pot_at(places[0].node), b.pot_at(places[1].node)),
         actions,
         np.array([_spread(node.frequencies, node.actions, actions) for node in (first, second)]),
-        (a.totals(line, board), b.totals(line, board)),
+        (a.totals(places[0]), b.totals(places[1])),
         aligned.hands,
         aligned.reach,
         aligned.strategy,
         aligned.ev,
-        _changes(a, b, nodes, board),
-        _only(a, b, nodes),
+        _changes(a, b, places),
+        _only(a, b, places),
         a.job.amounts.name,
-        a.words(nodes[0]),
+        a.words(places[0].node),
     )
 
 
@@ -275,34 +284,34 @@ def _mean_moved(reach: Floats, strategy: Floats) -> float:
     return float(weight @ _moved(strategy) / weight.sum()) if weight.any() else 0.0
 
 
-def _changes(a: SolveView, b: SolveView, nodes: Sequence[Node], board: str | None) -> tuple[LineChange, ...]:
+def _changes(a: SolveView, b: SolveView, places: Sequence[Place]) -> tuple[LineChange, ...]:
     """Compare a decision and the later decisions of its round, the largest difference first."""
     out: list[LineChange] = []
-    queue = [(-2.0, nodes[0].line, nodes[0], nodes[1], (1.0, 1.0))]
+    queue = [(-2.0, places[0].line, places[0].node, places[1].node, (1.0, 1.0))]
     while queue and len(out) < MOST_LINES:
         _, _, x, y, likely = heappop(queue)
-        first, second = (
-            solution.node(Line(node.line), board, ev=False) for solution, node in ((a, x), (b, y))
-        )
+        place = Place(x, places[0].cards)
+        first = a.node(place, ev=False)
+        second = b.node(Place(y, places[1].cards), ev=False)
         aligned = _aligned(first, second, tuple(dict.fromkeys((*first.actions, *second.actions))))
         moved = _mean_moved(aligned.reach, aligned.strategy)
-        out.append(LineChange(first.line, first.player, moved, likely))
+        out.append(LineChange(first.line, first.player, moved, likely, place))
         shares = [np.nan_to_num(node.frequencies).tolist() for node in (first, second)]
         for i, action in enumerate(first.actions):
             if action not in second.actions:
                 continue
             j = second.actions.index(action)
             child, other = x.children[i], y.children[j]
-            if child.kind == other.kind == "decision" and child.round == other.round == nodes[0].round:
+            if child.kind == other.kind == "decision" and child.round == other.round == places[0].round:
                 both = (likely[0] * shares[0][i], likely[1] * shares[1][j])
                 heappush(queue, (-sum(both), child.line, child, other, both))
     return tuple(sorted(out, key=lambda change: -change.moved * sum(change.likely)))
 
 
-def _only(a: SolveView, b: SolveView, nodes: Sequence[Node]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _only(a: SolveView, b: SolveView, places: Sequence[Place]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     first, second = (
-        [solution.job.amounts.line_text(line) for line in _following(node)]
-        for solution, node in zip((a, b), nodes, strict=True)
+        [solution.job.amounts.line_text(line) for line in _following(place.node)]
+        for solution, place in zip((a, b), places, strict=True)
     )
     return tuple(x for x in first if x not in set(second)), tuple(x for x in second if x not in set(first))
 
@@ -317,9 +326,9 @@ def _following(node: Node) -> list[str]:
     return out
 
 
-def _decision(solution: SolveView, line: str, board: str | Sequence[int] | None, name: str) -> Node:
+def _decision(solution: SolveView, line: str, board: str | Sequence[int] | None, name: str) -> Place:
     try:
-        return solution.reads.policy.node(line, board)
+        return solution.at(line, board, decision=True)
     except InputError as error:
         raise InputError(f"solve {name}: {error}") from None
 

@@ -29,13 +29,13 @@ from solvers.game import LiveGame
 from solvers.tree import Floats
 from spewy.chunks.layout import Layout, subgame_at
 from spewy.chunks.live_game import with_ranges
-from spewy.chunks.locate import solved_board
+from spewy.chunks.locate import Place, solved_board
 from spewy.chunks.problem import by_hand
 from spewy.errors import InputError, SolveError, shown
 from spewy.game.names import ROUND_NAMES
 from spewy.job.job import Job
 from spewy.job.texts import parse_memory, parse_target, unit_chips
-from spewy.look.chunk import Cards, ChunkReads
+from spewy.look.chunk import ChunkReads
 from spewy.records.caches import SolvedAgain, mark_of, name_of
 from spewy.records.chunks import Pair, PatchedReads
 from spewy.records.policy import ChunkPlay, ChunkPolicy
@@ -89,40 +89,39 @@ class StoreReads(ChunkReads):
             raise InputError(f"target: {error}, found {shown(target)}") from None
         if unit != "%":
             unit_chips(job.rules, job.pot, unit)
-        self._whole = OrderedDict[tuple[Cards, str], Layout]()
-        self._roots: set[tuple[Cards, str]] = set()
-        self._deep: set[tuple[Cards, str]] = set()
+        self._whole = OrderedDict[Place, Layout]()  # by the root of the subgame, on its solved board
+        self._roots: set[Place] = set()
+        self._deep: set[Place] = set()
         self.n_solved = 0
         self._unusable = False
 
-    def require(self, line: str, cards: Cards, *, below: bool = False) -> None:
+    def require(self, place: Place, *, below: bool = False) -> None:
         """Re-solve the subgame in which a dropped chunk lies, unless it was re-solved before.
 
         With ``below``, the chunks that follow are needed, too.
         """
-        first, root = self.store.first, self._problem.first_round
-        if first is None or root + line.count("/") < first:
+        first = self.store.first
+        if first is None or place.round < first:
             return
-        entered = line
-        line = "".join(f"{betting}/" for betting in line.split("/")[: first - root])
-        n_cards = sum(self._job.rules.num_board_cards[: first + 1])
-        history = solved_board(self._problem, first, cards[:n_cards])[0]
-        place = tuple(card for group in history for card in group), line
-        alone = entered == line and not below
+        begin = self.policy.start_of(place, first)
+        history = solved_board(self._problem, first, begin.cards)[0]
+        root = self._on_solved_board(begin, history)
+        alone = begin.line == place.line and not below
         if not alone:
-            self._deep.add(place)
-        if place in self._whole:
-            self._whole.move_to_end(place)
+            self._deep.add(root)
+        if root in self._whole:
+            self._whole.move_to_end(root)
             return
-        if alone and place in self._roots:
+        if alone and root in self._roots:
             return
-        subgame, ranges = self.subgame(line, first, history)
-        name = name_of(line, place[0], self._target, ranges)
+        subgame, ranges = self.subgame(begin, history)
+        cards = tuple(card for group in history for card in group)
+        name = name_of(root.line, cards, self._target, ranges)
         if alone and self._cached(lambda cache: cache.read(name, subgame, self.store)):
-            self._roots.add(place)
+            self._roots.add(root)
             return
         _Resolve(self._job, self._target, self._note, subgame).run(ranges, self.store)
-        self._whole[place] = subgame
+        self._whole[root] = subgame
         self.n_solved += 1
         self._cached(lambda cache: cache.keep(name, subgame, self.store))
         self._forget()
@@ -143,42 +142,44 @@ class StoreReads(ChunkReads):
     def _forget(self) -> None:
         """Keep only the root chunks of subgames whose other chunks nobody has asked for, or take too much memory."""
         *earlier, _ = self._whole
-        for place in earlier:
-            if place in self._deep and self.store.nbytes <= MOST_BYTES:
+        for root in earlier:
+            if root in self._deep and self.store.nbytes <= MOST_BYTES:
                 continue
-            self._deep.discard(place)
-            if self.store.keep_root(self._whole.pop(place)):
-                self._roots.add(place)
+            self._deep.discard(root)
+            if self.store.keep_root(self._whole.pop(root)):
+                self._roots.add(root)
 
-    def subgame(self, line: str, number: int, history: History) -> tuple[Layout, tuple[Floats, Floats]]:
+    def _on_solved_board(self, place: Place, history: History) -> Place:
+        return Place(place.node, self._job.rules.board_order([card for group in history for card in group]))
+
+    def subgame(self, place: Place, history: History) -> tuple[Layout, tuple[Floats, Floats]]:
         """Return the layout of the subgame that begins with a chunk, and both ranges at its root.
 
         Args:
-            line: line that enters the chunk.
-            number: number of the chunk's round in the game.
-            history: public cards of the solved board that equals the requested board up to suits.
+            place: place at which the chunk begins.
+            history: public cards of the solved board that equals the board of the place up to suits.
 
         Returns:
             The layout, and per player ``[hand of the layout]``.
         """
-        subgame = subgame_at(self._problem, number, history, line)
-        cards, rows = subgame.board(0, 0).cards, subgame.board(0, 0).hands
-        hands, ranges = self.hands(cards), self.ranges(line, cards)
+        subgame = subgame_at(self._problem, place.round, history, place.line)
+        root, rows = self._on_solved_board(place, history), subgame.board(0, 0).hands
+        hands, ranges = self.hands(root.cards), self.ranges(root)
         oop, ip = (ranges[p][np.searchsorted(hands[p], rows[p].numbers)] for p in (0, 1))
         return subgame, (oop, ip)
 
-    def leaf_values(self, line: str, cards: Cards, play: ChunkPlay) -> Pair | None:
+    def leaf_values(self, place: Place, play: ChunkPlay) -> Pair | None:
         """Read the values, or compute and keep them if no visit has stored them."""
         n_leaves, n_hands = len(play.chance_leaves), (len(play.hands[0]), len(play.hands[1]))
         if not n_leaves:
-            return super().leaf_values(line, cards, play)
+            return super().leaf_values(place, play)
         solved = play.solved
         assert solved is not None
         values = self.store.leaves(play.round, solved.key, n_leaves, n_hands)
         if values is None:
             from spewy.learn.playdown import walked_leaves
 
-            subgame, (oop, ip) = self.subgame(line, play.round, solved.history)
+            subgame, (oop, ip) = self.subgame(place, solved.history)
             walked = walked_leaves(subgame, self.store, (oop[None], ip[None]), self._job.solve.threads)
             self.store.put_leaves(subgame, 0, 0, walked)
             values = walked[0][:, : n_hands[0]], walked[1][:, : n_hands[1]]

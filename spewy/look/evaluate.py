@@ -20,6 +20,7 @@ from solvers.tree import Floats
 from spewy.chunks.boards import board_rounds
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import game_locks
+from spewy.chunks.locate import Place
 from spewy.chunks.problem import NodeLock
 from spewy.chunks.rounds import betting_rounds, decision_slots
 from spewy.errors import InputError, shown, size_text
@@ -240,8 +241,8 @@ def _strategies(solve: SolveView, layout: Layout) -> Strategies:
     policy = ChunkPolicy(solve.problem, solve.store)
     for t in range(layout.n_rounds):
         for b, r in layout.chunks(t):
-            board, line = layout.board(t, b), layout.tree(t, r).line
-            chunk = policy.chunk(line, board.cards)
+            board, root = layout.board(t, b), layout.tree(t, r).nodes[0]
+            chunk = policy.chunk(Place(root, solve.job.rules.board_order(board.cards)))
             decisions, slots = decision_slots(chunk.nodes[0])
             arrays = tuple(np.zeros((slots[p], len(board.hands[p].numbers))) for p in (0, 1))
             for node, first in decisions.values():

@@ -15,6 +15,7 @@ from math import comb
 from typing import TYPE_CHECKING, Any
 
 from buckets.cards import hand_name
+from spewy.chunks.locate import Place
 from spewy.errors import InputError, MissingError
 from spewy.game.gamefile import Game, load_game
 from spewy.game.nodes import Node
@@ -29,12 +30,12 @@ MOST_SETS = 100_000
 """Largest number of information sets, since OpenSpiel enumerates dozens of states for each of them."""
 
 
-def spiel_policy(tree: BettingTree, look: Callable[[str, tuple[int, ...]], NodeView]) -> Any:
+def spiel_policy(tree: BettingTree, look: Callable[[Place], NodeView]) -> Any:
     """Make an ``open_spiel.python.policy.TabularPolicy`` of a whole game.
 
     Args:
         tree: betting tree of the game, from the first deal on.
-        look: returns the decision after a line on a board.
+        look: returns the decision at a place.
 
     Raises:
         MissingError: OpenSpiel is not installed.
@@ -49,12 +50,12 @@ def spiel_policy(tree: BettingTree, look: Callable[[str, tuple[int, ...]], NodeV
     from open_spiel.python.policy import TabularPolicy
 
     policy = TabularPolicy(spiel_game(game))
-    seen: dict[tuple[str, tuple[int, ...]], NodeView] = {}
+    seen: dict[Place, NodeView] = {}
     for state in policy.states:
-        node, hand, board = _place(tree, state.history())
-        if (node.line, board) not in seen:
-            seen[node.line, board] = look(node.line, board)
-        decision = seen[node.line, board]
+        place, hand = _reached(tree, state.history())
+        if place not in seen:
+            seen[place] = look(place)
+        node, decision = place.node, seen[place]
         column = decision.hands.index(hand[decision.player])
         numbers = _numbers(game, node)
         if sorted(numbers) != sorted(state.legal_actions()):
@@ -168,8 +169,8 @@ def _parameters(game: Game) -> dict[str, str | int]:
     }
 
 
-def _place(tree: BettingTree, history: list[int]) -> tuple[Node, tuple[str, str], tuple[int, ...]]:
-    """Find the decision, the names of player 0's and player 1's hands, and the public cards after a history."""
+def _reached(tree: BettingTree, history: list[int]) -> tuple[Place, tuple[str, str]]:
+    """Find the decision after a history, and the names of player 0's and player 1's hands."""
     game = tree.config.game
     hole, cards = game.num_hole_cards, game.deck.cards
     first, second = (
@@ -186,7 +187,7 @@ def _place(tree: BettingTree, history: list[int]) -> tuple[Node, tuple[str, str]
         if node.kind == "chance":
             node = node.children[0]
             waiting = game.num_board_cards[node.round]
-    return node, (first, second), tuple(board)
+    return Place(node, game.board_order(board)), (first, second)
 
 
 def _numbers(game: Game, node: Node) -> list[int]:

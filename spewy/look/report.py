@@ -26,12 +26,12 @@ import numpy as np
 from buckets.cards import cards_name, permute_cards, suit_permutations
 from solvers.tree import Floats
 from spewy.chunks.boards import following_deals
-from spewy.chunks.locate import board_cards, solved_board
+from spewy.chunks.locate import Place, board_cards, solved_board
 from spewy.errors import InputError, NotSolvedError, path_text, shown
 from spewy.game.amounts import CHIPS, Unit
 from spewy.game.lines import read_line
 from spewy.game.names import SEAT_NAMES
-from spewy.game.nodes import Node, entry_line, line_as_written
+from spewy.game.nodes import Line, Node, entry_line, line_as_written
 from spewy.job.job import Job
 from spewy.look.chunk import Cards, NodeTotals
 from spewy.look.dropped import Note
@@ -246,13 +246,19 @@ class Report(Printed):
 
 def report(
     solution: SolveView,
-    line: str,
+    line: str | Place,
     board: str | Sequence[int] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Report:
     """Report the decision after a line for every card that can be dealt to a board: see `spewy.Solution.report`."""
-    node = _after_deal(solution, line)
-    cards, deals = _deals(solution, node, board, progress)
+    if isinstance(line, Place):
+        place = solution.at(line, board)
+        node = _after_deal(solution, place.node, place.line)
+        cards = place.cards[: solution.job.rules.board_sizes[node.round - 1]]
+    else:
+        node = _after_deal(solution, *_node_after(solution, line))
+        cards = board_cards(solution.problem, node.round - 1, board)
+    deals = _deals(solution, node, cards, progress)
     pot = solution.problem.pot + sum(node.put_in)
     weights = np.array([totals.weight for _, totals in deals])
     weights = weights / weights.sum() if weights.any() else np.full(len(deals), np.nan)
@@ -272,16 +278,15 @@ def line_totals(solution: SolveView, line: str) -> tuple[Node, NodeTotals]:
     If the line contains a deal, these are weighted means over all cards of the deal; it contains at most one.
     """
     problem = solution.problem
-    line = read_line(problem.tree, line)
-    node = problem.tree.alone(line)
+    node, written = _node_after(solution, line)
     if node.kind == "decision" and node.round == problem.first_round:
-        return node, solution.chunk_view(node.line, solution.job.board).totals(node.line)
-    node = _after_deal(solution, line)
+        return node, solution.chunk_view(Place(node, solution.job.board)).totals(node)
+    node = _after_deal(solution, node, written)
     if node.round > problem.first_round + 1:
         raise InputError(
-            f"line {line_as_written(line)!r}: expected a line of the first two rounds, found a later round"
+            f"line {line_as_written(written)!r}: expected a line of the first two rounds, found a later round"
         )
-    by_deal = [totals for _, totals in _deals(solution, node, None, None)[1]]
+    by_deal = [totals for _, totals in _deals(solution, node, solution.job.board, None)]
     weight = sum(totals.weight for totals in by_deal)
     rows = [CardRow.of((), totals.weight / weight if weight else 0.0, totals, 1.0) for totals in by_deal]
     mean = average(rows, 1.0)
@@ -291,19 +296,15 @@ def line_totals(solution: SolveView, line: str) -> tuple[Node, NodeTotals]:
 def _deals(
     solution: SolveView,
     node: Node,
-    board: str | Sequence[int] | None,
+    cards: Cards,
     progress: Callable[[int, int], None] | None,
-) -> tuple[Cards, list[tuple[Cards, NodeTotals]]]:
+) -> list[tuple[Cards, NodeTotals]]:
     """Compute frequencies, EVs and equities of both ranges at a node after each possible deal, high cards first.
 
     Deals that are equal up to suits are computed once. In a whole game with board buckets each single card is computed,
-    since hand rows can depend on suits.
-
-    Returns:
-        The board before the deal; and for each deal its cards with the frequencies, EVs and equities.
+    since hand rows can depend on suits. ``cards`` is the board before the deal; the result has the cards of each deal.
     """
     problem, t = solution.problem, node.round
-    cards = board_cards(problem, t - 1, solution.job.board if board is None else board)
     history, perm = solved_board(problem, t - 1, cards)
     back, deals = np.argsort(perm), following_deals(problem, t - 1, history)
     apart = solution.job.sampled and problem.game.num_board_cards[t] == 1
@@ -312,24 +313,28 @@ def _deals(
         names = [tuple(sorted(permute_cards(dealt, back).tolist(), reverse=True)) for dealt, _ in members]
         solved = tuple(card for group in following for card in group)
         for alike in ([name] for name in names) if apart else [names]:
-            after = problem.game.board_order((*cards, *alike[0])) if apart else solved
-            chunk = solution.chunk_view(node.line, after, equity=len(deals) <= MOST_COMPARED)
-            totals = chunk.totals(node.line)
+            after = problem.game.board_order((*cards, *alike[0]) if apart else solved)
+            chunk = solution.chunk_view(Place(node, after), equity=len(deals) <= MOST_COMPARED)
+            totals = chunk.totals(node)
             out += ((name, totals) for name in alike)
         if progress is not None:
             progress(done, len(deals))
     out.sort(key=lambda pair: pair[0], reverse=True)
-    return cards, out
+    return out
 
 
-def _after_deal(solution: SolveView, line: str) -> Node:
+def _node_after(solution: SolveView, line: str) -> tuple[Node, Line]:
+    tree = solution.problem.tree
+    written = read_line(tree, line)
+    return tree.alone(written), written
+
+
+def _after_deal(solution: SolveView, node: Node, line: str) -> Node:
     """Find the node of a report: the node after ``line`` or, if cards are dealt after the line, after the deal."""
     problem = solution.problem
-    line = read_line(problem.tree, line)
-    node = problem.tree.alone(line)
     if not line or line != entry_line(line):  # else it enters a round
         if node.kind == "chance":
-            node = problem.tree.alone(f"{line}/")
+            node = problem.tree.alone(f"{node.line}/")
         elif node.kind != "decision" or node.round == problem.first_round:
             ends = {
                 "decision": "a decision of the first round",

@@ -9,12 +9,12 @@ from functools import cached_property
 import numpy as np
 
 from buckets.cards import blocked, board_levels
-from spewy.chunks.locate import board_cards, line_to, read_cards, solved_board
+from spewy.chunks.locate import Place, board_cards, node_at, read_cards, solved_board
 from spewy.chunks.problem import Problem
 from spewy.chunks.rounds import chunk_nodes
 from spewy.errors import InputError
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES
-from spewy.game.nodes import Node, decision_at, entry_line, line_as_written
+from spewy.game.nodes import Node, line_as_written
 
 Cards = tuple[int, ...]
 
@@ -46,14 +46,13 @@ class Selection:
         player: int | None = None,
     ) -> Selection:
         """Select the decisions that fulfil all given conditions; a condition that is None selects everything."""
-        line = None if line is None else line_to(problem, line, board)
-        node = None if line is None else decision_at(problem.tree.entered(entry_line(line)), line)
+        node, cards = (None, None) if line is None else node_at(problem, line, board, decision=True)
         rounds = set(range(problem.first_round, problem.game.num_rounds) if node is None else (node.round,))
         if round_name is not None:
             rounds &= {_round_number(problem, round_name)}
         only = None
         if board is not None:
-            t, only = _one_board(problem, board, rounds)
+            t, only = _one_board(problem, board if cards is None else cards, rounds)
             rounds = {t}
         every = {node.round: [(node,)]} if node is not None else _decisions(problem, rounds)
         selected = {
@@ -83,12 +82,12 @@ class Selection:
             return {t: [self.only] for t in self.chunks}
         return {t: _solved_boards(self.problem, t) for t in self.chunks}
 
-    def places(self) -> Iterator[tuple[Cards, tuple[Node, ...]]]:
-        """Yield pairs of a board and the selected decisions of one chunk on this board, round by round."""
+    def places(self) -> Iterator[tuple[Place, ...]]:
+        """Yield the selected decisions of each chunk on each board, round by round."""
         for t, chunks in self.chunks.items():
             for cards in self.boards[t]:
                 for nodes in chunks:
-                    yield cards, nodes
+                    yield tuple(Place(node, cards) for node in nodes)
 
     def __len__(self) -> int:
         """Number of pairs of a selected decision and a board."""
@@ -138,11 +137,12 @@ def _round_number(problem: Problem, name: str) -> int:
     return problem.first_round + names.index(name)
 
 
-def _one_board(problem: Problem, board: str, rounds: set[int]) -> tuple[int, Cards]:
+def _one_board(problem: Problem, board: str | Cards, rounds: set[int]) -> tuple[int, Cards]:
     """Read the selected board, and find its round: the first of ``rounds`` with this number of public cards."""
-    n_cards = len(read_cards("board", "Qs Jh 2h", board))
+    given = read_cards("board", "Qs Jh 2h", board)
+    n_cards = len(given)
     possible = sorted(rounds) or [problem.first_round]
     t = next((k for k in possible if sum(problem.game.num_board_cards[: k + 1]) == n_cards), possible[0])
-    cards = board_cards(problem, t, board)
+    cards = board_cards(problem, t, given)
     solved_board(problem, t, cards)  # raises an error if the cards cannot be dealt
     return t, cards

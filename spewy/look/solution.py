@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from lockers import Store, holds_store, open_store
+from spewy.chunks.locate import Place
 from spewy.errors import InputError, MissingError, path_text
 from spewy.job.job import Job
 from spewy.look import ABOVE
@@ -44,7 +45,8 @@ class Solution(SolveView):
     this class extends. In all methods, ``line`` is the betting since the root of the solve, as players write it
     (``"x b120 c"``) or as an ACPC string (``"cr120c/"``); at the end of a round the ``/`` can be left out if the board
     has the next cards. ``board`` has all public cards; None stands for the root's. A line that does not exist, and a
-    board that is impossible after the line, are an `InputError`.
+    board that is impossible after the line, are an `InputError`. `at` reads a line and a board once, and returns a
+    `spewy.chunks.locate.Place`, which all methods take instead of a line.
     """
 
     @cached_property
@@ -86,7 +88,7 @@ class Solution(SolveView):
 
     def report(
         self,
-        line: str,
+        line: str | Place,
         board: str | Sequence[int] | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Report:
@@ -94,13 +96,15 @@ class Solution(SolveView):
 
         Args:
             line: a line that ends a round (``cc`` or ``cc/``), after which the cards are dealt; or a line to a decision
-                later in the next round (``cc/c``).
+                later in the next round (``cc/c``); or the place of either.
             board: public cards before the deal; None for the root's.
             progress: called with the numbers of computed boards and of all boards.
         """
         return report(self, line, board, progress)
 
-    def compare(self, other: SolveView, line: str = "", board: str | None = None) -> Comparison:
+    def compare(
+        self, other: SolveView, line: str | Place = "", board: str | Sequence[int] | None = None
+    ) -> Comparison:
         """Compare this solve with another one at a decision: see `spewy.look.compare.compare`."""
         return compare(self, other, line, board)
 
@@ -150,7 +154,7 @@ class Solution(SolveView):
 
     def chunk(
         self,
-        line: str = "",
+        line: str | Place = "",
         board: str | Sequence[int] | None = None,
         payoffs: Literal["average", "stored"] = "average",
     ) -> OneChunk:

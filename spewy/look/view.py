@@ -20,11 +20,11 @@ from buckets.types import Ints
 from lockers import Store
 from solvers.tree import Floats
 from spewy.chunks.layout import Layout
-from spewy.chunks.locate import board_cards, line_to, possible_deals
+from spewy.chunks.locate import Place, possible_deals
 from spewy.chunks.problem import Problem
 from spewy.errors import InputError
 from spewy.game.lines import line_words
-from spewy.game.nodes import Line, Node, entry_line
+from spewy.game.nodes import Line, Node, entry_line, path_to
 from spewy.job.job import Job
 from spewy.look.chunk import NOTHING, Cards, ChunkReads, ChunkView, NodeTotals
 from spewy.look.dropped import Note, StoreReads
@@ -48,7 +48,7 @@ class SolveView(Closing):
     To show a decision, only the chunks on its line are read. In a whole game with board buckets, the strategy is that
     of the board's bucket and the hand's row; reach and equity are computed for the real board and hands; EVs are known
     only in the last round. A dropped chunk is re-solved when a decision in it is requested, and kept in memory.
-    `spewy.Solution` explains lines and boards.
+    `spewy.Solution` explains lines, boards and places.
 
     Args:
         job: job that the store was made for.
@@ -122,42 +122,56 @@ class SolveView(Closing):
         self._require_walked("layout")
         return Layout.of(self.problem)
 
-    def node(self, line: str = "", board: str | Sequence[int] | None = None, *, ev: bool = True) -> NodeView:
+    def node(
+        self, line: str | Place = "", board: str | Sequence[int] | None = None, *, ev: bool = True
+    ) -> NodeView:
         """Return the decision after a line, with the hands of the player who acts.
 
         Without ``ev``, EVs and equities are not computed, but NaN.
         """
-        chunk, node, cards = self._decision(line, board, ev)
-        assert node.player is not None
-        return self._node_view(chunk, node, node.player, cards)
+        place = self.at(line, board, decision=True)
+        assert place.node.player is not None
+        return self._node_view(self.chunk_view(place, ev=ev), place, place.node.player)
 
     def waiting(
-        self, line: str = "", board: str | Sequence[int] | None = None, *, ev: bool = True
+        self, line: str | Place = "", board: str | Sequence[int] | None = None, *, ev: bool = True
     ) -> NodeView:
         """Return the hands of the player who waits at a decision, without actions.
 
         Without ``ev``, EVs and equities are not computed, but NaN.
         """
-        chunk, node, cards = self._decision(line, board, ev)
-        assert node.player is not None
-        return self._node_view(chunk, node, 1 - node.player, cards)
+        place = self.at(line, board, decision=True)
+        assert place.node.player is not None
+        return self._node_view(self.chunk_view(place, ev=ev), place, 1 - place.node.player)
 
-    def children(self, line: str = "", board: str | Sequence[int] | None = None) -> tuple[Step, ...]:
+    def children(self, line: str | Place = "", board: str | Sequence[int] | None = None) -> tuple[Step, ...]:
         """Return the actions or cards that can follow a line, each with its frequency; none after the end of a hand."""
-        node, cards = self.at(line, board)
-        if node.kind == "decision":
-            return tuple(self._actions(node, cards))
-        return tuple(self._deals(node, cards)) if node.kind == "chance" else ()
+        place = self.at(line, board)
+        if place.node.kind == "decision":
+            return tuple(self._actions(place))
+        return tuple(self._deals(place)) if place.node.kind == "chance" else ()
 
-    def totals(self, line: str = "", board: str | Sequence[int] | None = None) -> NodeTotals:
+    def totals(self, line: str | Place = "", board: str | Sequence[int] | None = None) -> NodeTotals:
         """Return frequencies, EVs and equities of both whole ranges after a line."""
-        node, cards = self.at(line, board)
-        return self.chunk_view(node.line, cards).totals(node.line).in_unit(self.job.amounts)
+        place = self.at(line, board)
+        return self.chunk_view(place).totals(place.node).in_unit(self.job.amounts)
 
-    def at(self, line: str, board: str | Sequence[int] | None) -> tuple[Node, Cards]:
-        """Return the node of the betting tree after a line, and its public cards."""
-        node = self.problem.tree.alone(line_to(self.problem, line, board))
-        return node, self._cards(node, board)
+    def at(
+        self, line: str | Place = "", board: str | Sequence[int] | None = None, *, decision: bool = False
+    ) -> Place:
+        """Return the place after a line: the node of the betting tree, and its public cards.
+
+        With ``decision``, a place where nobody acts is an `InputError`.
+        """
+        return self.reads.policy.at(line, board, decision=decision)
+
+    def path(self, place: Place) -> Iterator[tuple[Place, int]]:
+        """Yield the decisions and deals before a place, from the root on, each with the number of the next child."""
+        for t in range(self.problem.first_round, place.round + 1):
+            begin = self.reads.policy.start_of(place, t)
+            betting, slash, _ = place.line[len(begin.line) :].partition("/")
+            for node, number in path_to(begin.node, betting + slash):
+                yield Place(node, begin.cards), number
 
     def pot_at(self, node: Node) -> float:
         """Return the size of the pot at a node, in the unit of the job."""
@@ -167,17 +181,15 @@ class SolveView(Closing):
         """Describe the betting before a node in words."""
         return line_words(self.problem.tree.entered(entry_line(node.line)), node.line)
 
-    def chunk_view(self, line: str, cards: Cards, *, ev: bool = True, equity: bool = True) -> ChunkView:
-        """Return ranges, EVs in chips and equities at all nodes of the chunk of a node; re-solve a dropped chunk.
+    def chunk_view(self, place: Place, *, ev: bool = True, equity: bool = True) -> ChunkView:
+        """Return ranges, EVs in chips and equities at all nodes of the chunk of a place; re-solve a dropped chunk.
 
         Args:
-            line: ACPC betting string from the root of the solve to the node.
-            cards: public cards, the root's first.
             ev: whether to compute EVs and equities.
             equity: whether to compute equities before the last round in a whole game with board buckets; no effect in
                 other solves.
         """
-        return self.reads.view(entry_line(line), cards, ev=ev, equity=equity)
+        return self.reads.view(place, ev=ev, equity=equity)
 
     def select(
         self,
@@ -211,26 +223,16 @@ class SolveView(Closing):
         self.reads.close()
 
     def _views_of(self, selection: Selection) -> Iterator[NodeView]:
-        for cards, decisions in selection.places():
-            chunk = self.chunk_view(decisions[0].line, cards)
-            for node in decisions:
-                assert node.player is not None
-                yield self._node_view(chunk, node, node.player, cards)
+        for decisions in selection.places():
+            chunk = self.chunk_view(decisions[0])
+            for place in decisions:
+                assert place.node.player is not None
+                yield self._node_view(chunk, place, place.node.player)
 
-    def _decision(
-        self, line: str, board: str | Sequence[int] | None, ev: bool
-    ) -> tuple[ChunkView, Node, Cards]:
-        node = self.reads.policy.node(line, board)
-        cards = self._cards(node, board)
-        return self.chunk_view(node.line, cards, ev=ev), node, cards
-
-    def _cards(self, node: Node, board: str | Sequence[int] | None) -> Cards:
-        return board_cards(self.problem, node.round, self.job.board if board is None else board)
-
-    def _node_view(self, chunk: ChunkView, node: Node, player: int, cards: Cards) -> NodeView:
+    def _node_view(self, chunk: ChunkView, place: Place, player: int) -> NodeView:
         """Return a player's hands at a decision, sorted by reach, the largest first."""
-        acts = player == node.player
-        arrays = chunk.node(node.line) if acts else chunk.waiting(node.line)
+        node, acts = place.node, player == place.node.player
+        arrays = chunk.node(node) if acts else chunk.waiting(node)
         hands, units = chunk.play.hands[player], self.problem.units
         names = self._hand_names[hands]
         reach = arrays.reach if units is None else arrays.reach * units[player][hands]
@@ -238,7 +240,7 @@ class SolveView(Closing):
         return NodeView(
             player,
             Line(node.line),
-            tuple(int(c) for c in cards),
+            place.cards,
             tuple(action.label for action in node.actions) if acts else (),
             tuple(names[order].tolist()),
             reach[order],
@@ -247,44 +249,45 @@ class SolveView(Closing):
             arrays.action_ev[:, order],
             arrays.equity[order],
             game=self.job.rules,
-            board_bucket=self.reads.policy.board_bucket(node.round, cards),
-            follow=partial(self.children, Line(node.line), cards),
+            board_bucket=self.reads.policy.board_bucket(place),
+            follow=partial(self.children, place),
         ).in_unit(self.job.amounts)
 
-    def _actions(self, node: Node, cards: Cards) -> Iterator[Step]:
-        frequencies = self.chunk_view(node.line, cards, ev=False).frequencies(node).tolist()
+    def _actions(self, place: Place) -> Iterator[Step]:
+        node = place.node
+        frequencies = self.chunk_view(place, ev=False).frequencies(node).tolist()
         for action, child, share in zip(node.actions, node.children, frequencies, strict=True):
-            yield self._step(action.label, share, child, cards)
+            yield self._step(action.label, share, Place(child, place.cards))
 
-    def _deals(self, node: Node, cards: Cards) -> Iterator[Step]:
+    def _deals(self, place: Place) -> Iterator[Step]:
         """Yield the deals that can follow a chance node, high cards first."""
-        (child,) = node.children
+        (child,) = place.node.children
         game = self.problem.game
         if not game.num_board_cards[child.round]:
-            yield self._step("no cards", 1.0, child, cards)
+            yield self._step("no cards", 1.0, Place(child, place.cards))
             return
-        chunk = self.chunk_view(node.line, cards, ev=False)
-        deals = possible_deals(self.problem, node.round, cards)
+        chunk = self.chunk_view(place, ev=False)
+        deals = possible_deals(self.problem, place.round, place.cards)
         weights = _weights(
-            self.problem, chunk.reach[node.line], chunk.play.hands, [dealt for dealt, _ in deals]
+            self.problem, chunk.reach[place.line], chunk.play.hands, [dealt for dealt, _ in deals]
         )
         weights = weights * np.array([count for _, count in deals])
         total = weights.sum()
         shares = weights / total if total > 0 else np.full(len(deals), np.nan)
         for (dealt, count), share in zip(deals, shares.tolist(), strict=True):
-            yield self._step(cards_name(dealt), share, child, game.board_order((*cards, *dealt)), count)
+            board = game.board_order((*place.cards, *dealt))
+            yield self._step(cards_name(dealt), share, Place(child, board), count)
 
-    def _step(self, name: str, share: float, child: Node, board: Cards, count: int = 1) -> Step:
-        line = Line(child.line)
+    def _step(self, name: str, share: float, place: Place, count: int = 1) -> Step:
         return Step(
             name,
             share,
-            child.kind,
-            self.job.amounts.line_text(line),
-            board,
+            place.node.kind,
+            self.job.amounts.line_text(place.line),
+            place.cards,
             count,
-            partial(self.node, line, board),
-            partial(self.children, line, board),
+            partial(self.node, place),
+            partial(self.children, place),
         )
 
     def _require_walked(self, subject: str) -> None:

@@ -19,11 +19,10 @@ import numpy as np
 from buckets.cards import blocked, cards_name, strength, suit_permutations
 from lockers import holds_store, open_store
 from solvers.tree import Floats
-from spewy.chunks.locate import board_cards
 from spewy.errors import InputError, NotSolvedError
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
-from spewy.game.nodes import Action, Node, entry_line
+from spewy.game.nodes import Action, Line, Node, entry_line
 from spewy.game.ranges import parse_range
 from spewy.job.job import Job, SpotJob
 from spewy.look.chunk import ChunkView
@@ -113,7 +112,8 @@ class Spot:
     @cached_property
     def values(self) -> tuple[float, float]:
         """EV of each player at the root, in chips."""
-        return self._chunk("", self.board).totals("").ev
+        chunk = self._chunk("", self.board)
+        return chunk.totals(chunk.at("")).ev
 
     @cached_property
     def weight(self) -> float:
@@ -163,7 +163,7 @@ class Spot:
         chunk = self._chunk(line, hand.board)
         node = chunk.at(line)
         assert node.player is not None
-        place, arrays = self._place(chunk, node.player, cards), chunk.node(line)
+        place, arrays = self._place(chunk, node.player, cards), chunk.node(node)
         return HandValues(
             node.actions, arrays.strategy[:, place], float(arrays.ev[place]), arrays.action_ev[:, place]
         )
@@ -203,8 +203,7 @@ class Spot:
     def _chunk(self, line: str, board: Sequence[int], *, ev: bool = True) -> ChunkView:
         t = line.count("/")
         cards = board[: self.game.board_sizes[t]]
-        cards = board_cards(self.problem, self.problem.first_round + t, cards)
-        return self._view(entry_line(line), cards, ev=ev)
+        return self._view(self.solution.at(Line(entry_line(line)), cards), ev=ev)
 
     def _reached(self, hand: Hand) -> tuple[str, ChunkView]:
         """Return the line up to the current decision or the last action of a hand, and the chunk in which it ends."""

@@ -23,14 +23,21 @@ from solvers.state import normalised
 from solvers.tree import Floats, Ints
 from spewy.chunks.boards import BoardHands, board_hands
 from spewy.chunks.layout import ChunkAddress
-from spewy.chunks.locate import board_cards, dealt_error, line_to, read_cards, solved_board
+from spewy.chunks.locate import (
+    Place,
+    board_cards,
+    dealt_error,
+    node_at,
+    place_at,
+    read_cards,
+    solved_board,
+)
 from spewy.chunks.problem import Problem, Shorts
 from spewy.chunks.rounds import chunk_exits, chunk_nodes, decision_slots
 from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
-from spewy.game.lines import read_line
 from spewy.game.names import SEAT_NAMES
-from spewy.game.nodes import Action, Node, decision_at, entry_line, find_node
+from spewy.game.nodes import Action, Node, entry_line, find_node, require_decision
 from spewy.records.chunks import Kind, PatchedReads, require_size, split
 from spewy.records.keys import CLASSES
 from spewy.records.progress import dropped_error, saved_sweeps
@@ -154,6 +161,10 @@ class Stacked(NamedTuple):
 class Policy(Closing):
     """Reads average strategies, decision by decision.
 
+    In all methods, ``line`` is the betting since the root of the solve, and ``board`` has all public cards; None stands
+    for the board of the root. At the end of a round the last ``/`` of the line can be left out if the board has the
+    cards of the next round. A place (`at`) can stand for both, in place of the line.
+
     Args:
         problem: the game or spot that the strategies are for.
     """
@@ -169,26 +180,41 @@ class Policy(Closing):
         """Number of sweeps, or of deals with board buckets, that the strategies average; 0 before the first save."""
 
     @abstractmethod
-    def decision(self, line: str = "", board: str | Sequence[int] | None = None) -> Decision:
-        """Return the strategy of all hands at the decision after a line.
-
-        Args:
-            line: betting since the root of the solve.
-            board: all public cards; None for the board of the root.
-        """
+    def decision(self, line: str | Place = "", board: str | Sequence[int] | None = None) -> Decision:
+        """Return the strategy of all hands at the decision after a line."""
 
     @abstractmethod
-    def chunk(self, line: str = "", board: str | Sequence[int] | None = None) -> ChunkPlay:
-        """Return all strategies of the chunk that a line enters.
+    def chunk(self, line: str | Place = "", board: str | Sequence[int] | None = None) -> ChunkPlay:
+        """Return all strategies of the chunk to which the node after a line belongs."""
 
-        Args:
-            line: line that enters the chunk, ``""`` or ending in ``/``.
-            board: all public cards; None for the board of the root.
-        """
-
-    def board_bucket(self, t: int, board: str | Sequence[int] | None = None) -> int | None:
-        """Return the board bucket of a board in round t; None if the solve has no board buckets."""
+    def board_bucket(self, place: Place) -> int | None:
+        """Return the board bucket of the board at a place; None if the solve has no board buckets."""
         return None
+
+    def at(
+        self, line: str | Place = "", board: str | Sequence[int] | None = None, *, decision: bool = False
+    ) -> Place:
+        """Return the place after a line; with ``decision``, refuse a place where nobody acts."""
+        if not isinstance(line, Place):
+            return place_at(self.problem, line, board, decision=decision, find=self._find)
+        if board is not None:
+            raise InputError("board: it has no effect with a place, which has its own cards; remove it")
+        node = line.node
+        if node.kind == "decision" and not node.actions:  # a child node where a part of the tree was cut off
+            node = self._find(node.line)
+        if decision:
+            require_decision(node, node.line)
+        return line if node is line.node else Place(node, line.cards)
+
+    def start_of(self, place: Place, t: int | None = None) -> Place:
+        """Return the place at which the round of a place begins, or at which an earlier round t of the game begins."""
+        if t is None or t == place.round:
+            line, cards = place.entry, place.cards
+        else:
+            rounds = place.line.split("/")[: t - self.problem.first_round]
+            line = "".join(f"{betting}/" for betting in rounds)
+            cards = place.cards[: self.problem.game.board_sizes[t]]
+        return place if line == place.line else Place(self._root(line), cards)
 
     def stacked(self, lines: Sequence[str], board: str | Sequence[int] | None = None) -> Stacked:
         """Return the strategies at several decisions on one board, faster than one decision after another.
@@ -205,12 +231,9 @@ class Policy(Closing):
     def node(self, line: str = "", board: str | Sequence[int] | None = None) -> Node:
         """Return the node of the decision after a line; only the betting up to the decision's round is built.
 
-        Args:
-            line: betting since the root of the solve. At the end of a round the last ``/`` can be left out if the board
-                has the cards of the next round.
-            board: all public cards; None for the board of the root.
+        The board need not fit the node.
         """
-        return self._node(line, board)[0]
+        return node_at(self.problem, line, board, decision=True, find=self._find)[0]
 
     def entered(self, t: int) -> tuple[Node, ...]:
         """Return the first nodes of round t, one for each line that enters the round, also after an all-in."""
@@ -220,7 +243,9 @@ class Policy(Closing):
             leaf.children[0] for node in self.entered(t - 1) for leaf in chunk_exits(self._root(node.line))
         )
 
-    def frequencies(self, line: str, board: str | Sequence[int] | None, hand: str | Sequence[int]) -> Floats:
+    def frequencies(
+        self, line: str | Place, board: str | Sequence[int] | None, hand: str | Sequence[int]
+    ) -> Floats:
         """Return the frequencies ``[action]`` of a hand at the decision after a line on a board."""
         decision = self.decision(line, board)
         number = self._number(hand)
@@ -235,23 +260,20 @@ class Policy(Closing):
         out: Floats = decision.frequencies[:, place]
         return out
 
-    def _node(self, line: str, board: str | Sequence[int] | None = None) -> tuple[Node, int, tuple[int, int]]:
-        """Find the decision after a line.
-
-        Returns:
-            The decision; the number of its first action among all actions of its player in the chunk; and the number
-            of these actions, for each player.
-        """
-        line = read_line(self.problem.tree, line)
+    def _find(self, line: str) -> Node:
+        """Find a node as `BettingTree.alone` does, but with the betting of more rounds in a cache."""
         try:
-            decisions, slots = self._betting(entry_line(line))
-            return *decisions[line], slots
+            return self._betting(entry_line(line))[0][line][0]
         except (InputError, KeyError):
-            further = line_to(self.problem, line, board)
-            if further != line:
-                return self._node(further)
-            decision_at(self.problem.tree.entered(entry_line(line)), line)  # says where the line goes wrong
-            raise
+            return self.problem.tree.alone(line)
+
+    def _first_slot(self, node: Node) -> tuple[int, tuple[int, int]]:
+        """Return the number of a decision's first action among all actions of its player in the chunk.
+
+        Also return the number of these actions for each player.
+        """
+        decisions, slots = self._betting(entry_line(node.line))
+        return decisions[node.line][1], slots
 
     def _entered(self, line: str) -> tuple[dict[str, tuple[Node, int]], tuple[int, int]]:
         return decision_slots(self._root(line))
@@ -279,20 +301,20 @@ class ChunkPolicy(Policy):
         self._swept = False
         self._hands = kept_results(BOARDS, self._on_board)
 
-    def decision(self, line: str = "", board: str | Sequence[int] | None = None) -> Decision:
+    def decision(self, line: str | Place = "", board: str | Sequence[int] | None = None) -> Decision:
         """Return the decision of `Policy.decision`.
 
         Among boards that are equal up to suits, the store has strategies for one; they are mapped onto ``board``.
         """
-        node, first, slots = self._node(line, board)
-        player = node.player
+        place = self.at(line, board, decision=True)
+        node, player = place.node, place.node.player
         assert player is not None
-        cards = board_cards(self.problem, node.round, board)
-        on_board = self._hands(node.round, cards)
+        first, slots = self._first_slot(node)
+        on_board = self._hands(node.round, place.cards)
         frequencies = self._frequencies(node, first, on_board, self._sums(node, on_board, slots))
         return Decision(
             node.line,
-            cards,
+            place.cards,
             player,
             node.actions,
             self.problem.hands,
@@ -304,18 +326,18 @@ class ChunkPolicy(Policy):
     def saved(self) -> int:
         return saved_sweeps(self.store)
 
-    def chunk(self, line: str = "", board: str | Sequence[int] | None = None) -> ChunkPlay:
+    def chunk(self, line: str | Place = "", board: str | Sequence[int] | None = None) -> ChunkPlay:
         """Return the strategies of `Policy.chunk`; before the first finished sweep all are uniform."""
-        root = self._root(line)
-        on_board = self._hands(root.round, board_cards(self.problem, root.round, board))
-        decisions, slots = self._betting(line)
+        place = self.start_of(self.at(line, board))
+        root, on_board = place.node, self._hands(place.round, place.cards)
+        decisions, slots = self._betting(place.line)
         sums = self._sums(root, on_board, slots) if self._has_swept() else _nothing(slots, on_board.n_rows)
         frequencies = {
             at: self._frequencies(node, first, on_board, sums) for at, (node, first) in decisions.items()
         }
         oop, ip = on_board.players
         solved = SolvedBoard(
-            on_board.history, on_board.key(root.round, line), (oop.rows_of_hands, ip.rows_of_hands)
+            on_board.history, on_board.key(root.round, root.line), (oop.rows_of_hands, ip.rows_of_hands)
         )
         return ChunkPlay(chunk_nodes(root), (oop.hands, ip.hands), frequencies, solved)
 
@@ -431,31 +453,31 @@ class BucketPolicy(Policy):
     def saved(self) -> int:
         return self.strategies.saved.deals
 
-    def decision(self, line: str = "", board: str | Sequence[int] | None = None) -> Decision:
-        node, free, player = self._slot(line, board)
-        cards = board_cards(self.problem, node.round, board)
-        bucket, rows = self._rows(node.round, cards)
+    def decision(self, line: str | Place = "", board: str | Sequence[int] | None = None) -> Decision:
+        place = self.at(line, board, decision=True)
+        node = place.node
+        free, player = self._free_slot(node)
+        bucket, rows = self.rows_on(place)
         hands = np.flatnonzero(rows >= 0)
-        by_row = self.strategies.frequencies(
-            node.round, bucket, entry_line(node.line), player, free, len(node.actions)
-        )
+        by_row = self.strategies.frequencies(node.round, bucket, place.entry, player, free, len(node.actions))
         deck = self.problem.hands
-        return Decision(node.line, cards, player, node.actions, deck, hands, by_row[:, rows[hands]])
+        return Decision(node.line, place.cards, player, node.actions, deck, hands, by_row[:, rows[hands]])
 
-    def chunk(self, line: str = "", board: str | Sequence[int] | None = None) -> ChunkPlay:
-        root = self._root(line)
-        bucket, rows = self._rows(root.round, board_cards(self.problem, root.round, board))
+    def chunk(self, line: str | Place = "", board: str | Sequence[int] | None = None) -> ChunkPlay:
+        place = self.start_of(self.at(line, board))
+        root = place.node
+        bucket, rows = self.rows_on(place)
         hands = np.flatnonzero(rows >= 0)
         by_line: dict[str, Floats] = {}
         for p in (0, 1):
             nodes = sorted(
-                ((first, node) for node, first in self._betting(line)[0].values() if node.player == p),
+                ((first, node) for node, first in self._betting(place.line)[0].values() if node.player == p),
                 key=lambda pair: pair[0],
             )
             if not nodes:
                 continue
             free = [(first - before, len(node.actions)) for before, (first, node) in enumerate(nodes)]
-            strategies = self.strategies.chunk(root.round, bucket, line, p, free)
+            strategies = self.strategies.chunk(root.round, bucket, place.line, p, free)
             for (_, node), by_row in zip(nodes, strategies, strict=True):
                 by_line[node.line] = by_row[:, rows[hands]]
         return ChunkPlay(chunk_nodes(root), (hands, hands), by_line)
@@ -473,12 +495,12 @@ class BucketPolicy(Policy):
         cuts = np.cumsum([len(node.actions) for node in nodes])[:-1]
         return np.split(stacked, cuts)
 
-    def board_bucket(self, t: int, board: str | Sequence[int] | None = None) -> int:
-        return self.rows_on(t, board_cards(self.problem, t, board))[0]
+    def board_bucket(self, place: Place) -> int:
+        return self.rows_on(place)[0]
 
-    def rows_on(self, t: int, cards: tuple[int, ...]) -> tuple[int, Ints]:
-        """Return the board bucket of a board of round t, and the row of each hand of the deck (-1 if blocked)."""
-        return self._rows(t, cards)
+    def rows_on(self, place: Place) -> tuple[int, Ints]:
+        """Return the board bucket of the board at a place, and the row of each hand of the deck (-1 if blocked)."""
+        return self._rows(place.round, place.cards)
 
     def close(self) -> None:
         self.strategies.close()
@@ -488,20 +510,23 @@ class BucketPolicy(Policy):
 
         That is the line that enters the decision's chunk, its first free slot, and the number of its actions.
         """
-        slots = [self._slot(line) for line in lines]
-        wanted = [(entry_line(node.line), free, len(node.actions)) for node, free, _ in slots]
-        return [node for node, _, _ in slots], slots[0][2], wanted
+        nodes = [self.node(line) for line in lines]
+        slots = [self._free_slot(node) for node in nodes]
+        wanted = [
+            (entry_line(node.line), free, len(node.actions))
+            for node, (free, _) in zip(nodes, slots, strict=True)
+        ]
+        return nodes, slots[0][1], wanted
 
-    def _slot(self, line: str, board: str | Sequence[int] | None = None) -> tuple[Node, int, int]:
-        """Return the decision after a line, its first free slot (`StrategyLocker`), and the player who acts."""
-        node, first, _ = self._node(line, board)
-        player = node.player
+    def _free_slot(self, node: Node) -> tuple[int, int]:
+        """Return the first free slot of a decision (`StrategyLocker`), and the player who acts."""
+        first, player = self._first_slot(node)[0], node.player
         assert player is not None
         before = sum(
             other.player == player and slot < first
             for other, slot in self._betting(entry_line(node.line))[0].values()
         )
-        return node, first - before, player
+        return first - before, player
 
     def _on_board(self, t: int, cards: tuple[int, ...]) -> tuple[int, Ints]:
         game = self.problem.game

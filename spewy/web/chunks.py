@@ -19,8 +19,9 @@ from starlette.routing import Route
 
 from buckets.cards import canonical, cards_name, hand_name
 from solvers.tree import Floats, Ints
+from spewy.chunks.locate import Place
 from spewy.errors import InputError, shown
-from spewy.game.nodes import Line, entry_line
+from spewy.game.nodes import Line
 from spewy.look.node import NodeView
 from spewy.look.solution import Solution
 from spewy.records.policy import BucketPolicy
@@ -60,8 +61,8 @@ def chunk_routes(folders: Folders) -> list[Route]:
             raise InputError(f"parameter payoffs: expected average or stored, found {shown(payoffs)}")
         saved = stamp(folders.solve(name).path)
         with folders.solution(name) as solution:
-            node, cards = solution.at(line, board)
-            entry = entry_line(node.line)
+            place = solution.at(line, board)
+            entry, cards = Line(place.entry), place.cards
 
         def work(progress: Progress) -> ChunkBlocks:
             del progress
@@ -84,8 +85,9 @@ def chunk_routes(folders: Folders) -> list[Route]:
         def work(progress: Progress) -> dict[str, Any]:
             del progress
             with folders.solution(name) as solution:
-                found = board_bucket(solution, line, board)
-                views = both_views(solution, line, board)
+                place = solution.at(line, board, decision=True)
+                found = board_bucket(solution, place)
+                views = both_views(solution, place)
             return found | {"hand_rows": [hand_rows(view, found["row_of"]) for view in views]}
 
         return folders.computed(("bucket", line, board), [name], work)
@@ -99,7 +101,8 @@ def _rows(
     """Return each player's rows of hands in the chunk of a decision; None if each hand is a row of its own."""
     if all(len(set(rows.values())) == len(rows) for rows in blocks.row_of):
         return None
-    return [hand_rows(view, blocks.row_of[view.player]) for view in both_views(solution, line, board)]
+    views = both_views(solution, solution.at(line, board, decision=True))
+    return [hand_rows(view, blocks.row_of[view.player]) for view in views]
 
 
 @dataclass(frozen=True)
@@ -171,20 +174,19 @@ class ChunkBlocks:
 
 def chunk_blocks(
     solution: Solution,
-    line: str = "",
+    line: str | Place = "",
     board: str | Sequence[int] | None = None,
     payoffs: Below = "average",
 ) -> ChunkBlocks:
     """Compute the payoff matrices of the chunk in which a decision lies, with the rows joined to blocks."""
-    node, cards = solution.at(line, board)
-    entry, unit = Line(entry_line(node.line)), solution.job.amounts
-    views = both_views(solution, entry, cards)
-    chunk = solution.chunk(entry, cards, payoffs)
+    entry, unit = solution.reads.policy.start_of(solution.at(line, board)), solution.job.amounts
+    views = both_views(solution, entry)
+    chunk = solution.chunk(entry, payoffs=payoffs)
     sides = [_sorted_rows(view, chunk, p) for p, view in enumerate(views)]
     groups = [np.array_split(order, min(MOST_BLOCKS, len(order))) for order, _ in sides]
     weights = chunk.chunk.entering[0][:, None] * chunk.joint_weight * chunk.chunk.entering[1]
     matrices = {ROOT: chunk.average.payoffs}
-    leaves = {ROOT: {"line": unit.line_text(entry), "words": "", "kind": "root"}}
+    leaves = {ROOT: {"line": unit.line_text(Line(entry.line)), "words": "", "kind": "root"}}
     for n in chunk.leaves:
         leaf = chunk.tree.nodes[n]
         name = unit.line_text(leaf.line)
@@ -194,7 +196,7 @@ def chunk_blocks(
             {"line": name, "words": words, "kind": leaf.kind},
         )
     return ChunkBlocks(
-        unit.line_text(entry),
+        unit.line_text(Line(entry.line)),
         chunk.pot / unit.chips,
         unit.name,
         (len(chunk.hands[0]), len(chunk.hands[1])),
@@ -285,7 +287,7 @@ def _row(view: NodeView, number: int, members: NDArray[np.bool_]) -> dict[str, A
 
 
 def board_bucket(
-    solution: Solution, line: str = "", board: str | Sequence[int] | None = None
+    solution: Solution, line: str | Place = "", board: str | Sequence[int] | None = None
 ) -> dict[str, Any]:
     """Describe the board bucket of a board in a whole game, as a JSON object.
 
@@ -296,13 +298,14 @@ def board_bucket(
     policy = solution.reads.policy
     if not isinstance(policy, BucketPolicy):
         raise InputError(f"job {solution.job.name}: expected a whole game with [boards], found another solve")
-    node, cards = solution.at(line, board)
-    bucket, rows = policy.rows_on(node.round, cards)
+    place = solution.at(line, board)
+    t = place.round
+    bucket, rows = policy.rows_on(place)
     deck = solution.problem.hands
     return {
         "bucket": bucket,
-        "of": policy.strategies.saved.board_buckets[node.round],
-        "boards": [cards_name(found) for found in _others(solution, policy, node.round, cards, bucket)],
+        "of": policy.strategies.saved.board_buckets[t],
+        "boards": [cards_name(found) for found in _others(solution, policy, t, place.cards, bucket)],
         "row_of": {hand_name(deck[h]): int(rows[h]) for h in np.flatnonzero(rows >= 0)},
     }
 

@@ -20,10 +20,10 @@ from typing import Any
 
 from buckets.cards import cards_name
 from spewy import __version__
+from spewy.chunks.locate import Place
 from spewy.errors import InputError, shown
 from spewy.game.names import ROUND_NAMES
-from spewy.game.nodes import Line, Node
-from spewy.look.chunk import Cards
+from spewy.game.nodes import Node
 from spewy.look.solution import Solution
 from spewy.look.status import status_of
 from spewy.records.progress import read_trace
@@ -139,25 +139,25 @@ def packed(
     solution: Solution, line: str = "", board: str | None = None, progress: Progress | None = None
 ) -> str:
     """Pack all positions of a round after a line, as the text of a JSON object: see `export_page`."""
-    node, cards = solution.at(line, board)
-    if node.kind != "decision":
+    place = solution.at(line, board)
+    if place.node.kind != "decision":
         raise InputError(
-            f"line {shown(line)}: expected a line before a decision, found one before a {node.kind}"
+            f"line {shown(line)}: expected a line before a decision, found one before a {place.node.kind}"
         )
-    nodes = list(_of_round(node))
-    packing = _Packing(solution, cards, sum(each.kind == "decision" for each in nodes))
+    nodes = list(_of_round(place.node))
+    packing = _Packing(solution, sum(each.kind == "decision" for each in nodes))
     for done, each in enumerate(nodes):
         if progress is not None:
             progress(done, len(nodes))
-        packing.add(each)
+        packing.add(Place(each, place.cards))
     if progress is not None:
         progress(len(nodes), len(nodes))
     return _text(
         {
             "summary": summary(solution),
-            "root": {"line": packing.first["line"], "board": cards_name(cards)},
+            "root": {"line": packing.first["line"], "board": cards_name(place.cards)},
             "path": [_absent(stage) for stage in packing.first["path"]],
-            "later": _later(node.round, solution.job.rules.num_rounds),
+            "later": _later(place.round, solution.job.rules.num_rounds),
             "hands": list(packing.names.numbers),
             "kinds": packing.names.kinds or None,
             "positions": packing.positions(),
@@ -181,23 +181,23 @@ def rounded(value: Json) -> Json:
 
 
 class _Packing:
-    """Packs the positions of a round on one board.
+    """Packs the positions of a round.
 
     Attributes:
         names: gives each name of a hand its number in the file.
         first: the first position, not packed.
     """
 
-    def __init__(self, solution: Solution, cards: Cards, decisions: int) -> None:
+    def __init__(self, solution: Solution, decisions: int) -> None:
         self.names = _Names()
         self.first: dict[str, Json] = {}
-        self._solution, self._cards, self._decisions = solution, cards, decisions
+        self._solution, self._decisions = solution, decisions
         self._positions: dict[str, dict[str, Json]] = {}
         self._plain: dict[str, str] = {}
         self._compressed: dict[str, str] = {}
 
-    def add(self, node: Node) -> None:
-        found = position(self._solution, Line(node.line), self._cards, deals=False)
+    def add(self, place: Place) -> None:
+        found = position(self._solution, place, deals=False)
         self.first = self.first or found
         kept = {key: value for key, value in found.items() if key not in ("path", "views")}
         for value in (kept, *kept["steps"]):

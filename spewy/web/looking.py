@@ -11,11 +11,11 @@ from typing import Any, Protocol
 from starlette.responses import Response
 from starlette.routing import Route
 
+from spewy.chunks.locate import Place
 from spewy.errors import InputError, MissingError, shown
 from spewy.game.names import SEAT_NAMES
 from spewy.look.folder import find_boards
 from spewy.look.hand_filter import filter_names, filtered
-from spewy.look.node import NodeView
 from spewy.look.pairs import load_kernels
 from spewy.look.solution import Solution
 from spewy.web.answers import Parameters, filters_of, get, optional, text
@@ -103,14 +103,15 @@ def solution_questions(solutions: Solutions) -> dict[str, Question]:
             return _position(solution, parameters)
 
     def range_curves(parameters: Parameters) -> dict[str, Any]:
-        place = text(parameters, "line", ""), optional(parameters, "board")
         with solutions.solution(text(parameters, "folder")) as solution:
-            found = curves(_views(solution, parameters), solution.pot_at(solution.at(*place)[0]))
+            place = _decision(solution, parameters)
+            views = both_views(solution, place, filters=filters_of(parameters))
+            found = curves(views, solution.pot_at(place.node))
             return {"unit": solution.job.amounts.name, "curves": found}
 
     def ranges(parameters: Parameters) -> dict[str, Any]:
         with solutions.solution(text(parameters, "folder")) as solution:
-            views = _views(solution, parameters)
+            views = both_views(solution, _decision(solution, parameters), filters=filters_of(parameters))
         return {"ranges": [found for view in views for found in range_texts(view)]}
 
     return {
@@ -132,9 +133,8 @@ def _position(solution: Solution, parameters: Parameters) -> dict[str, Any]:
     )
 
 
-def _views(solution: Solution, parameters: Parameters) -> list[NodeView]:
-    place = text(parameters, "line", ""), optional(parameters, "board")
-    return both_views(solution, *place, filters=filters_of(parameters))
+def _decision(solution: Solution, parameters: Parameters) -> Place:
+    return solution.at(text(parameters, "line", ""), optional(parameters, "board"), decision=True)
 
 
 def _batch_facts(entry: Entry) -> dict[str, Any]:
@@ -157,9 +157,9 @@ def _home(folders: Folders, entry: Entry) -> dict[str, str]:
 def saving_routes(folders: Folders) -> list[Route]:
     def table(parameters: Parameters) -> Response:
         _require("pandas", "export")
-        place = text(parameters, "line", ""), optional(parameters, "board")
         with folders.solution(text(parameters, "folder")) as solution:
-            views = [solution.node(*place), solution.waiting(*place)]
+            place = _decision(solution, parameters)
+            views = [solution.node(place), solution.waiting(place)]
             seat = text(parameters, "seat", SEAT_NAMES[views[0].player])
             view = next((view for view in views if SEAT_NAMES[view.player] == seat), None)
             if view is None:
@@ -178,8 +178,9 @@ def saving_routes(folders: Folders) -> list[Route]:
             from spewy.plot import node_figure, save
 
             with folders.solution(name) as solution:
-                views = [solution.node(line, board), solution.waiting(line, board)]
-                words = solution.words(solution.at(line, board)[0])
+                place = solution.at(line, board, decision=True)
+                views = [solution.node(place), solution.waiting(place)]
+                words = solution.words(place.node)
                 views = [filtered(solution.job.rules, view, filters) for view in views]
             drawn = BytesIO()
             save(node_figure(views, words, MAPS[what]), drawn, suffix)

@@ -8,7 +8,6 @@ no server, so that ``spewy serve --export`` needs none.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -17,12 +16,12 @@ from numpy.typing import NDArray
 
 from buckets.cards import Deck, blocked, cards_name, hand_index, hands, parse_hand, preflop_classes
 from solvers.tree import Floats
+from spewy.chunks.locate import Place
 from spewy.errors import NotSolvedError
 from spewy.game.lines import action_words
 from spewy.game.nodes import Line, Node
 from spewy.game.ranges import Range, format_range
 from spewy.game.ranges.range import NUM_HANDS
-from spewy.look.chunk import Cards
 from spewy.look.colours import SEATS, action_colours, hex_colour
 from spewy.look.grid import class_means, json_numbers, require_holdem
 from spewy.look.hand_filter import filtered
@@ -37,7 +36,7 @@ DIGITS = 3
 
 def position(
     solution: Solution,
-    line: str = "",
+    line: str | Place = "",
     board: str | Sequence[int] | None = None,
     *,
     ev: bool = True,
@@ -48,8 +47,8 @@ def position(
 
     Args:
         solution: the solution.
-        line: betting since the root of the solve, as players write it or as an ACPC string.
-        board: all public cards; None for the root's.
+        line: betting since the root of the solve, as players write it or as an ACPC string; or a place.
+        board: all public cards; None for the root's, or for those of a place.
         ev: whether to compute EVs and equities, which are null otherwise.
         filters: hands to show, by kinds or cards (`spewy.look.hand_filter`); empty for all hands.
         deals: whether to list the cards that can follow at the end of a round, which takes time before the flop.
@@ -62,8 +61,8 @@ def position(
         the hands of player 0 and of player 1 with reach, strategy, EV and equity, and ``totals``, EV and equity of
         both ranges.
     """
-    node, cards = solution.at(line, board)
-    unit = solution.job.amounts
+    place = solution.at(line, board)
+    node, unit = place.node, solution.job.amounts
     found: dict[str, Any] = {
         "name": solution.job.name,
         "progress": solution.progress,
@@ -71,33 +70,26 @@ def position(
         "player": node.player,
         "line": unit.line_text(Line(node.line)),
         "words": solution.words(node),
-        "board": cards_name(cards),
+        "board": cards_name(place.cards),
         "unit": unit.name,
         "pot": solution.pot_at(node),
         "put_in": [chips / unit.chips for chips in node.put_in],
-        "path": list(_path(solution, node, cards)),
-        "steps": _steps(
-            node, solution.children(Line(node.line), cards) if deals or node.kind != "chance" else ()
-        ),
+        "path": list(_path(solution, place)),
+        "steps": _steps(node, solution.children(place) if deals or node.kind != "chance" else ()),
     }
     if node.kind == "decision":
-        views = both_views(solution, Line(node.line), cards, ev=ev, filters=filters)
+        views = both_views(solution, place, ev=ev, filters=filters)
         found["views"] = [_view(view, found["pot"]) for view in views]
-        found["totals"] = _totals(solution, node, cards, found["pot"]) if ev else None
+        found["totals"] = _totals(solution, place, found["pot"]) if ev else None
         found["board_bucket"] = views[0].board_bucket
     return found
 
 
 def both_views(
-    solution: Solution,
-    line: str,
-    board: str | Sequence[int] | None,
-    *,
-    ev: bool = True,
-    filters: Sequence[str] = (),
+    solution: Solution, place: Place, *, ev: bool = True, filters: Sequence[str] = ()
 ) -> list[NodeView]:
     """Return the hands of oop and those of ip at a decision, without hands that a filter excludes."""
-    views = (solution.node(line, board, ev=ev), solution.waiting(line, board, ev=ev))
+    views = (solution.node(place, ev=ev), solution.waiting(place, ev=ev))
     ordered = sorted(views, key=lambda view: view.player)
     return [filtered(solution.job.rules, view, filters) for view in ordered]
 
@@ -119,33 +111,23 @@ def summary(solution: Solution) -> dict[str, Any]:
     }
 
 
-def _path(solution: Solution, node: Node, cards: Cards) -> Iterator[dict[str, Any]]:
-    """Yield each decision before a node with the steps that can follow it, and each deal with the dealt cards."""
-    sizes, first = solution.job.rules.board_sizes, solution.problem.first_round
-    before = ""
-    for token in re.findall(r"/|[a-z]\d*", node.line):
-        after = before + token
-        t = first + before.count("/")
-        board = cards[: sizes[t]]
-        if token == "/":
-            dealt = cards[sizes[t] : sizes[t + 1]]
-            yield {
-                "kind": "cards",
-                "line": solution.job.amounts.line_text(Line(before)),
-                "board": cards_name(board),
-                "dealt": cards_name(dealt),
-            }
+def _path(solution: Solution, place: Place) -> Iterator[dict[str, Any]]:
+    """Yield each decision before a place with the steps that can follow it, and each deal with the dealt cards."""
+    sizes, unit = solution.job.rules.board_sizes, solution.job.amounts
+    for before, taken in solution.path(place):
+        line, board = unit.line_text(Line(before.line)), cards_name(before.cards)
+        if before.node.kind == "chance":
+            dealt = place.cards[sizes[before.round] : sizes[before.round + 1]]
+            yield {"kind": "cards", "line": line, "board": board, "dealt": cards_name(dealt)}
         else:
-            here = solution.problem.tree.alone(Line(before))
             yield {
                 "kind": "decision",
-                "player": here.player,
-                "line": solution.job.amounts.line_text(Line(before)),
-                "board": cards_name(board),
-                "taken": [child.line.rstrip("/") for child in here.children].index(after),
-                "steps": _steps(here, solution.children(Line(before), board)),
+                "player": before.node.player,
+                "line": line,
+                "board": board,
+                "taken": taken,
+                "steps": _steps(before.node, solution.children(before)),
             }
-        before = after
 
 
 def _steps(node: Node, steps: Sequence[Step]) -> list[dict[str, Any]]:
@@ -195,10 +177,10 @@ def _hand_figures(view: NodeView, pot: float) -> dict[str, Floats]:
     return {"realisation": realisation(view, pot), "regret": regret}
 
 
-def _totals(solution: Solution, node: Node, cards: Cards, pot: float) -> dict[str, Any] | None:
+def _totals(solution: Solution, place: Place, pot: float) -> dict[str, Any] | None:
     """Return EV, equity and realisation of both whole ranges; None if the solve lacks the values for them."""
     try:
-        totals = solution.totals(Line(node.line), cards)
+        totals = solution.totals(place)
     except NotSolvedError:
         return None
     shares = zip(totals.ev, totals.equity, strict=True)

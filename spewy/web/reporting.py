@@ -146,7 +146,8 @@ def report_places(
     ``line`` of the report and its ``words``, the ``board`` before the deal, and ``slow``, why the report takes minutes;
     it is empty if the report takes seconds.
     """
-    node, cards = solution.at(line, board)
+    place = solution.at(line, board)
+    node, cards = place.node, place.cards
     sizes = solution.job.rules.board_sizes
     places: list[tuple[str, Node, int]] = []
     end = _quiet_end(node)
@@ -212,7 +213,7 @@ def alike(solution: SolveView, found: Report) -> Iterator[tuple[CardRow, int]]:
     Yields:
         A row with the total weight of such deals, and their number; the highest cards first.
     """
-    t = solution.problem.tree.alone(read_line(solution.problem.tree, found.line)).round - 1
+    t = solution.problem.first_round + found.line.count("/") - 1
     history, perm = solved_board(solution.problem, t, found.board)
     rows, back = {row.cards: row for row in found.rows}, np.argsort(perm)
     merged = []
@@ -322,7 +323,8 @@ def side_by_side(a: Solution, b: Solution, line: str = "", board: str | None = N
         ``progress`` of A and of B; and for hold'em ``sides``, with a ``grid`` for each of ``a`` and ``b``, and ``maps``
         of the differences by hand class.
     """
-    at = None if board is None or set(read_cards("board", "Qs Jh 2h", board)) == set(a.job.board) else board
+    cards = None if board is None else read_cards("board", "Qs Jh 2h", board)
+    at = None if cards is None or set(cards) == set(a.job.board) else cards
     comparison = a.compare(b, line, at)
     known = comparison.ev_difference == comparison.ev_difference
     found: dict[str, Any] = plain(comparison.to_json())
@@ -332,10 +334,7 @@ def side_by_side(a: Solution, b: Solution, line: str = "", board: str | None = N
         **_words_and_colours(comparison.actions),
         "range_moved": comparison.range_moved,
         "order": [comparison.hands[h] for h in comparison.order("ev" if known.any() else "moved")],
-        "line_words": {
-            change.line: a.words(a.problem.tree.alone(read_line(a.problem.tree, change.line)))
-            for change in comparison.lines[:MOST_LINES]
-        },
+        "line_words": {change.line: a.words(change.place.node) for change in comparison.lines[:MOST_LINES]},
         "progress": [solution.progress for solution in (a, b)],
     }
     views = [solution.node(line, at, ev=False) for solution in (a, b)]

@@ -68,9 +68,9 @@ class LookWidget(anywidget.AnyWidget):
 
     def _place(self, line: str, board: str | None) -> dict[str, str]:
         """Return a position as the widget names it, with the texts ``line`` and ``board``."""
-        node, cards = self._solution.at(line, board)
+        place = self._solution.at(line, board)
         amounts = self._solution.job.amounts
-        return {"line": amounts.line_text(Line(node.line)), "board": cards_name(cards)}
+        return {"line": amounts.line_text(Line(place.line)), "board": cards_name(place.cards)}
 
     def _answer(self, widget: object, message: Any, buffers: object) -> None:
         del widget, buffers

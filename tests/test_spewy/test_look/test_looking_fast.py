@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+from collections import Counter
+from contextlib import contextmanager
 from itertools import chain
 
 import numpy as np
@@ -10,14 +12,19 @@ from cli_runs import LEDUC, TURN, good, good_json, refused, spewy, write
 from jobs import example
 from naive_looking import NaiveLooks
 
-from buckets.cards import cards_name
+from buckets.cards import cards_name, parse_cards
 from lockers import open_store
+from spewy.chunks.locate import read_cards
+from spewy.errors import InputError
+from spewy.game.lines import read_line
+from spewy.game.tree import BettingTree
 from spewy.job.job import Job
 from spewy.job.load import read_job
 from spewy.look.report import report
 from spewy.look.solution import Solution
 from spewy.records.keys import LEAVES, LEAVES_KEY, META
 from spewy.run.session import Session
+from spewy.web.position import position
 
 RAKE = TURN.replace("[bets.turn]", "rake = { rate = 0.05, cap = 3 }\n[bets.turn]")
 LOCK = TURN + '\n[[lock]]\nline = "c"\nhands = { KhKc = { Check = 0.25, "Bet(50)" = 0.75 } }\n'
@@ -150,6 +157,67 @@ print("numba" in sys.modules)
 def test_looking_loads_no_kernels_and_lays_nothing_out(turn):
     said = subprocess.run([sys.executable, "-c", LOOK, turn], capture_output=True, text=True, check=True)
     assert said.stdout == "False\n"
+
+
+@contextmanager
+def calls_of(*functions):
+    """Count the calls of some functions, by name, whatever module calls them."""
+    names, counts = {function.__code__: function.__name__ for function in functions}, Counter()
+
+    def entered(frame, event, argument):
+        if event == "call" and frame.f_code in names:
+            counts[names[frame.f_code]] += 1
+
+    sys.setprofile(entered)
+    try:
+        yield counts
+    finally:
+        sys.setprofile(None)
+
+
+@pytest.mark.parametrize(
+    ("line", "board"),
+    [("x b50% c", "Qs 7h 2d 3c 5h"), ("x b50% c / x", "Qs 7h 2d 3c 5h"), ("x x", "Qs 7h 2d 3c")],
+    ids=["the river", "on the river", "before the river"],
+)
+def test_a_click_parses_its_line_and_its_board_once(turn, line, board):
+    with Solution.open(turn) as solution:
+        expected = position(solution, line, board)
+        with calls_of(read_line, read_cards, parse_cards, BettingTree.alone) as counts:
+            assert position(solution, line, board) == expected
+        at_most_one = counts.pop("alone", 0)
+        assert counts == {"read_line": 1, "read_cards": 1, "parse_cards": 1}
+        assert at_most_one <= 1
+        place = solution.at(line, board)
+        with calls_of(read_line, read_cards, parse_cards, BettingTree.alone) as counts:
+            assert position(solution, place)["line"] == expected["line"]
+        assert not counts
+
+
+def test_a_place_stands_for_its_line_and_its_board(turn):
+    line, board = "x b50% c", "Qs 7h 2d 3c 5h"
+    with Solution.open(turn) as solution:
+        place = solution.at(line, board)
+        assert repr(place) == "Place('cr50c/', 'Qs7h2d3c5h')"
+        assert place == solution.at("cr50c/", "Qs 7h 3c 2d 5h")
+        assert place != solution.at("cr50c/", "Qs 7h 3c 2d 5c")
+        for look in (solution.node, solution.waiting):
+            assert look(place).to_json() == look(line, board).to_json()
+        by_place, by_text = solution.totals(place), solution.totals(line, board)
+        assert (by_place.ev, by_place.equity) == (by_text.ev, by_text.equity)
+        assert solution.children(place) == solution.children(line, board)
+        assert repr(solution.report(place)) == repr(solution.report(line, "Qs 7h 2d 3c"))
+        assert repr(solution.report(solution.at("x b50% c"))) == repr(solution.report("x b50% c"))
+        assert solution.compare(solution, place).lines == solution.compare(solution, line, board).lines
+        assert solution.chunk(place).board == solution.chunk(line + " /", board).board
+        policy = solution.reads.policy
+        np.testing.assert_array_equal(
+            policy.frequencies(place, None, "AhAd"), policy.frequencies(line, board, "AhAd")
+        )
+        with pytest.raises(InputError, match="no effect with a place"):
+            solution.node(place, board)
+        with pytest.raises(InputError, match="line 'cc': expected a decision, found a deal of cards"):
+            solution.node(solution.at("x x"))
 
 
 def test_without_evs_all_else_is_the_same(turn):

@@ -134,7 +134,7 @@ def test_evs_and_equities_are_known_in_the_last_round(solution):
     """Both are shares of the pot that add up to it, over all pairs of hands that can be there."""
     for line in ("cc/", "rc/r", "rrc/crr"):
         totals = solution.totals(line, BOARD)
-        node, _ = solution.at(line, BOARD)
+        node = solution.at(line, BOARD).node
         assert sum(totals.ev) == pytest.approx(solution.problem.pot + sum(node.put_in))
         assert sum(totals.equity) == pytest.approx(1)
     view = solution.node("rc/r", BOARD)
