@@ -23,7 +23,7 @@ import numpy as np
 from buckets.cards import cards_name
 from lockers import open_store
 from solvers.tree import Floats
-from spewy.chunks.locate import Place
+from spewy.chunks.locate import Place, board_cards, read_cards
 from spewy.errors import InputError, NotSolvedError, path_text, shown
 from spewy.game.amounts import CHIPS
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES
@@ -204,8 +204,9 @@ def compare(
     _require_comparable(a, b)
     if isinstance(line, Place):
         board, line = line.cards, Line(line.line)
+    cards = None if board is None else read_cards("board", "Qs Jh 2h", board)
     sides = (a, b)
-    places = [_decision(solution, line, board, name) for solution, name in zip(sides, "AB", strict=True)]
+    places = [_decision(solution, line, cards, name) for solution, name in zip(sides, "AB", strict=True)]
     seats = [place.node.player for place in places]
     if seats[0] != seats[1]:
         players = " and ".join(SEAT_NAMES[seat] for seat in seats if seat is not None)
@@ -326,11 +327,12 @@ def _following(node: Node) -> list[str]:
     return out
 
 
-def _decision(solution: SolveView, line: str, board: str | Sequence[int] | None, name: str) -> Place:
+def _decision(solution: SolveView, line: str, cards: Sequence[int] | None, name: str) -> Place:
     try:
-        return solution.at(line, board, decision=True)
+        node = solution.reads.policy.node(line, cards)
     except InputError as error:
         raise InputError(f"solve {name}: {error}") from None
+    return Place(node, board_cards(solution.problem, node.round, cards))
 
 
 def _require_comparable(a: SolveView, b: SolveView) -> None:

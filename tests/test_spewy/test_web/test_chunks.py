@@ -46,6 +46,7 @@ def folder(tmp_path_factory):
     flops = FLOPS % (base / "short.game")
     jobs = {"turn": WIDE, "buckets": BUCKETS, "leduc": LEDUC, "flops": flops, "kuhn": KUHN}
     jobs["raked"] = WIDE.replace("[bets.turn]", "[spot.rake]\nrate = 0.05\n[bets.turn]")
+    jobs["blinds"] = f'unit = "bb"\n{WIDE}'.replace("pot = 100\nstack = 100", "pot = 1\nstack = 1")
     for name, job in jobs.items():
         good("solve", write(base, job), "--out", base / "solves" / name, "--set", "solve.max_sweeps=20")
     return base / "solves"
@@ -103,6 +104,13 @@ def test_payoffs_are_those_of_the_chunk(folder, pages, monkeypatch, name, line, 
         bounds = [bound for block in side for bound in block["equity"]]
         assert bounds == sorted(bounds)
         assert sum(block["weight"] for block in side) == pytest.approx(1)
+
+
+def test_a_chunk_after_a_bet_in_big_blinds(pages):
+    found = pages.ask("/api/chunk", folder="blinds", line="x b0.5 c", board="Qs7h2d3c5s")
+    assert (found["line"], found["pot"], found["unit"]) == ("cr0.5c/", 2.0, "bb")
+    in_chips = pages.ask("/api/chunk", folder="turn", line="x b50 c", board="Qs7h2d3c5s")
+    assert len(found["leaves"]) == len(in_chips["leaves"])
 
 
 def test_rows_hold_all_hands_and_play_as_the_command_shows(folder, pages):
