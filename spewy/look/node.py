@@ -268,7 +268,9 @@ class NodeView(Printed):
         columns = ("hand", "reach", *self.actions, *titles)
         shares = ", ".join(share_texts(self.actions, self.frequencies))
         title = f"{self._title}: {shares}" if shares else self._title
-        return Table(title, columns, tuple(zip(self.hands, *(figure.tolist() for figure in figures), strict=True)))
+        return Table(
+            title, columns, tuple(zip(self.hands, *(figure.tolist() for figure in figures), strict=True))
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the decision as the JSON object that ``spewy show --json`` prints."""

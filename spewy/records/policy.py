@@ -37,7 +37,7 @@ from spewy.chunks.rounds import chunk_exits, chunk_nodes, decision_slots
 from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
 from spewy.game.names import SEAT_NAMES
-from spewy.game.nodes import Action, Node, entry_line, find_node, require_decision
+from spewy.game.nodes import Action, Node, entry_line, require_decision
 from spewy.records.chunks import Kind, PatchedReads, require_size, split
 from spewy.records.keys import CLASSES
 from spewy.records.progress import dropped_error, saved_sweeps
@@ -171,7 +171,7 @@ class Policy(Closing):
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self._root = lru_cache(LINES)(lambda line: find_node(problem.tree.entered(line), line))
+        self._root = lru_cache(LINES)(problem.tree.alone)
         self._betting = kept_results(LINES, self._entered)
 
     @property
@@ -223,7 +223,9 @@ class Policy(Closing):
             lines: lines of decisions of one player in one round.
             board: all public cards; None for the board of the root.
         """
-        decisions = [self.decision(line, board) for line in lines]
+        first = self.at(lines[0], board, decision=True)
+        places = [first, *(Place(self.node(line), first.cards) for line in lines[1:])]
+        decisions = [self.decision(place) for place in places]
         rows = np.full(len(self.problem.hands), -1)
         rows[decisions[0].hands] = np.arange(len(decisions[0].hands))
         return Stacked(np.concatenate([each.frequencies for each in decisions]), rows)
