@@ -157,8 +157,8 @@ def check(ctx: click.Context, folder: Path) -> None:
     The check covers the structure, the checksums and the counters of the lockers.
 
     The command prints a line for each damaged or missing locker, and exits with 1 if there is any. Other processes may
-    use the lockers meanwhile. In the folder of a whole game with [boards] it also checks the strategy locker, the
-    payoff matrices and the cached results of exploit. In the folder of a batch it checks every board.
+    use the lockers meanwhile. In the folder of a whole game with [boards] it also checks the strategy locker and the
+    cached results of exploit. In the folder of a batch it checks every board.
 
     \b
     Examples:
@@ -187,10 +187,7 @@ def _solves(folder: Path) -> Sequence[Path]:
 
     if holds_store(folder) or holds_store(folder / FOLDER) or lacks_manifest(folder):
         return (folder,)
-    from spewy.look.folder import (
-        batch_folders,  # this import loads kernels
-        require_solve,
-    )
+    from spewy.look.folder import batch_folders, require_solve
 
     batch = batch_folders(folder)
     broken = [child for child in folder.glob("[!.]*/") if lacks_manifest(child)]

@@ -55,7 +55,7 @@ class Solution(SolveView):
         stored = self._of_main_store(read_result)
         if stored is None or stored["sweeps"] != self.sweeps:
             return None
-        from spewy.run.result import SolveResult  # imported here, since it loads kernels
+        from spewy.run.result import SolveResult
 
         return SolveResult.of_json(stored).in_unit(self.job.amounts)
 
