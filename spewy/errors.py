@@ -32,7 +32,11 @@ MOST_SHOWN, MOST_OF_PATH, MOST_OF_ERROR = 60, 300, 200
 
 
 class InputError(SpewyError):
-    """Bad input, such as in a file, a range, a bet size or a betting line. The command line exits with 2."""
+    """Bad input, such as in a file, a range, a bet size or a betting line. The command line exits with 2.
+
+    Any function raises it for arguments, files or folders that it cannot use, also where its docstring names only other
+    errors. The message says what was expected.
+    """
 
 
 class NotSolvedError(InputError):

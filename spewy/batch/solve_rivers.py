@@ -110,6 +110,12 @@ def solve_rivers(
             stack needs a betting tree, which takes a few milliseconds.
         stacks: ``[river]``, the effective stack of each river in whole chips; None: the job's stack.
         workers: number of threads.
+
+    Raises:
+        InputError: the job is not a river that this function can solve; a board is not five cards; the weights do not
+            fit, are negative or not finite, or leave no two hands that can be dealt together; or a pot or stack is not
+            a whole number of at least 1.
+        SolveError: a solution is not finite.
     """
     spot = _checked_job(job)
     cards = _checked_boards(boards, spot.rules.deck.cards)

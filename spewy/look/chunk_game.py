@@ -72,6 +72,10 @@ def one_chunk(source: Job | Session, line: str = "", board: str | Sequence[int] 
             with uniform strategies in earlier chunks and estimated payoffs at chance leaves.
         line: line that enters the chunk, ``""`` or ending in ``/``.
         board: public cards, the root's first; None for the root's.
+
+    Raises:
+        InputError: no betting round starts after the line, the board is impossible after it, or the job has rake or
+            locks, which a matrix game cannot have.
     """
     job = source if isinstance(source, Job) else source.job
     _require_zero_sum(job)

@@ -122,6 +122,9 @@ class Solution(SolveView):
             seed: seed of the draw; None for 0.
             workers: number of processes that compute best responses on flops; None for one on each core.
             reporter: object that is told about the progress from flop to flop; None: nobody is told.
+
+        Raises:
+            InputError: rounds were dropped, or an argument that is not None has no effect on this solve.
         """
         if not self.job.sampled:
             self._refuse("without [boards]", flops=flops, seed=seed, workers=workers, reporter=reporter)
@@ -147,6 +150,10 @@ class Solution(SolveView):
 
         >>> solution.evaluate(["x: bet 120"])[0].difference  # doctest: +SKIP
         (5.49, -5.49)
+
+        Raises:
+            InputError: a lock is invalid, a solve has board buckets or dropped rounds, the solves have different games,
+                or the machine has too little memory.
         """
         from spewy.look.evaluate import evaluate  # imported here, since it loads kernels
 
@@ -197,6 +204,8 @@ class Solution(SolveView):
 
         Raises:
             MissingError: OpenSpiel is not installed.
+            InputError: the job is a spot, OpenSpiel lacks the game or plays it by different rules, the game is too
+                large for a table, or the betting tree lacks actions of the game.
         """
         if self.job.spot is not None:
             raise InputError(f"job {self.job.name}: expected a whole game for OpenSpiel, found a spot")

@@ -216,7 +216,11 @@ class SolveView(Closing):
         return self._views_of(selection)
 
     def frames(self) -> Iterator[pd.DataFrame]:
-        """Yield a data frame for each decision on each canonical board, round by round."""
+        """Yield a data frame for each decision on each canonical board, round by round.
+
+        Raises:
+            InputError: rounds were dropped, or the solve has board buckets.
+        """
         return (node.frame() for node in self.views(self.select()))
 
     def close(self) -> None:

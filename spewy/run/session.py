@@ -155,6 +155,7 @@ class Session(Closing):
             stop: event that makes the solve save and return once it is set; None: signals do so.
 
         Raises:
+            PeerError: the cluster disconnected or sent a wrong answer; earlier work is saved.
             lockers.LockerError: the folder's lockers are damaged, or cannot be written.
         """
         with ProcessMemory() as memory:
