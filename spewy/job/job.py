@@ -299,6 +299,8 @@ class Job(Section):
             del data["solve"][key]
         del data["save"], data["dask"]
         data["game"] = {"text": format_game(self.rules)}
+        if self.tree.max_raises is None:
+            del data["tree"]["max_raises"]  # folders of version 1.0.0 do not have this key
         for name, rows in zip(self.rules.round_names, self.rows_by_round, strict=True):
             data["rows"][name] = "hands" if rows is None else rows
         if not self.sampled:

@@ -190,6 +190,15 @@ def test_folders_with_decimals_go_on(tmp_path):
     assert "job.spot.stack: expected 100, found 100.5" in line
 
 
+def test_folders_of_version_1_0_0_go_on(tmp_path):
+    """Their manifest has no tree.max_raises; a job that sets the key is another job."""
+    file = write(tmp_path, TURN)
+    assert "max_raises" not in Job.load(file).manifest()["job"]["tree"]
+    good("solve", file, "--out", tmp_path / "out", "--set", "solve.max_sweeps=1")
+    line = refused("solve", file, "--out", tmp_path / "out", "--set", "tree.max_raises=2")
+    assert "job.tree.max_raises: expected 2, found nothing" in line
+
+
 def test_the_largest_amounts_are_solved(tmp_path):
     text = TURN.replace("= 100", f"= {10**9}").replace('"turn"', f'"{"n" * 255}"')
     job = write(tmp_path, text.replace('"50%"', '"50%, a"'))
