@@ -27,6 +27,7 @@ from spewy.game.gamefile import Game, format_game, load_game, parse_game
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES, RoundName
 from spewy.game.ranges import Range, parse_range
 from spewy.game.ranges.range import SMALLEST, RangePair, meet
+from spewy.game.ranges.text import bare_list, named_list
 from spewy.game.tree import BettingTree
 from spewy.game.treeconfig import (
     PlayerSizes,
@@ -180,6 +181,10 @@ class Job(Section):
         if not isinstance(data, dict):
             raise InputError(f"{subject}: expected a table of sections, found {shown(data)}")
         require_one_board(data, subject)
+        spot = data.get("spot")
+        if isinstance(spot, dict):  # folders have lists in Spewy's order without its name
+            lists = {seat: named_list(spot[seat]) for seat in SEAT_NAMES if isinstance(spot.get(seat), str)}
+            data = data | {"spot": spot | lists}
         kind = kind_of(data)
         try:
             job = kind.model_validate(with_target(data))
@@ -299,6 +304,8 @@ class Job(Section):
             del data["solve"][key]
         del data["save"], data["dask"]
         data["game"] = {"text": format_game(self.rules)}
+        if self.spot is not None:  # `stored` names the order again
+            data["spot"] |= {seat: bare_list(data["spot"][seat]) for seat in SEAT_NAMES}
         if self.tree.max_raises is None:
             del data["tree"]["max_raises"]  # folders of version 1.0.0 do not have this key
         for name, rows in zip(self.rules.round_names, self.rows_by_round, strict=True):

@@ -20,7 +20,7 @@ from pydantic import BaseModel
 from spewy.errors import InputError, nearest, path_text, short, shown
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES
 from spewy.game.ranges import parse_range
-from spewy.game.ranges.text import number_list, without_comments
+from spewy.game.ranges.text import named_list, number_list, without_comments
 from spewy.job.shipped import FOLDER as EXAMPLES
 from spewy.job.shipped import shipped_ranges
 from spewy.system.textfile import as_path, exists, parse_toml, read_text, read_toml
@@ -109,9 +109,20 @@ def with_range_files(data: dict[str, Any], folder: Path) -> dict[str, Any]:
     spot = data.get("spot")
     if not isinstance(spot, dict):
         return data
+    for seat in SEAT_NAMES:
+        _require_order(spot.get(seat), f"spot.{seat}")
     texts = {seat: text_of_file(spot.get(seat), folder, f"spot.{seat}") for seat in SEAT_NAMES}
     replaced = {seat: text for seat, text in texts.items() if text is not None}
     return data | {"spot": spot | replaced} if replaced else data
+
+
+def _require_order(given: object, subject: str) -> None:
+    """Refuse a list of numbers in an unknown order, which `Job.stored` would take for Spewy's."""
+    if isinstance(given, str) and named_list(given) != given:
+        try:
+            parse_range(given)
+        except InputError as error:
+            raise InputError(f"{subject}: {error}") from None
 
 
 def text_of_file(given: object, folder: Path, subject: str) -> str | None:

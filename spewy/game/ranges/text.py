@@ -476,6 +476,7 @@ _LETTERS = re.compile(r"[TJQKAcdhso%tjqk♠♥♦♣]|\ba")  # no letters of nan
 _HEAD = re.compile(r"\s*(?:order\s*[=:]\s*([\w-]+)|set_range\s+(?:oop|ip)\b)[\s,;]*", re.IGNORECASE)
 _COMMENT = re.compile(r"#[^\n]*")
 _SPEWY, _PIO = "spewy", "pio"
+_NAMED = f"order = {_SPEWY}, "
 
 
 class NumberList(NamedTuple):
@@ -527,6 +528,20 @@ def in_our_order(weights: NDArray[np.float64], order: str | None) -> NDArray[np.
             f"{_likely(weights, from_pio)}"
         )
     return from_pio if order == _PIO else weights
+
+
+def named_list(text: str) -> str:
+    """Name Spewy's order in the text of a range if the range is a list without a known order."""
+    bare = without_comments(text)
+    return _NAMED + text if not _HEAD.match(bare) and number_list(bare) is not None else text
+
+
+def bare_list(text: str) -> str:
+    """Return the text of a range without the name of Spewy's order: the inverse of `named_list`."""
+    if text.startswith(_NAMED):
+        return text[len(_NAMED) :]
+    head = _HEAD.match(text)
+    return text[head.end() :] if head and (head[1] or "").lower() == _SPEWY else text
 
 
 def _likely(ours: NDArray[np.float64], from_pio: NDArray[np.float64]) -> str:

@@ -78,6 +78,24 @@ def test_a_list_names_its_order_once(tmp_path, head):
     )
 
 
+@pytest.mark.parametrize("comment", [False, True])
+def test_folders_from_before_lists_had_an_order_go_on(tmp_path, comment):
+    """Their manifest has the numbers alone, in Spewy's order."""
+    ours = sorted(PIO, key=lambda name: sorted(map(CARDS.index, (name[:2], name[2:]))))
+    numbers = ",".join(str(HELD.get(name, 0)) for name in ours)
+    if comment:
+        numbers = f"# from before\n {numbers}"
+    file = with_file(tmp_path, '"@oop.txt"', f"order = spewy\n{numbers}")
+    job = Job.load(file, [f"spot.oop=order = spewy, {numbers}"] if comment else [])
+    assert job.ranges[0] == parse_range("KdKh,TcJc:0.5")
+    manifest = job.manifest()
+    assert manifest["job"]["spot"]["oop"] == numbers
+    stored = Job.stored(manifest["job"], "folder")
+    assert stored.ranges[0] == job.ranges[0]
+    assert stored.manifest() == manifest
+    assert Job.of(stored.model_dump(by_alias=True)).manifest() == manifest
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
