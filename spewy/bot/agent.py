@@ -38,23 +38,32 @@ def open_bot(
 
     Args:
         folder: folder of the solve, or a copy of its strategy locker.
-        options: all options as one record, in place of keywords; None: the keywords say them.
-        resolve: when to re-solve subgames; see `spewy.bot.options.Options`.
-        rounds: number of last rounds that may be re-solved.
+        options: all options as one record (`spewy.bot.options.Options`), in place of keywords.
+        resolve: when to re-solve a subgame to the end of the hand: "never"; "off-tree", if no strategy is stored for
+            the betting so far; "always", also at the start of the first round that ``rounds`` allows.
+        rounds: number of last rounds that are re-solved exactly, to the end of the hand; 2 means turn and river. The
+            first round is never re-solved.
         safe: whether the opponent must gain nothing from re-solving, or the name of the gadget that ensures this
-            (`solvers.resolve`); True means "mixed".
-        iterations: largest number of iterations of a solve; None: 400, or 2,000 with ``seconds_per_hand``.
-        seconds: time budget of one decision; None: no limit, so that every decision can be repeated exactly.
+            (`solvers.resolve`); True means "mixed". False: re-solve as if both ranges were known.
+        iterations: largest number of iterations of an exact solve; None: 400, or 2,000 with ``seconds_per_hand``. If it
+            is the only limit, decisions can be repeated exactly; those of sampled solves only with one thread.
+        seconds: time budget of one decision; None: no limit. The bot skips stages of a solve, or the whole solve, if it
+            does not expect them to fit. A stage that takes longer than predicted can exceed the budget.
         seconds_per_hand: time budget of all decisions together, in seconds for each hand that has begun; it replaces
             ``seconds``. The bot saves the time of hands that need no re-solve (`spewy.bot.resolving.budget`).
-        translation: how to translate bets that the tree lacks; see `Options`.
+        translation: how to translate a bet that the tree lacks: with "random" each hand draws one of the tree's two
+            neighbouring bets, in secret (`spewy.bot.stored_play`); "likelier" takes the more probable bet of the two.
         threads: number of threads of a solve; None: all cores that this process may use with ``resolve="always"``,
             otherwise 1.
-        strict: whether errors that only a bug can cause are raised; if not, the bot counts them and plays on.
+        strict: whether to raise errors that only a bug can cause, such as a TypeError. Otherwise the bot counts the
+            error, and plays the stored strategy, or checks or folds.
         ready: whether to do now what the first decision would otherwise wait for: compile and load functions, and time
             a small solve.
-        menu: bet sizes of a solve in no-limit games, besides the bets that were made; see `Options`.
-        flops: how rounds before the last ``rounds`` are re-solved; see `Options`.
+        menu: bet sizes of a solve in no-limit games, besides the bets that were made (`spewy.bot.resolving.builder`):
+            "lean" or "job". If these take too much memory or time, the bot uses fewer sizes.
+        flops: how rounds between the first round and the last ``rounds`` are re-solved, in hold'em the flop: "stored",
+            not at all; "sampled", each round alone, by sampling the cards of later rounds; "exact", like later rounds,
+            which takes sixteen cores and a few GiB in no-limit hold'em.
 
     Raises:
         lockers.LockerError: the folder has no strategy, or the strategy is damaged.
