@@ -19,7 +19,6 @@ from spewy.cli.bots import (
     patience_option,
     quantiles,
     solving_options,
-    solving_words,
     tally_rows,
     times_text,
 )
@@ -390,7 +389,7 @@ def package_acpc(folder: Path, out: Path, options: Options) -> None:
     from spewy.competitions.acpc.package import package_acpc as write_package
 
     open_bot(folder, options, ready=False).close()  # raises an error if no bot can play from the folder
-    n_bytes = write_package(folder, out, solving_words(options))
+    n_bytes = write_package(folder, out, options.words)
     click.echo(
         facts([("folder", str(out)), ("size", size(n_bytes)), ("start", f"{out}/startme.sh HOST PORT")])
     )

@@ -222,26 +222,6 @@ def _solving_options(function: Callable[..., Any], per_hand: float | None) -> Ca
     return resolve_option(gathered)
 
 
-def solving_words(options: Options) -> list[str]:
-    """Turn options of `solving_options` back into command-line options with the same meaning.
-
-    >>> from spewy.bot.options import Options
-    >>> " ".join(solving_words(Options.of(resolve="always", safe=True, seconds_per_hand=7.0)))
-    '--resolve always --safe mixed --time-per-hand 7s --menu lean --flops stored'
-    """
-    words = ["--resolve", options.resolve]
-    words += ["--safe", options.safe] if options.safe else []
-    per_hand = options.seconds_per_hand
-    words += (
-        ["--budget", f"{options.seconds:.12g}"]
-        if per_hand is None
-        else ["--time-per-hand", f"{per_hand:.12g}s"]
-    )
-    default = type(options).of(resolve=options.resolve).threads
-    words += [] if options.threads == default else ["--threads", str(options.threads)]
-    return [*words, "--menu", options.menu, "--flops", options.flops]
-
-
 def say_unused_options(entrants: Sequence[Entrant]) -> None:
     if any(each.kind == "folder" for each in entrants):
         return
