@@ -16,11 +16,11 @@ from buckets.cards import blocked
 from spewy.bot.beliefs import Beliefs
 from spewy.bot.bet_translation import draw_action
 from spewy.bot.blueprint import Blueprint
-from spewy.bot.bot import Mix, Reveals
+from spewy.bot.bot import Answer, Mix, Reveals
 from spewy.bot.options import Keywords, Options, Resolve
 from spewy.bot.resolving.budget import TimeBank, importance
 from spewy.bot.resolving.builder import SubgameBuilder
-from spewy.bot.stored_play import Answer, PublicState, pot_odds
+from spewy.bot.stored_play import PublicState, pot_odds
 from spewy.bot.tally import Counts, Spent, Tally, is_expected
 from spewy.errors import InputError, path_text
 from spewy.game.gamefile import Game
@@ -186,7 +186,7 @@ class LockerBot(Closing):
         if hand.to_act is None:
             raise InputError(f"hand {hand.betting.line!r}: expected a player to act, found none")
         with self._timed(hand) as state:
-            return self._beliefs.answer(state)
+            return self._beliefs.decide(state)
 
     def actions(self, hand: Hand) -> tuple[str, ...]:
         """Return the ACPC actions that the bot's strategy can take at a decision."""
@@ -216,7 +216,7 @@ class LockerBot(Closing):
             if hand.to_deal:
                 dealt = len(hand.board)
                 hand = hand.deal(game.deck.cards[dealt : dealt + hand.to_deal])
-            beliefs.answer(beliefs.at(hand))
+            beliefs.decide(beliefs.at(hand))
             if hand.betting.round == last:
                 break
             hand = hand.apply("c")

@@ -39,11 +39,12 @@ from buckets.cards import blocked
 from solvers.tree import Floats
 from spewy.bot.bet_translation import translations
 from spewy.bot.blueprint import Blueprint
+from spewy.bot.bot import Answer
 from spewy.bot.options import Options, Resolve
 from spewy.bot.resolving.budget import Budget
 from spewy.bot.resolving.builder import Root, SubgameBuilder, add_chips
 from spewy.bot.resolving.subgame import BEFORE, HandContext, SampledSubgame, Subgame
-from spewy.bot.stored_play import Answer, PublicState, StoredLine, StoredPlay, range_after_action
+from spewy.bot.stored_play import PublicState, StoredLine, StoredPlay, range_after_action
 from spewy.bot.tally import Tally
 from spewy.errors import InputError
 from spewy.game.hand import Hand
@@ -77,26 +78,42 @@ class Beliefs:
         return self._budget
 
     def at(self, hand: Hand) -> PublicState:
-        """Return the current public state of a hand, and start the time budget of a decision."""
+        """Observe a hand up to its current public state, and start the time budget of a decision."""
         self._budget.start()
         state = self._known(Hand.start(self._game))
         for t, actions in enumerate(hand.betting.rounds):
             cards = hand.board[len(state.hand.board) : self._game.board_sizes[t]]
-            if cards:
-                state = self._known(state.hand.deal(cards), state)
-            for action in actions:
-                state = self._known(state.hand.apply(action), state, action)
+            for what in (cards, *actions) if cards else actions:
+                state = self.observe(state, what)
         return state
+
+    def observe(self, state: PublicState, what: str | tuple[int, ...]) -> PublicState:
+        """Return the state that follows a state, after an action or public cards."""
+        if isinstance(what, str):
+            return self._known(state.hand.apply(what), state, what)
+        return self._known(state.hand.deal(what), state)
 
     def range(self, state: PublicState, player: int) -> Floats:
         """Return a player's range at a public state, ``[hand of the deck]``."""
-        if player not in state.ranges:
-            state.ranges[player] = self._range(state, player)
+        path: list[PublicState] = []
+        each: PublicState | None = state
+        while each is not None and player not in each.ranges:
+            path.append(each)
+            each = each.before
+        for each in reversed(path):
+            each.ranges[player] = self._range(each, player)
         return state.ranges[player]
 
-    def answer(self, state: PublicState) -> Answer:
+    def decide(self, state: PublicState) -> Answer:
+        """Return the strategy of the player to act; solve the subgame that contains the state, if that is due."""
+        subgame = state.subgame
+        while subgame is not None and state.answer is None:
+            if subgame.can_answer(state.betting, state.to_act):
+                self._enter(subgame)
+                state.answer = subgame.answer(state.betting, state.hand.board)
+            subgame = subgame.outer
         if state.answer is None:
-            state.answer = self._answer(state)
+            state.answer = self._play.answer(state, lambda player: self.range(state, player))
         return state.answer
 
     def actions(self, state: PublicState) -> Sequence[str]:
@@ -118,43 +135,33 @@ class Beliefs:
     # Ranges
 
     def _range(self, state: PublicState, player: int) -> Floats:
-        above, subgame = state.above, state.subgame
-        if above is None:
+        """Compute a player's range at a state from the range at ``state.before``."""
+        before = state.before
+        if before is None:
             return self._blueprint.initial_range(player)
+        reach = before.ranges[player]
         if state.action is None:
-            return np.where(blocked(self._blueprint.hands, state.hand.board), 0.0, self.range(above, player))
-        if subgame is None or subgame is above.subgame or state.begins_subgame:
-            return self._updated(self.range(above, player), state, player)
-        root = self._root(subgame)  # the round was solved again from its beginning
-        reach = self.range(root, player)
-        for each in state.path(root):
-            reach = self._updated(reach, each, player, subgame)
+            return np.where(blocked(self._blueprint.hands, state.hand.board), 0.0, reach)
+        for each in state.path(before):
+            above, action = each.above, each.action
+            assert above is not None
+            assert action is not None
+            if above.hand.to_act != player:
+                continue
+            answer = None
+            subgame = state.subgame if state.is_solved_again else None
+            if subgame is not None:
+                self._enter(subgame)
+                if subgame.line(above.betting) not in subgame.kept and subgame.can_answer(
+                    above.betting, player
+                ):
+                    answer = subgame.answer(above.betting, above.hand.board)
+            answer = answer or self.decide(above)
+            found = translations(action, answer.actions, above.betting, self._options.translation)
+            if found:
+                frequencies: Floats = sum(often * answer.frequencies[i] for i, often in found)
+                reach = range_after_action(reach, frequencies, self._blueprint.hands, each.hand.board)
         return reach
-
-    def _updated(
-        self, reach: Floats, state: PublicState, player: int, subgame: Subgame | None = None
-    ) -> Floats:
-        above = state.above
-        assert above is not None
-        assert state.action is not None
-        if above.hand.to_act != player:
-            return reach
-        frequencies = self._frequencies(above, state.action, subgame)
-        return range_after_action(reach, frequencies, self._blueprint.hands, state.hand.board)
-
-    def _frequencies(self, above: PublicState, action: str, subgame: Subgame | None) -> Floats:
-        """Return the frequency of an action at a state, ``[hand of the deck]``."""
-        answer = None
-        if subgame is not None:
-            self._enter(subgame)
-            if subgame.line(above.betting) not in subgame.kept:
-                answer = self._resolved(subgame, above)
-        answer = answer or self.answer(above)
-        found = translations(action, answer.actions, above.betting, self._options.translation)
-        if not found:
-            return np.ones(len(self._blueprint.hands))
-        frequencies: Floats = sum(often * answer.frequencies[i] for i, often in found)
-        return frequencies
 
     def _kept(self, subgame: Subgame) -> dict[str, Floats]:
         """Return the frequencies of a subgame's decisions that are locked to what was played (`Subgame.kept`), by line.
@@ -167,7 +174,7 @@ class Beliefs:
         out = {}
         for above, action in steps:
             if above is not None and action is not None and above.hand.to_act not in left:
-                answer = self.answer(above)
+                answer = self.decide(above)
                 if action in answer.actions:
                     actions = subgame.actions(above.betting)
                     out[subgame.line(above.betting)] = answer.among(actions, action, above.betting)
@@ -185,33 +192,9 @@ class Beliefs:
                 return True
             if action not in self._play.actions(state):
                 return False
-        return action in self.answer(state).actions
+        return action in self.decide(state).actions
 
-    # Strategies
-
-    def _answer(self, state: PublicState) -> Answer:
-        subgame = state.subgame
-        while subgame is not None:
-            answer = self._resolved(subgame, state)
-            if answer is not None:
-                return answer
-            subgame = subgame.outer
-        return self._play.answer(state, lambda player: self.range(state, player))
-
-    def _resolved(self, subgame: Subgame, state: PublicState) -> Answer | None:
-        """Return the strategy of a re-solved subgame at a state.
-
-        None if the subgame does not cover the state, its solve failed, or the blueprint is better.
-        """
-        player = state.hand.to_act
-        assert player is not None
-        if not subgame.can_answer(state.betting, player):
-            return None
-        self._enter(subgame)
-        frequencies = subgame.strategy(state.betting, state.hand.board)
-        if frequencies is None:
-            return None
-        return Answer(subgame.actions(state.betting), frequencies, "re-solved")
+    # Subgames
 
     def _enter(self, subgame: Subgame) -> None:
         """Set the root ranges and the locked decisions of a subgame, unless they are set already.

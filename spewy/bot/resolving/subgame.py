@@ -25,6 +25,7 @@ import numpy as np
 from lockers import LockerError
 from solvers.tree import Floats
 from spewy.bot.blueprint import Blueprint
+from spewy.bot.bot import Answer
 from spewy.bot.options import Options
 from spewy.bot.resolving.budget import Budget, OutOfTimeError
 from spewy.bot.resolving.builder import PlayerStrategy, Root, SubgameBuilder, add_chips
@@ -184,8 +185,8 @@ class Subgame:
         """Whether the tree has the decision after a hand's betting, and no solve for the player has failed."""
         return self.covers(betting) and self._solved_for(player) not in self._failed
 
-    def strategy(self, betting: Betting, board: tuple[int, ...]) -> Floats | None:
-        """Return the re-solved strategy of the player to act, ``[action, hand of the deck]``.
+    def answer(self, betting: Betting, board: tuple[int, ...]) -> Answer | None:
+        """Return the re-solved strategy of the player to act; solve the subgame unless it is solved.
 
         None means that the solve failed, or that the re-solved strategy loses more than the blueprint.
         """
@@ -194,7 +195,8 @@ class Subgame:
         try:
             if self._is_worse(player):
                 return None
-            return self._resolved(player).frequencies(self.line(betting), board)
+            frequencies = self._resolved(player).frequencies(self.line(betting), board)
+            return Answer(self.actions(betting), frequencies, "re-solved")
         except Exception as error:
             # The hand goes on with the blueprint.
             if self._options.strict and not is_expected(error):
