@@ -350,7 +350,10 @@ def add_chips(line: str, chips: int) -> str:
     >>> add_chips("cr120c/r300", 100), add_chips("rrc/", 100)
     ('cr220c/r400', 'rrc/')
     """
-    return re.sub(r"r(\d+)", lambda match: f"r{int(match[1]) + chips}", line)
+    parts = re.split(r"(\d+)", line)
+    for i in range(1, len(parts), 2):
+        parts[i] = str(int(parts[i]) + chips)
+    return "".join(parts)
 
 
 def split_actions(line: str) -> tuple[str, ...]:
