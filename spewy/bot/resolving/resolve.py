@@ -463,8 +463,11 @@ def _write_strategy(
         factor: number by which, with the chips in the pot after a call, the frequencies are multiplied; None: they stay
             as they are.
     """
-    decisions = [builder.decisions(root, t, player) for t in range(layout.n_rounds)]
-    pots = [] if factor is None else [_pots(builder, root, lines) for lines, _ in decisions]
+    decisions, pots = list[tuple[list[str], Ints]](), list[Ints]()
+    for t in range(layout.n_rounds):
+        decisions.append(builder.decisions(root, t, player))
+        if factor is not None:
+            pots.append(_pots(builder, root, decisions[t][0]))
     for t, b in layout.every_board():
         (lines, slots), board = decisions[t], layout.board(t, b)
         if deadline is not None and time.monotonic() > deadline:
