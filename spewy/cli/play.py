@@ -124,8 +124,7 @@ def terminal(
 def _contest(folder: Path, seed: int, options: Options) -> Iterator[tuple[Contest, Callable[[], Tally]]]:
     """Open what the person plays against, and a function that returns the bot's `Tally`."""
     from spewy.bot.tally import Tally, tally_of
-    from spewy.match.contest import GameContest
-    from spewy.match.spot_contest import SpotContest
+    from spewy.match.contest import GameContest, SpotContest
     from spewy.match.spots import Spots, holds_spots
 
     if holds_spots(folder):

@@ -23,9 +23,8 @@ from lockers import open_store
 from spewy.errors import InputError, shown
 from spewy.game.names import SEAT_NAMES
 from spewy.look.folder import strategy_folder
-from spewy.match.contest import GameContest
+from spewy.match.contest import GameContest, SpotContest
 from spewy.match.sitting import Sitting
-from spewy.match.spot_contest import SpotContest
 from spewy.match.spots import Spot, Spots, holds_spots
 from spewy.match.table import MOST_SEED
 from spewy.match.trainer import Trainer

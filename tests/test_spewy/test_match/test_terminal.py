@@ -18,8 +18,8 @@ from spewy.errors import InputError
 from spewy.game.betting import Betting, parse_line
 from spewy.game.gamefile import load_game
 from spewy.match.acpc_text import parse_logged
-from spewy.match.contest import GameContest, Judged, action_text, parse_words
-from spewy.match.hand_review import Decided
+from spewy.match.contest import GameContest, action_text, parse_words
+from spewy.match.hand_review import Decided, Judged
 from spewy.match.sitting import Sitting, play_in_words
 
 KUHN = load_game("kuhn")
