@@ -71,7 +71,8 @@ class Beliefs:
         self._game, self._tally, self._budget = blueprint.game, tally, Budget(options.seconds)
         self._context = HandContext(blueprint, builder, options, tally, self._budget, seed)
         self._play = StoredPlay(blueprint, options.translation, seed)
-        self._states: dict[tuple[str, tuple[int, ...]], PublicState] = {}
+        self._start = PublicState(Hand.start(self._game), (StoredLine(""),), blueprint.config.antes)
+        self._states: dict[tuple[str, tuple[int, ...]], PublicState] = {("", ()): self._start}
 
     @property
     def budget(self) -> Budget:
@@ -80,18 +81,27 @@ class Beliefs:
     def at(self, hand: Hand) -> PublicState:
         """Observe a hand up to its current public state, and start the time budget of a decision."""
         self._budget.start()
-        state = self._known(Hand.start(self._game))
+        state = self._start
         for t, actions in enumerate(hand.betting.rounds):
             cards = hand.board[len(state.hand.board) : self._game.board_sizes[t]]
-            for what in (cards, *actions) if cards else actions:
-                state = self.observe(state, what)
+            if cards:
+                state = self.observe(state, cards)
+            for action in actions:
+                state = self.observe(state, action)
         return state
 
     def observe(self, state: PublicState, what: str | tuple[int, ...]) -> PublicState:
         """Return the state that follows a state, after an action or public cards."""
-        if isinstance(what, str):
-            return self._known(state.hand.apply(what), state, what)
-        return self._known(state.hand.deal(what), state)
+        hand = state.hand.apply(what) if isinstance(what, str) else state.hand.deal(what)
+        key = hand.betting.line, hand.board
+        if key not in self._states:
+            after = (
+                self._after_action(hand, state, what) if isinstance(what, str) else _after_cards(hand, state)
+            )
+            if hand.to_act is not None and self._begins_subgame(after):
+                after.subgame = self._subgame(after) or after.subgame
+            self._states[key] = after
+        return self._states[key]
 
     def range(self, state: PublicState, player: int) -> Floats:
         """Return a player's range at a public state, ``[hand of the deck]``."""
@@ -218,27 +228,7 @@ class Beliefs:
 
     # Public states
 
-    def _known(self, hand: Hand, above: PublicState | None = None, action: str | None = None) -> PublicState:
-        key = hand.betting.line, hand.board
-        if key not in self._states:
-            self._states[key] = self._reached(hand, above, action)
-        return self._states[key]
-
-    def _reached(self, hand: Hand, above: PublicState | None, action: str | None) -> PublicState:
-        if above is None:
-            state = PublicState(hand, (StoredLine(""),), self._blueprint.config.antes)
-        elif action is None:
-            # ``weights`` stay those of the state above: a card does not change them
-            state = replace(above, hand=hand, above=above, action=None, ranges={}, answer=None, stored=None)
-            if state.subgame is not None and state.subgame.ends_with_round:
-                state.subgame = None
-        else:
-            state = self._after(hand, above, action)
-        if hand.to_act is not None and self._begins_subgame(state):
-            state.subgame = self._subgame(state) or state.subgame
-        return state
-
-    def _after(self, hand: Hand, above: PublicState, action: str) -> PublicState:
+    def _after_action(self, hand: Hand, above: PublicState, action: str) -> PublicState:
         before, betting = above.betting, hand.betting
         lines = self._play.after(above, betting, action)
         state = PublicState(hand, lines, above.put_in_before, above.donk, above, action, above.subgame)
@@ -287,3 +277,11 @@ class Beliefs:
         outer, line = state.subgame, start.blueprint_line
         kind = SampledSubgame if sampled else Subgame
         return kind(self._context, root, betting, state.hand.board, line, outer, state.betting.line)
+
+
+def _after_cards(hand: Hand, above: PublicState) -> PublicState:
+    # ``weights`` stay those of the state above: a card does not change them
+    state = replace(above, hand=hand, above=above, action=None, ranges={}, answer=None, stored=None)
+    if state.subgame is not None and state.subgame.ends_with_round:
+        state.subgame = None
+    return state
