@@ -19,8 +19,10 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol, runtime_checkable
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -33,11 +35,12 @@ from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
 from spewy.game.lines import ACTION_WORDS, action_words, faces_bet, read_action, wrong_word
 from spewy.game.nodes import Node
+from spewy.look.folder import require_one_solve
 from spewy.match.aivat import estimate
 from spewy.match.hand_review import Decided, Judged, decided_in_spot, review_player
 from spewy.match.opponents import opponent, pot_raise
 from spewy.match.seat import Seat
-from spewy.match.spots import Spot, SpotBot, Spots
+from spewy.match.spots import Note, Spot, SpotBot, Spots, holds_spots
 from spewy.match.table import (
     MOST_SEED,
     Dealt,
@@ -50,6 +53,10 @@ from spewy.match.table import (
     hand_seed,
     look_ahead,
 )
+from spewy.system.tools import Closing
+
+if TYPE_CHECKING:
+    from spewy.bot.options import Options
 
 HELP = """fold, check, call
 bet 300    bet so that you have put 300 chips into the pot in this hand
@@ -89,7 +96,7 @@ class Choices:
     bounds: tuple[int, int] | None = None
 
 
-class Contest(ABC):
+class Contest(Closing, ABC):
     """A person's game against a stored strategy.
 
     A caller plays a hand with `new_hand`, `act` whenever the strategy has to act, `judge` after the last action, and
@@ -98,10 +105,12 @@ class Contest(ABC):
     Attributes:
         bot: the bot that plays the strategy.
         help: help text about the words that a person can type.
+        spot: the spot of the current hand; None in a whole game.
     """
 
     help: ClassVar[str]
     bot: Reveals
+    spot: Spot | None = None
 
     @property
     def unit(self) -> Unit:
@@ -165,6 +174,19 @@ class Contest(ABC):
         """Tell the strategy that the hand is over; ``person`` is the person's player number."""
         self.bot.hand_over(hand.seen_by(1 - person))
 
+    @property
+    def opened(self) -> tuple[Path, ...]:
+        """Folders of the spots that are open now."""
+        return ()
+
+    def forget(self) -> None:
+        """Release the memory of computed results; they are computed again when they are needed."""
+        if hasattr(self.bot, "forget"):
+            self.bot.forget()
+
+    def close(self) -> None:
+        self.bot.close()
+
 
 @runtime_checkable
 class Offering(Protocol):
@@ -179,7 +201,7 @@ class GameContest(Contest):
     """A person's game against a bot that plays a whole game.
 
     Args:
-        bot: the bot; the caller closes it.
+        bot: the bot; `close` closes it.
         seed: seed of the cards and of the bot's random choices.
     """
 
@@ -277,65 +299,61 @@ class SpotContest(Contest):
     """A person's game in the solved spots of a folder.
 
     Args:
-        spots: the spots; the caller closes them.
+        spots: the spots; `close` closes them.
         seed: seed of the boards, the cards and the strategy's random choices, from 0 to `MOST_SEED`.
     """
 
     help = SPOT_HELP
+    spot: Spot
 
     def __init__(self, spots: Spots, seed: int = 0) -> None:
         if not 0 <= seed <= MOST_SEED:
             raise InputError(f"seed: expected 0 to {MOST_SEED}, found {shown(seed)}")
         self._spots, self._seed = spots, seed
-        self._spot = spots.first
-        self.bot = SpotBot(self._spot)
-
-    @property
-    def spot(self) -> Spot:
-        """The spot of the current hand."""
-        return self._spot
+        self.spot = spots.first
+        self.bot = SpotBot(self.spot)
 
     @property
     def unit(self) -> Unit:
-        return self._spot.unit
+        return self.spot.unit
 
     @property
     def pot(self) -> int:
-        return self._spot.pot
+        return self.spot.pot
 
     def new_hand(self, number: int, person: int) -> tuple[Table, str]:
         """Draw a board, both hands and the cards of later rounds, which follow from the seed and the number."""
         rng = np.random.default_rng([self._seed, number])
-        self._spot = self._spots.draw(rng)
-        self.bot = SpotBot(self._spot, str(number))
-        table = self._spot.table(self._spot.deal(rng))
+        self.spot = self._spots.draw(rng)
+        self.bot = SpotBot(self.spot, str(number))
+        table = self.spot.table(self.spot.deal(rng))
         self.bot.new_hand(table.view(1 - person), 1 - person, self._seed)
         place = "in position" if person == 1 else "out of position"
         cards = table.hand.hole[person]
         assert cards is not None
-        stack = self._spot.config.stack
+        stack = self.spot.config.stack
         behind = "" if stack is None else f", {self.unit.text(stack)} behind"
         return table, f"{place}, with {cards_name(cards)}{behind}"
 
     def round_name(self, t: int) -> str:
-        problem = self._spot.problem
+        problem = self.spot.problem
         return problem.game.round_names[problem.first_round + t]
 
     def in_order(self, board: tuple[int, ...]) -> tuple[int, ...]:
-        return self._spot.in_order(board)
+        return self.spot.in_order(board)
 
     def choices(self, hand: Hand) -> Choices:
         """Return the actions of the spot's betting tree; no other sizes can be played."""
-        node = self._spot.node(hand)
+        node = self.spot.node(hand)
         texts = _texts(node)
         return Choices(tuple(action.acpc for action in node.actions), texts, ", ".join(texts))
 
     def read(self, hand: Hand, text: str) -> str:
-        node = self._spot.node(hand)
+        node = self.spot.node(hand)
         if not text.strip() and not hand.betting.can_fold:
             return "c"
         try:
-            return node.actions[read_action(self._spot.config, node, text, "action")].acpc
+            return node.actions[read_action(self.spot.config, node, text, "action")].acpc
         except InputError:
             why = wrong_word(text, faces_bet(node))
             if not why and any(map(str.isdigit, text)):
@@ -344,7 +362,7 @@ class SpotContest(Contest):
             raise InputError(f"{shown(text.strip())}: expected {', '.join(_texts(node))}{hint}") from None
 
     def check(self, hand: Hand, action: str) -> None:
-        node = self._spot.node(hand)
+        node = self.spot.node(hand)
         if all(action != each.acpc for each in node.actions):
             names = ", ".join(
                 f"{each.acpc} ({text})" for each, text in zip(node.actions, _texts(node), strict=True)
@@ -352,11 +370,11 @@ class SpotContest(Contest):
             raise InputError(f"action {shown(action)}: expected {names}; the solved tree has no other action")
 
     def told(self, hand: Hand, action: str) -> str:
-        node = self._spot.node(hand)
+        node = self.spot.node(hand)
         return label_text(next(each.label for each in node.actions if each.acpc == action))
 
     def won(self, hand: Hand, person: int) -> float:
-        return self._spot.won(hand, person)
+        return self.spot.won(hand, person)
 
     def judge(self, hand: Hand, person: int, *, failed: bool) -> Judged:
         """Compare the person's decisions in a finished hand with the solved strategy.
@@ -371,20 +389,53 @@ class SpotContest(Contest):
             for public, action in decisions(hand)
             if public.to_act == person
         )
-        expected = self._spot.values[person]
+        expected = self.spot.values[person]
         costs = [each.cost for each in decided]
         known = [cost for cost in costs if cost is not None]
         exact = not failed and len(known) == len(costs)
         without_luck = expected - sum(known) if exact else self.won(hand, person)
-        return Judged(decided, self._spot.range_of(hand, 1 - person, own), without_luck, expected)
+        return Judged(decided, self.spot.range_of(hand, 1 - person, own), without_luck, expected)
+
+    @property
+    def opened(self) -> tuple[Path, ...]:
+        return self._spots.opened
+
+    def forget(self) -> None:
+        self._spots.forget()
+
+    def close(self) -> None:
+        self._spots.close()
 
     def _decided(self, public: Hand, action: str, person: int, own: tuple[int, ...]) -> Decided:
-        decided = decided_in_spot(self._spot, public, action, person, own)
-        return replace(decided, opponent_range=self._spot.range_of(public, 1 - person, own))
+        decided = decided_in_spot(self.spot, public, action, person, own)
+        return replace(decided, opponent_range=self.spot.range_of(public, 1 - person, own))
 
 
 def _texts(node: Node) -> tuple[str, ...]:
     return tuple(action_words(action.label) for action in node.actions)
+
+
+def open_contest(
+    folder: str | Path, seed: int = 0, options: Options | None = None, note: Note | None = None
+) -> Contest:
+    """Open a person's game against the strategy in the folder of a whole game, of a spot, or of a batch of spots.
+
+    Args:
+        seed: as in `GameContest` and `SpotContest`.
+        options: options of the bot that plays a whole game; None: the defaults.
+        note: called with a line of text before and after dropped rounds of a spot are solved again.
+    """
+    from spewy.bot.agent import open_bot  # this import loads the solvers
+
+    with ExitStack() as opened:
+        contest: Contest
+        if holds_spots(folder):
+            contest = SpotContest(opened.enter_context(Spots(folder, note)), seed)
+        else:
+            require_one_solve(folder)
+            contest = GameContest(opened.enter_context(closing(open_bot(folder, options))), seed)
+        opened.pop_all()
+        return contest
 
 
 def _infinitive(betting: Betting, action: str) -> str:
