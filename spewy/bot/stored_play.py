@@ -208,8 +208,10 @@ class StoredPlay:
 
     def actions(self, state: PublicState) -> tuple[str, ...]:
         """Return the legal ACPC actions that the stored strategy can take at a state."""
-        actions = (action for line in state.lines for action in self._actions(state, line))
-        return tuple(dict.fromkeys(actions))
+        actions = dict[str, None]()
+        for line in state.lines:
+            actions |= dict.fromkeys(self._actions(state, line))
+        return tuple(actions)
 
     def answer(self, state: PublicState, range_of: Callable[[int], Floats]) -> Answer:
         """Return the stored strategy of the player to act; by pot odds on lines where nothing is stored.

@@ -10,9 +10,9 @@ then has no corresponding decision, and the new strategy checks or calls.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -90,10 +90,7 @@ def translate_subgame(
     trees = builder.tree(root).root, builder.tree(known).root
     counterparts = dict(counterparts_of(*trees, root.put_in_before, known.put_in_before))
 
-    @lru_cache(None)
-    def moves(lines: tuple[str, ...]) -> _Moves:
-        return _moves([counterparts[line] for line in lines], builder.n_hands)
-
+    moves = lru_cache(None)(partial(_moves, counterparts, builder.n_hands))
     if isinstance(strategy, KnownStrategy) and strategy.moves is None:
         return replace(strategy, root=root, moves=moves)
     return KnownStrategy(root, strategy, moves=moves)
@@ -183,12 +180,13 @@ class _Moves(NamedTuple):
         return known._replace(frequencies=out)
 
 
-def _moves(counterparts: Sequence[Counterpart], n_hands: int) -> _Moves:
+def _moves(counterparts: Mapping[str, Counterpart], n_hands: int, lines: tuple[str, ...]) -> _Moves:
     first_of: dict[str, int] = {}
     n_known = n_actions = 0
     pairs: list[tuple[int, int]] = []
     calls = []
-    for counterpart in counterparts:
+    for line in lines:
+        counterpart = counterparts[line]
         if counterpart.line is None:
             calls.append(n_actions + counterpart.call)
         else:
