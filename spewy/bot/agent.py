@@ -18,8 +18,9 @@ from spewy.bot.bet_translation import draw_action
 from spewy.bot.blueprint import Blueprint
 from spewy.bot.bot import Answer, Mix, Reveals
 from spewy.bot.options import Keywords, Options, Resolve
-from spewy.bot.resolving.budget import TimeBank, importance
+from spewy.bot.resolving.budget import Budget, TimeBank, importance
 from spewy.bot.resolving.builder import SubgameBuilder
+from spewy.bot.resolving.subgame import HandContext
 from spewy.bot.stored_play import PublicState, pot_odds
 from spewy.bot.tally import Counts, Spent, Tally, is_expected
 from spewy.errors import InputError, path_text
@@ -210,7 +211,7 @@ class LockerBot(Closing):
         game, last = self.game, self.options.first_exact_round(self.game.num_rounds)
         resolve: Resolve = "never" if self.options.resolve == "never" else "always"
         options = replace(self.options, resolve=resolve, iterations=3, deals=32, seconds=None, strict=False)
-        beliefs, hand = Beliefs(self._blueprint, self._builder, options, 0, Tally()), Hand.start(game)
+        beliefs, hand = self._new_beliefs(options, Tally()), Hand.start(game)
         pot_odds(hand, self.initial_ranges[0], 0)
         while not hand.is_over:
             if hand.to_deal:
@@ -319,8 +320,17 @@ class LockerBot(Closing):
         if spent.solved:
             LOG.info("line %r: %s%s", state.betting.line, spent.told, left)
 
-    def _new_beliefs(self) -> Beliefs:
-        return Beliefs(self._blueprint, self._builder, self.options, self._seed, self.tally)
+    def _new_beliefs(self, options: Options | None = None, tally: Tally | None = None) -> Beliefs:
+        options = options or self.options
+        context = HandContext(
+            self._blueprint,
+            self._builder,
+            options,
+            self.tally if tally is None else tally,
+            Budget(options.seconds),
+            self._seed,
+        )
+        return Beliefs(context)
 
     def _require_game(self, hand: Hand) -> None:
         if replace(hand.game, name=self.game.name) != self.game:

@@ -38,14 +38,11 @@ import numpy as np
 from buckets.cards import blocked
 from solvers.tree import Floats
 from spewy.bot.bet_translation import translations
-from spewy.bot.blueprint import Blueprint
 from spewy.bot.bot import Answer
-from spewy.bot.options import Options, Resolve
-from spewy.bot.resolving.budget import Budget
-from spewy.bot.resolving.builder import Root, SubgameBuilder, add_chips
+from spewy.bot.options import Resolve
+from spewy.bot.resolving.builder import Root, add_chips
 from spewy.bot.resolving.subgame import BEFORE, HandContext, SampledSubgame, Subgame
 from spewy.bot.stored_play import PublicState, StoredLine, StoredPlay, range_after_action
-from spewy.bot.tally import Tally
 from spewy.errors import InputError
 from spewy.game.hand import Hand
 from spewy.game.treeconfig import may_donk
@@ -57,30 +54,19 @@ class Beliefs:
     """The public states of one hand, with both players' ranges and strategies.
 
     Args:
-        blueprint: the stored strategy.
-        builder: the builder of subgames.
-        options: when and how to re-solve.
-        seed: the hand's seed.
-        tally: counts re-solves that fail.
+        context: settings and caches that the subgames of the hand share.
     """
 
-    def __init__(
-        self, blueprint: Blueprint, builder: SubgameBuilder, options: Options, seed: int, tally: Tally
-    ) -> None:
-        self._blueprint, self._builder, self._options = blueprint, builder, options
-        self._game, self._tally, self._budget = blueprint.game, tally, Budget(options.seconds)
-        self._context = HandContext(blueprint, builder, options, tally, self._budget, seed)
-        self._play = StoredPlay(blueprint, options.translation, seed)
-        self._start = PublicState(Hand.start(self._game), (StoredLine(""),), blueprint.config.antes)
+    def __init__(self, context: HandContext) -> None:
+        self._context, self._blueprint, self._options = context, context.blueprint, context.options
+        self._game, self.budget = context.blueprint.game, context.budget
+        self._play = StoredPlay(context.blueprint, context.options.translation, context.seed)
+        self._start = PublicState(Hand.start(self._game), (StoredLine(""),), self._blueprint.config.antes)
         self._states: dict[tuple[str, tuple[int, ...]], PublicState] = {("", ()): self._start}
-
-    @property
-    def budget(self) -> Budget:
-        return self._budget
 
     def at(self, hand: Hand) -> PublicState:
         """Observe a hand up to its current public state, and start the time budget of a decision."""
-        self._budget.start()
+        self.budget.start()
         state = self._start
         for t, actions in enumerate(hand.betting.rounds):
             cards = hand.board[len(state.hand.board) : self._game.board_sizes[t]]
@@ -219,7 +205,7 @@ class Beliefs:
             inner = inner.outer
         for each in reversed(around):
             root = self._root(each)
-            with self._budget.limited(BEFORE):
+            with self.budget.limited(BEFORE):
                 each.kept = self._kept(each)
                 each.ranges = self.range(root, 0), self.range(root, 1)
 
@@ -269,10 +255,12 @@ class Beliefs:
         options = self._options
         sampled = options.method(betting.round, self._game.num_rounds) == "sampled"
         try:
-            root = self._builder.fitting(root, made, options.menu, options.expected_seconds, sampled=sampled)
+            root = self._context.builder.fitting(
+                root, made, options.menu, options.expected_seconds, sampled=sampled
+            )
         except InputError as error:
             LOG.warning("line %r: no subgame can begin here: %s", state.betting.line, error)
-            self._tally.failed(state.betting.line, error)
+            self._context.tally.failed(state.betting.line, error)
             return None
         outer, line = state.subgame, start.blueprint_line
         kind = SampledSubgame if sampled else Subgame

@@ -20,7 +20,7 @@ from buckets.cards import blocked, cards_name, strength, suit_permutations
 from lockers import holds_store, open_store
 from solvers.tree import Floats, Ints
 from spewy.bot.bet_translation import draw_action
-from spewy.bot.bot import Foreseeable, Mix
+from spewy.bot.bot import Mix, Reveals
 from spewy.errors import InputError, NotSolvedError
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
@@ -153,11 +153,8 @@ class Spot:
 
     def strategy(self, hand: Hand, cards: Sequence[int]) -> tuple[tuple[Action, ...], Floats]:
         """Return the actions at a decision, and the frequencies ``[action]`` with which one hand takes them."""
-        line, chunk = self._reached(hand)
-        node = chunk.at(line)
-        assert node.player is not None
-        frequencies: Floats = chunk.play.frequencies[line][:, self._place(chunk, node.player, cards)]
-        return node.actions, frequencies
+        actions, hands, frequencies = self.strategies(hand)
+        return actions, frequencies[:, self._place(hands, cards)]
 
     def strategies(self, hand: Hand) -> tuple[tuple[Action, ...], Ints, Floats]:
         """Return the actions at a decision, the hands of the player's range, and frequencies ``[action, hand]``."""
@@ -172,7 +169,7 @@ class Spot:
         chunk = self._chunk(line, hand.board)
         node = chunk.at(line)
         assert node.player is not None
-        place, arrays = self._place(chunk, node.player, cards), chunk.node(node)
+        place, arrays = self._place(chunk.play.hands[node.player], cards), chunk.node(node)
         return HandValues(
             node.actions, arrays.strategy[:, place], float(arrays.ev[place]), arrays.action_ev[:, place]
         )
@@ -221,9 +218,8 @@ class Spot:
             line = line.rstrip("/")  # rounds without actions follow an all-in
         return line, self._chunk(line, hand.board, ev=False)
 
-    def _place(self, chunk: ChunkView, player: int, cards: Sequence[int]) -> int:
-        """Return the position of a hand among the hands of a player in a chunk."""
-        numbers = chunk.play.hands[player]
+    def _place(self, numbers: Ints, cards: Sequence[int]) -> int:
+        """Return the position of a hand among the hands of a range, given by their numbers."""
         number = self.game.hand_number(cards)
         place = int(np.searchsorted(numbers, number))
         if place == len(numbers) or numbers[place] != number:
@@ -250,7 +246,7 @@ class Spot:
 
 
 class SpotBot:
-    """A bot that plays the average strategy of a solved spot; implements `spewy.bot.bot.Foreseeable`.
+    """A bot that plays the average strategy of a solved spot; implements `spewy.bot.bot.Reveals`.
 
     Args:
         spot: the spot, whose owner closes it.
@@ -281,10 +277,6 @@ class SpotBot:
         """Return the strategy of the player to act, for each hand of the player's range."""
         actions, hands, frequencies = self.spot.strategies(hand)
         return Mix(tuple(action.acpc for action in actions), hands, frequencies)
-
-    def is_cheap(self, hand: Hand) -> bool:
-        del hand
-        return True
 
     def hand_over(self, hand: Hand) -> None:
         del hand
@@ -399,4 +391,4 @@ class Spots(Closing):
             raise InputError(f"{error}; give the folder of one solve or of one batch") from None
 
 
-_: type[Foreseeable] = SpotBot
+_: type[Reveals] = SpotBot
