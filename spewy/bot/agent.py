@@ -84,8 +84,9 @@ def open_bot(
 
 def bot_of(folder: str | Path, options: Options) -> LockerBot:
     """Open the bot of a folder, without compiling or loading what its decisions need."""
-    from spewy.look.folder import open_policy
+    from spewy.look.folder import open_policy, require_one_solve
 
+    require_one_solve(folder)
     with ExitStack() as opened:
         policy = opened.enter_context(open_policy(folder))
         try:

@@ -35,7 +35,6 @@ from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
 from spewy.game.lines import ACTION_WORDS, action_words, faces_bet, read_action, wrong_word
 from spewy.game.nodes import Node
-from spewy.look.folder import require_one_solve
 from spewy.match.aivat import estimate
 from spewy.match.hand_review import Decided, Judged, decided_in_spot, review_player
 from spewy.match.opponents import opponent, pot_raise
@@ -432,7 +431,6 @@ def open_contest(
         if holds_spots(folder):
             contest = SpotContest(opened.enter_context(Spots(folder, note)), seed)
         else:
-            require_one_solve(folder)
             contest = GameContest(opened.enter_context(closing(open_bot(folder, options))), seed)
         opened.pop_all()
         return contest
