@@ -21,8 +21,7 @@ from spewy.errors import one_line
 
 if TYPE_CHECKING:
     from solvers.resolve import Gadget
-    from spewy.bot.agent import LockerBot
-    from spewy.bot.options import Flops, Options, OwnMenu, Resolve
+    from spewy.bot.options import Flops, OwnMenu, Resolve
     from spewy.bot.tally import Tally
     from spewy.match.acpc_text import LoggedHand
     from spewy.match.entrant import Entrant
@@ -243,15 +242,6 @@ def drawn_seed(seed: int | None) -> int:
     from secrets import randbits  # loading it would delay the start of each command with bots
 
     return randbits(32) if seed is None else seed
-
-
-def open_bot(folder: Path, options: Options, *, ready: bool = True) -> LockerBot:
-    """Open the bot that plays a folder's strategy; ``ready`` as in `spewy.open_bot`."""
-    import spewy
-    from spewy.look.folder import require_one_solve
-
-    require_one_solve(folder)
-    return spewy.open_bot(folder, options, ready=ready)
 
 
 @contextmanager
