@@ -14,8 +14,8 @@ def exploitability_of_bot(bot, name):
     """OpenSpiel's exploitability, in chips, of what a bot says that it plays at every public state."""
     deck = hands(bot.game.deck, 1)
 
-    def node(line, cards):
-        hand = Hand(parse_line(bot.game, line), board=cards)
+    def node(place):
+        hand = Hand(parse_line(bot.game, place.line), board=place.cards)
         mix = bot.strategy(hand)
         return SimpleNamespace(
             player=hand.to_act,

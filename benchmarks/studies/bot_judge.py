@@ -22,8 +22,8 @@ from buckets.cards import Perms, blocked, deals, hand_permutation, strengths, su
 from solvers.errors import SolverError
 from solvers.tree import Floats, Ints
 from spewy.bot.agent import LockerBot, bot_of
+from spewy.bot.bot import Answer
 from spewy.bot.options import Options
-from spewy.bot.stored_play import Answer
 from spewy.errors import InputError
 from spewy.game.betting import parse_line
 from spewy.game.hand import Hand

@@ -16,11 +16,12 @@ from buckets.cards import blocked
 from spewy.bot.beliefs import Beliefs
 from spewy.bot.bet_translation import draw_action
 from spewy.bot.blueprint import Blueprint
-from spewy.bot.bot import Mix, Reveals
+from spewy.bot.bot import Answer, Mix, Reveals
 from spewy.bot.options import Keywords, Options, Resolve
-from spewy.bot.resolving.budget import TimeBank, importance
+from spewy.bot.resolving.budget import Budget, TimeBank, importance
 from spewy.bot.resolving.builder import SubgameBuilder
-from spewy.bot.stored_play import Answer, PublicState, pot_odds
+from spewy.bot.resolving.subgame import HandContext
+from spewy.bot.stored_play import PublicState, pot_odds
 from spewy.bot.tally import Counts, Spent, Tally, is_expected
 from spewy.errors import InputError, path_text
 from spewy.game.gamefile import Game
@@ -38,23 +39,32 @@ def open_bot(
 
     Args:
         folder: folder of the solve, or a copy of its strategy locker.
-        options: all options as one record, in place of keywords; None: the keywords say them.
-        resolve: when to re-solve subgames; see `spewy.bot.options.Options`.
-        rounds: number of last rounds that may be re-solved.
+        options: all options as one record (`spewy.bot.options.Options`), in place of keywords.
+        resolve: when to re-solve a subgame to the end of the hand: "never"; "off-tree", if no strategy is stored for
+            the betting so far; "always", also at the start of the first round that ``rounds`` allows.
+        rounds: number of last rounds that are re-solved exactly, to the end of the hand; 2 means turn and river. The
+            first round is never re-solved.
         safe: whether the opponent must gain nothing from re-solving, or the name of the gadget that ensures this
-            (`solvers.resolve`); True means "mixed".
-        iterations: largest number of iterations of a solve; None: 400, or 2,000 with ``seconds_per_hand``.
-        seconds: time budget of one decision; None: no limit, so that every decision can be repeated exactly.
+            (`solvers.resolve`); True means "mixed". False: re-solve as if both ranges were known.
+        iterations: largest number of iterations of an exact solve; None: 400, or 2,000 with ``seconds_per_hand``. If it
+            is the only limit, decisions can be repeated exactly; those of sampled solves only with one thread.
+        seconds: time budget of one decision; None: no limit. The bot skips stages of a solve, or the whole solve, if it
+            does not expect them to fit. A stage that takes longer than predicted can exceed the budget.
         seconds_per_hand: time budget of all decisions together, in seconds for each hand that has begun; it replaces
             ``seconds``. The bot saves the time of hands that need no re-solve (`spewy.bot.resolving.budget`).
-        translation: how to translate bets that the tree lacks; see `Options`.
+        translation: how to translate a bet that the tree lacks: with "random" each hand draws one of the tree's two
+            neighbouring bets, in secret (`spewy.bot.stored_play`); "likelier" takes the more probable bet of the two.
         threads: number of threads of a solve; None: all cores that this process may use with ``resolve="always"``,
             otherwise 1.
-        strict: whether errors that only a bug can cause are raised; if not, the bot counts them and plays on.
+        strict: whether to raise errors that only a bug can cause, such as a TypeError. Otherwise the bot counts the
+            error, and plays the stored strategy, or checks or folds.
         ready: whether to do now what the first decision would otherwise wait for: compile and load functions, and time
             a small solve.
-        menu: bet sizes of a solve in no-limit games, besides the bets that were made; see `Options`.
-        flops: how rounds before the last ``rounds`` are re-solved; see `Options`.
+        menu: bet sizes of a solve in no-limit games, besides the bets that were made (`spewy.bot.resolving.builder`):
+            "lean" or "job". If these take too much memory or time, the bot uses fewer sizes.
+        flops: how rounds between the first round and the last ``rounds`` are re-solved, in hold'em the flop: "stored",
+            not at all; "sampled", each round alone, by sampling the cards of later rounds; "exact", like later rounds,
+            which takes sixteen cores and a few GiB in no-limit hold'em.
 
     Raises:
         lockers.LockerError: the folder has no strategy, or the strategy is damaged.
@@ -74,8 +84,9 @@ def open_bot(
 
 def bot_of(folder: str | Path, options: Options) -> LockerBot:
     """Open the bot of a folder, without compiling or loading what its decisions need."""
-    from spewy.look.folder import open_policy
+    from spewy.look.folder import open_policy, require_one_solve
 
+    require_one_solve(folder)
     with ExitStack() as opened:
         policy = opened.enter_context(open_policy(folder))
         try:
@@ -177,7 +188,7 @@ class LockerBot(Closing):
         if hand.to_act is None:
             raise InputError(f"hand {hand.betting.line!r}: expected a player to act, found none")
         with self._timed(hand) as state:
-            return self._beliefs.answer(state)
+            return self._beliefs.decide(state)
 
     def actions(self, hand: Hand) -> tuple[str, ...]:
         """Return the ACPC actions that the bot's strategy can take at a decision."""
@@ -201,13 +212,13 @@ class LockerBot(Closing):
         game, last = self.game, self.options.first_exact_round(self.game.num_rounds)
         resolve: Resolve = "never" if self.options.resolve == "never" else "always"
         options = replace(self.options, resolve=resolve, iterations=3, deals=32, seconds=None, strict=False)
-        beliefs, hand = Beliefs(self._blueprint, self._builder, options, 0, Tally()), Hand.start(game)
+        beliefs, hand = self._new_beliefs(options, Tally()), Hand.start(game)
         pot_odds(hand, self.initial_ranges[0], 0)
         while not hand.is_over:
             if hand.to_deal:
                 dealt = len(hand.board)
                 hand = hand.deal(game.deck.cards[dealt : dealt + hand.to_deal])
-            beliefs.answer(beliefs.at(hand))
+            beliefs.decide(beliefs.at(hand))
             if hand.betting.round == last:
                 break
             hand = hand.apply("c")
@@ -310,8 +321,17 @@ class LockerBot(Closing):
         if spent.solved:
             LOG.info("line %r: %s%s", state.betting.line, spent.told, left)
 
-    def _new_beliefs(self) -> Beliefs:
-        return Beliefs(self._blueprint, self._builder, self.options, self._seed, self.tally)
+    def _new_beliefs(self, options: Options | None = None, tally: Tally | None = None) -> Beliefs:
+        options = options or self.options
+        context = HandContext(
+            self._blueprint,
+            self._builder,
+            options,
+            self.tally if tally is None else tally,
+            Budget(options.seconds),
+            self._seed,
+        )
+        return Beliefs(context)
 
     def _require_game(self, hand: Hand) -> None:
         if replace(hand.game, name=self.game.name) != self.game:

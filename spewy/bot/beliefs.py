@@ -38,13 +38,11 @@ import numpy as np
 from buckets.cards import blocked
 from solvers.tree import Floats
 from spewy.bot.bet_translation import translations
-from spewy.bot.blueprint import Blueprint
-from spewy.bot.options import Options, Resolve
-from spewy.bot.resolving.budget import Budget
-from spewy.bot.resolving.builder import Root, SubgameBuilder, add_chips
+from spewy.bot.bot import Answer
+from spewy.bot.options import Resolve
+from spewy.bot.resolving.builder import Root, add_chips
 from spewy.bot.resolving.subgame import BEFORE, HandContext, SampledSubgame, Subgame
-from spewy.bot.stored_play import Answer, PublicState, StoredLine, StoredPlay, range_after_action
-from spewy.bot.tally import Tally
+from spewy.bot.stored_play import PublicState, StoredLine, StoredPlay, range_after_action
 from spewy.errors import InputError
 from spewy.game.hand import Hand
 from spewy.game.treeconfig import may_donk
@@ -56,47 +54,62 @@ class Beliefs:
     """The public states of one hand, with both players' ranges and strategies.
 
     Args:
-        blueprint: the stored strategy.
-        builder: the builder of subgames.
-        options: when and how to re-solve.
-        seed: the hand's seed.
-        tally: counts re-solves that fail.
+        context: settings and caches that the subgames of the hand share.
     """
 
-    def __init__(
-        self, blueprint: Blueprint, builder: SubgameBuilder, options: Options, seed: int, tally: Tally
-    ) -> None:
-        self._blueprint, self._builder, self._options = blueprint, builder, options
-        self._game, self._tally, self._budget = blueprint.game, tally, Budget(options.seconds)
-        self._context = HandContext(blueprint, builder, options, tally, self._budget, seed)
-        self._play = StoredPlay(blueprint, options.translation, seed)
-        self._states: dict[tuple[str, tuple[int, ...]], PublicState] = {}
-
-    @property
-    def budget(self) -> Budget:
-        return self._budget
+    def __init__(self, context: HandContext) -> None:
+        self._context, self._blueprint, self._options = context, context.blueprint, context.options
+        self._game, self.budget = context.blueprint.game, context.budget
+        self._play = StoredPlay(context.blueprint, context.options.translation, context.seed)
+        self._start = PublicState(Hand.start(self._game), (StoredLine(""),), self._blueprint.config.antes)
+        self._states: dict[tuple[str, tuple[int, ...]], PublicState] = {("", ()): self._start}
 
     def at(self, hand: Hand) -> PublicState:
-        """Return the current public state of a hand, and start the time budget of a decision."""
-        self._budget.start()
-        state = self._known(Hand.start(self._game))
+        """Observe a hand up to its current public state, and start the time budget of a decision."""
+        self.budget.start()
+        state = self._start
         for t, actions in enumerate(hand.betting.rounds):
             cards = hand.board[len(state.hand.board) : self._game.board_sizes[t]]
             if cards:
-                state = self._known(state.hand.deal(cards), state)
+                state = self.observe(state, cards)
             for action in actions:
-                state = self._known(state.hand.apply(action), state, action)
+                state = self.observe(state, action)
         return state
+
+    def observe(self, state: PublicState, what: str | tuple[int, ...]) -> PublicState:
+        """Return the state that follows a state, after an action or public cards."""
+        hand = state.hand.apply(what) if isinstance(what, str) else state.hand.deal(what)
+        key = hand.betting.line, hand.board
+        if key not in self._states:
+            after = (
+                self._after_action(hand, state, what) if isinstance(what, str) else _after_cards(hand, state)
+            )
+            if hand.to_act is not None and self._begins_subgame(after):
+                after.subgame = self._subgame(after) or after.subgame
+            self._states[key] = after
+        return self._states[key]
 
     def range(self, state: PublicState, player: int) -> Floats:
         """Return a player's range at a public state, ``[hand of the deck]``."""
-        if player not in state.ranges:
-            state.ranges[player] = self._range(state, player)
+        path: list[PublicState] = []
+        each: PublicState | None = state
+        while each is not None and player not in each.ranges:
+            path.append(each)
+            each = each.before
+        for each in reversed(path):
+            each.ranges[player] = self._range(each, player)
         return state.ranges[player]
 
-    def answer(self, state: PublicState) -> Answer:
+    def decide(self, state: PublicState) -> Answer:
+        """Return the strategy of the player to act; solve the subgame that contains the state, if that is due."""
+        subgame = state.subgame
+        while subgame is not None and state.answer is None:
+            if subgame.can_answer(state.betting, state.to_act):
+                self._enter(subgame)
+                state.answer = subgame.answer(state.betting, state.hand.board)
+            subgame = subgame.outer
         if state.answer is None:
-            state.answer = self._answer(state)
+            state.answer = self._play.answer(state, lambda player: self.range(state, player))
         return state.answer
 
     def actions(self, state: PublicState) -> Sequence[str]:
@@ -118,43 +131,33 @@ class Beliefs:
     # Ranges
 
     def _range(self, state: PublicState, player: int) -> Floats:
-        above, subgame = state.above, state.subgame
-        if above is None:
+        """Compute a player's range at a state from the range at ``state.before``."""
+        before = state.before
+        if before is None:
             return self._blueprint.initial_range(player)
+        reach = before.ranges[player]
         if state.action is None:
-            return np.where(blocked(self._blueprint.hands, state.hand.board), 0.0, self.range(above, player))
-        if subgame is None or subgame is above.subgame or state.begins_subgame:
-            return self._updated(self.range(above, player), state, player)
-        root = self._root(subgame)  # the round was solved again from its beginning
-        reach = self.range(root, player)
-        for each in state.path(root):
-            reach = self._updated(reach, each, player, subgame)
+            return np.where(blocked(self._blueprint.hands, state.hand.board), 0.0, reach)
+        for each in state.path(before):
+            above, action = each.above, each.action
+            assert above is not None
+            assert action is not None
+            if above.hand.to_act != player:
+                continue
+            answer = None
+            subgame = state.subgame if state.is_solved_again else None
+            if subgame is not None:
+                self._enter(subgame)
+                if subgame.line(above.betting) not in subgame.kept and subgame.can_answer(
+                    above.betting, player
+                ):
+                    answer = subgame.answer(above.betting, above.hand.board)
+            answer = answer or self.decide(above)
+            found = translations(action, answer.actions, above.betting, self._options.translation)
+            if found:
+                frequencies: Floats = sum(often * answer.frequencies[i] for i, often in found)
+                reach = range_after_action(reach, frequencies, self._blueprint.hands, each.hand.board)
         return reach
-
-    def _updated(
-        self, reach: Floats, state: PublicState, player: int, subgame: Subgame | None = None
-    ) -> Floats:
-        above = state.above
-        assert above is not None
-        assert state.action is not None
-        if above.hand.to_act != player:
-            return reach
-        frequencies = self._frequencies(above, state.action, subgame)
-        return range_after_action(reach, frequencies, self._blueprint.hands, state.hand.board)
-
-    def _frequencies(self, above: PublicState, action: str, subgame: Subgame | None) -> Floats:
-        """Return the frequency of an action at a state, ``[hand of the deck]``."""
-        answer = None
-        if subgame is not None:
-            self._enter(subgame)
-            if subgame.line(above.betting) not in subgame.kept:
-                answer = self._resolved(subgame, above)
-        answer = answer or self.answer(above)
-        found = translations(action, answer.actions, above.betting, self._options.translation)
-        if not found:
-            return np.ones(len(self._blueprint.hands))
-        frequencies: Floats = sum(often * answer.frequencies[i] for i, often in found)
-        return frequencies
 
     def _kept(self, subgame: Subgame) -> dict[str, Floats]:
         """Return the frequencies of a subgame's decisions that are locked to what was played (`Subgame.kept`), by line.
@@ -167,7 +170,7 @@ class Beliefs:
         out = {}
         for above, action in steps:
             if above is not None and action is not None and above.hand.to_act not in left:
-                answer = self.answer(above)
+                answer = self.decide(above)
                 if action in answer.actions:
                     actions = subgame.actions(above.betting)
                     out[subgame.line(above.betting)] = answer.among(actions, action, above.betting)
@@ -185,33 +188,9 @@ class Beliefs:
                 return True
             if action not in self._play.actions(state):
                 return False
-        return action in self.answer(state).actions
+        return action in self.decide(state).actions
 
-    # Strategies
-
-    def _answer(self, state: PublicState) -> Answer:
-        subgame = state.subgame
-        while subgame is not None:
-            answer = self._resolved(subgame, state)
-            if answer is not None:
-                return answer
-            subgame = subgame.outer
-        return self._play.answer(state, lambda player: self.range(state, player))
-
-    def _resolved(self, subgame: Subgame, state: PublicState) -> Answer | None:
-        """Return the strategy of a re-solved subgame at a state.
-
-        None if the subgame does not cover the state, its solve failed, or the blueprint is better.
-        """
-        player = state.hand.to_act
-        assert player is not None
-        if not subgame.can_answer(state.betting, player):
-            return None
-        self._enter(subgame)
-        frequencies = subgame.strategy(state.betting, state.hand.board)
-        if frequencies is None:
-            return None
-        return Answer(subgame.actions(state.betting), frequencies, "re-solved")
+    # Subgames
 
     def _enter(self, subgame: Subgame) -> None:
         """Set the root ranges and the locked decisions of a subgame, unless they are set already.
@@ -226,7 +205,7 @@ class Beliefs:
             inner = inner.outer
         for each in reversed(around):
             root = self._root(each)
-            with self._budget.limited(BEFORE):
+            with self.budget.limited(BEFORE):
                 each.kept = self._kept(each)
                 each.ranges = self.range(root, 0), self.range(root, 1)
 
@@ -235,27 +214,7 @@ class Beliefs:
 
     # Public states
 
-    def _known(self, hand: Hand, above: PublicState | None = None, action: str | None = None) -> PublicState:
-        key = hand.betting.line, hand.board
-        if key not in self._states:
-            self._states[key] = self._reached(hand, above, action)
-        return self._states[key]
-
-    def _reached(self, hand: Hand, above: PublicState | None, action: str | None) -> PublicState:
-        if above is None:
-            state = PublicState(hand, (StoredLine(""),), self._blueprint.config.antes)
-        elif action is None:
-            # ``weights`` stay those of the state above: a card does not change them
-            state = replace(above, hand=hand, above=above, action=None, ranges={}, answer=None, stored=None)
-            if state.subgame is not None and state.subgame.ends_with_round:
-                state.subgame = None
-        else:
-            state = self._after(hand, above, action)
-        if hand.to_act is not None and self._begins_subgame(state):
-            state.subgame = self._subgame(state) or state.subgame
-        return state
-
-    def _after(self, hand: Hand, above: PublicState, action: str) -> PublicState:
+    def _after_action(self, hand: Hand, above: PublicState, action: str) -> PublicState:
         before, betting = above.betting, hand.betting
         lines = self._play.after(above, betting, action)
         state = PublicState(hand, lines, above.put_in_before, above.donk, above, action, above.subgame)
@@ -296,11 +255,21 @@ class Beliefs:
         options = self._options
         sampled = options.method(betting.round, self._game.num_rounds) == "sampled"
         try:
-            root = self._builder.fitting(root, made, options.menu, options.expected_seconds, sampled=sampled)
+            root = self._context.builder.fitting(
+                root, made, options.menu, options.expected_seconds, sampled=sampled
+            )
         except InputError as error:
             LOG.warning("line %r: no subgame can begin here: %s", state.betting.line, error)
-            self._tally.failed(state.betting.line, error)
+            self._context.tally.failed(state.betting.line, error)
             return None
         outer, line = state.subgame, start.blueprint_line
         kind = SampledSubgame if sampled else Subgame
         return kind(self._context, root, betting, state.hand.board, line, outer, state.betting.line)
+
+
+def _after_cards(hand: Hand, above: PublicState) -> PublicState:
+    # ``weights`` stay those of the state above: a card does not change them
+    state = replace(above, hand=hand, above=above, action=None, ranges={}, answer=None, stored=None)
+    if state.subgame is not None and state.subgame.ends_with_round:
+        state.subgame = None
+    return state

@@ -31,11 +31,10 @@ class Blueprint:
         if self.config.is_spot:
             raise InputError("a bot needs the strategy of a whole game, and found that of a spot")
         self._policy = policy
+        self.game: Game = self.config.game
+        self.smallest_stack = None if self.game.stacks is None else min(self.game.stacks)
+        """The smaller of both players' stacks at the deal; None if stacks are unlimited."""
         self.hands = hands(self.game.deck, self.game.num_hole_cards)
-
-    @property
-    def game(self) -> Game:
-        return self.config.game
 
     @property
     def abstraction(self) -> Abstraction | None:
@@ -43,11 +42,6 @@ class Blueprint:
         policy = self._policy
         abstraction = policy.abstraction if isinstance(policy, BucketPolicy) else None
         return abstraction if isinstance(abstraction, Abstraction) else None
-
-    @property
-    def smallest_stack(self) -> int | None:
-        """The smaller of both players' stacks at the deal; None if stacks are unlimited."""
-        return None if self.game.stacks is None else min(self.game.stacks)
 
     def node(self, line: str) -> Node:
         return self._policy.node(Line(line))
@@ -70,7 +64,7 @@ class Blueprint:
 
     def strategies(self, lines: Sequence[str], board: tuple[int, ...]) -> Stacked:
         """Return the strategies at several decisions of one player and round, faster than calls of `strategy`."""
-        return self._policy.stacked([Line(line) for line in lines], board)
+        return self._policy.stacked([*map(Line, lines)], board)
 
     def strategy_if_readable(self, line: str | None, board: tuple[int, ...]) -> Floats | None:
         """Return the strategy at a decision; None if the line is None, or if it cannot be read (the log says why)."""

@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast, runtime_checkable
 
@@ -22,7 +23,10 @@ import numpy as np
 from buckets.cards import cards_name, parse_cards
 from buckets.errors import CardError
 from solvers.tree import Floats, Ints
+from spewy.bot.bet_translation import translate_action
+from spewy.bot.tally import Source
 from spewy.errors import InputError, shown
+from spewy.game.betting import Betting
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
 
@@ -74,6 +78,46 @@ class Mix:
         """Return the frequencies ``[action]`` of a hand, given by its number in the deck."""
         out: Floats = self.frequencies[:, int(np.searchsorted(self.hands, hand))]
         return out
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The strategy of the player to act, and its source.
+
+    Attributes:
+        actions: legal ACPC actions.
+        frequencies: frequency of each action for each hand, ``[action, hand of the deck]``.
+        source: where the strategy comes from.
+    """
+
+    actions: tuple[str, ...]
+    frequencies: Floats
+    source: Source
+
+    def among(self, actions: Sequence[str], taken: str, betting: Betting) -> Floats:
+        """Translate the strategy to the actions that another betting tree has at the same decision.
+
+        The action that was played keeps its frequency. If the other tree lacks a bet of this strategy, the frequency of
+        the bet goes to the nearest bet there that was not played, or to the check or call if there is none.
+
+        Args:
+            actions: legal actions in the other tree; the action that was played is one of them.
+            taken: the action that was played.
+            betting: the betting before the decision.
+
+        Returns:
+            ``[action, hand of the deck]``; NaN for hands without frequencies.
+        """
+        others = [action for action in actions if action != taken]
+        out = np.zeros((len(actions), self.frequencies.shape[1]))
+        for action, frequencies in zip(self.actions, self.frequencies, strict=True):
+            if action not in actions:
+                number = translate_action(action, others, betting)
+                action = "c" if number is None else others[number]
+            out[actions.index(action)] += frequencies
+        total = out.sum(axis=0)
+        shares: Floats = np.divide(out, total, out=np.full_like(out, np.nan), where=total > 0)
+        return shares
 
 
 class Reveals(Bot, Protocol):

@@ -41,33 +41,12 @@ class Keywords(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Options:
-    """Options for re-solving subgames at the table.
+    """All options of a bot: the keyword arguments of `spewy.open_bot`, which explains them, without open defaults.
 
     Attributes:
-        resolve: when to re-solve a subgame to the end of the hand: "never"; "off-tree", if no strategy is stored for
-            the betting so far; "always", also at the start of the first round that ``rounds`` allows.
-        rounds: number of last rounds that are re-solved exactly, to the end of the hand; 2 means turn and river. The
-            first round is never re-solved.
-        safe: name of the gadget (`solvers.resolve`) that keeps the opponent from gaining by a re-solve; None: re-solve
-            unsafely, as if both ranges were known.
-        iterations: largest number of iterations of an exact solve. If it is the only limit, decisions can be repeated
-            exactly; those of sampled solves only with one thread.
-        seconds: time budget of one decision; None: no limit. The bot skips stages of a solve, or the whole solve, if it
-            does not expect them to fit. A stage that takes longer than predicted can exceed the budget.
-        translation: how to translate a bet that the tree lacks: with "random" each hand draws one of the tree's two
-            neighbouring bets, in secret (`spewy.bot.stored_play`); "likelier" takes the more probable bet of the two.
-        threads: number of threads of a solve; None: all cores that the bot's process may use.
+        safe: name of the gadget; None: re-solve unsafely.
         warm: whether a solve starts from the strategy that the bot would play without the solve, if that is known.
-        strict: whether to raise errors that only a bug can cause, such as a TypeError. Otherwise the bot counts the
-            error, and plays the stored strategy, or checks or folds.
-        menu: bet sizes of a solve in no-limit games, besides the bets that were made (`spewy.bot.resolving.builder`):
-            "lean" or "job". If these take too much memory or time, the bot uses fewer sizes.
-        flops: how rounds between the first round and the last ``rounds`` are re-solved, in hold'em the flop: "stored",
-            not at all; "sampled", each round alone, by sampling the cards of later rounds; "exact", like later rounds,
-            which takes sixteen cores and a few GiB in no-limit hold'em.
         deals: largest number of deals of a sampled solve.
-        seconds_per_hand: time budget of all decisions together, in seconds for each hand that has begun
-            (`spewy.bot.resolving.budget`). It replaces ``seconds``; None: each decision has the budget ``seconds``.
     """
 
     resolve: Resolve = "off-tree"
@@ -111,6 +90,22 @@ class Options:
     def to_json(self) -> dict[str, Any]:
         """Return all options by name, as a log keeps them."""
         return asdict(self)
+
+    @property
+    def words(self) -> list[str]:
+        """The options as words of a command line; options that no command has are left out, and there is a time limit.
+
+        >>> " ".join(Options.of(resolve="always", safe=True, seconds_per_hand=7.0).words)
+        '--resolve always --safe mixed --time-per-hand 7s --menu lean --flops stored'
+        """
+        words = ["--resolve", self.resolve, *(("--safe", self.safe) if self.safe else ())]
+        if self.seconds_per_hand is None:
+            words += ["--budget", f"{self.seconds:.12g}"]
+        else:
+            words += ["--time-per-hand", f"{self.seconds_per_hand:.12g}s"]
+        if self.threads != Options.of(resolve=self.resolve).threads:
+            words += ["--threads", str(self.threads)]
+        return [*words, "--menu", self.menu, "--flops", self.flops]
 
     @property
     def n_threads(self) -> int:

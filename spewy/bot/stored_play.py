@@ -22,8 +22,9 @@ import numpy as np
 
 from buckets.cards import blocked, equities, hands
 from solvers.tree import Floats, Ints
-from spewy.bot.bet_translation import legal_actions, translate_action, translations
+from spewy.bot.bet_translation import legal_actions, translations
 from spewy.bot.blueprint import Blueprint
+from spewy.bot.bot import Answer
 from spewy.bot.options import Translation
 from spewy.bot.resolving.subgame import Subgame
 from spewy.bot.tally import Source
@@ -35,46 +36,6 @@ DIGITS = 6
 """Decimal digits by which `best_hands_call` compares hands."""
 BOARDS = 300
 """Number of final boards sampled to estimate an equity; with at most one card to come, all final boards are used."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The strategy of the player to act, and its source.
-
-    Attributes:
-        actions: legal ACPC actions.
-        frequencies: frequency of each action for each hand, ``[action, hand of the deck]``.
-        source: where the strategy comes from.
-    """
-
-    actions: tuple[str, ...]
-    frequencies: Floats
-    source: Source
-
-    def among(self, actions: Sequence[str], taken: str, betting: Betting) -> Floats:
-        """Translate the strategy to the actions that another betting tree has at the same decision.
-
-        The action that was played keeps its frequency. If the other tree lacks a bet of this strategy, the frequency of
-        the bet goes to the nearest bet there that was not played, or to the check or call if there is none.
-
-        Args:
-            actions: legal actions in the other tree; the action that was played is one of them.
-            taken: the action that was played.
-            betting: the betting before the decision.
-
-        Returns:
-            ``[action, hand of the deck]``; NaN for hands without frequencies.
-        """
-        others = [action for action in actions if action != taken]
-        out = np.zeros((len(actions), self.frequencies.shape[1]))
-        for action, frequencies in zip(self.actions, self.frequencies, strict=True):
-            if action not in actions:
-                number = translate_action(action, others, betting)
-                action = "c" if number is None else others[number]
-            out[actions.index(action)] += frequencies
-        total = out.sum(axis=0)
-        shares: Floats = np.divide(out, total, out=np.full_like(out, np.nan), where=total > 0)
-        return shares
 
 
 @dataclass(frozen=True)
@@ -157,6 +118,24 @@ class PublicState:
         return self.hand.betting
 
     @property
+    def to_act(self) -> int:
+        """The player to act, at a decision."""
+        player = self.hand.to_act
+        assert player is not None
+        return player
+
+    @property
+    def is_solved_again(self) -> bool:
+        """Whether the action that led here makes the bot solve the round again, from the beginning of the round."""
+        is_new = self.above is not None and self.subgame not in (None, self.above.subgame)
+        return is_new and self.action is not None and not self.begins_subgame
+
+    @property
+    def before(self) -> PublicState | None:
+        """The state from whose ranges the ranges at this state follow; None at the start of the hand."""
+        return self.round_start if self.is_solved_again else self.above
+
+    @property
     def round_start(self) -> PublicState:
         """The state at which this state's betting round begins."""
         state = self
@@ -229,8 +208,10 @@ class StoredPlay:
 
     def actions(self, state: PublicState) -> tuple[str, ...]:
         """Return the legal ACPC actions that the stored strategy can take at a state."""
-        actions = (action for line in state.lines for action in self._actions(state, line))
-        return tuple(dict.fromkeys(actions))
+        actions = dict[str, None]()
+        for line in state.lines:
+            actions |= dict.fromkeys(self._actions(state, line))
+        return tuple(actions)
 
     def answer(self, state: PublicState, range_of: Callable[[int], Floats]) -> Answer:
         """Return the stored strategy of the player to act; by pot odds on lines where nothing is stored.
@@ -238,9 +219,8 @@ class StoredPlay:
         Args:
             range_of: computes a player's range at the state, ``[hand of the deck]``.
         """
-        player = state.hand.to_act
-        assert player is not None
-        stored, opponent = self._stored(state), 1 - player
+        player, stored = state.to_act, self._stored(state)
+        opponent = 1 - player
         if all(strategy is None for strategy in stored):
             return Answer(passive_actions(state.hand), self._pot_odds(state, range_of(opponent)), "fallback")
         source: Source = "stored" if len(state.lines) == 1 and state.lines[0].exact else "translated"
@@ -263,8 +243,13 @@ class StoredPlay:
 
     def weights(self, state: PublicState, player: int) -> Floats:
         """Return the probability that a player's hand follows each line of a state, ``[line, hand of the deck]``."""
-        if player not in state.weights:
-            state.weights[player] = self._weights(state, player)
+        path: list[PublicState] = []
+        each: PublicState | None = state
+        while each is not None and player not in each.weights:
+            path.append(each)
+            each = each.above
+        for each in reversed(path):
+            each.weights[player] = self._weights(each, player)
         return state.weights[player]
 
     def after(self, above: PublicState, betting: Betting, action: str) -> tuple[StoredLine, ...]:
@@ -317,7 +302,7 @@ class StoredPlay:
         n_hands, above = len(self._blueprint.hands), state.above
         if len(state.lines) == 1 or above is None:
             return np.ones((1, n_hands))
-        before = self.weights(above, player)
+        before = above.weights[player]
         if state.action is None:
             return before
         acts = above.hand.to_act == player
@@ -345,12 +330,13 @@ class StoredPlay:
     def _stored(self, state: PublicState) -> tuple[Floats | None, ...]:
         """Return the strategy at each line of a state, ``[action, hand of the deck]``; None where nothing is stored."""
         if state.stored is None:
-            state.stored = tuple(
-                np.ones((1, len(self._blueprint.hands)))
-                if line.calls
-                else self._blueprint.strategy_if_readable(line.line, state.hand.board)
-                for line in state.lines
-            )
+            stored = list[Floats | None]()
+            for line in state.lines:
+                if line.calls:
+                    stored.append(np.ones((1, len(self._blueprint.hands))))
+                else:
+                    stored.append(self._blueprint.strategy_if_readable(line.line, state.hand.board))
+            state.stored = tuple(stored)
         return state.stored
 
     def _node(self, state: PublicState, line: StoredLine) -> Node | None:

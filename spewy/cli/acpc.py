@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+import spewy
 from spewy.cli.bots import (
     acpc_solving_options,
     lockers_option,
     noted,
-    open_bot,
     patience_option,
     quantiles,
     solving_options,
-    solving_words,
     tally_rows,
     times_text,
 )
@@ -103,7 +102,7 @@ def play_acpc(
     from spewy.match.connection import connect
 
     begun = time.monotonic()
-    bot = open_bot(folder, options)
+    bot = spewy.open_bot(folder, options)
     try:
         opened = time.monotonic() - begun
         with noted(log) as note, connect(host, port, wait) as connection:
@@ -389,8 +388,8 @@ def package_acpc(folder: Path, out: Path, options: Options) -> None:
     """  # noqa: D301
     from spewy.competitions.acpc.package import package_acpc as write_package
 
-    open_bot(folder, options, ready=False).close()  # raises an error if no bot can play from the folder
-    n_bytes = write_package(folder, out, solving_words(options))
+    spewy.open_bot(folder, options, ready=False).close()  # raises an error if no bot can play from the folder
+    n_bytes = write_package(folder, out, options.words)
     click.echo(
         facts([("folder", str(out)), ("size", size(n_bytes)), ("start", f"{out}/startme.sh HOST PORT")])
     )

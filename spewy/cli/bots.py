@@ -21,8 +21,7 @@ from spewy.errors import one_line
 
 if TYPE_CHECKING:
     from solvers.resolve import Gadget
-    from spewy.bot.agent import LockerBot
-    from spewy.bot.options import Flops, Options, OwnMenu, Resolve
+    from spewy.bot.options import Flops, OwnMenu, Resolve
     from spewy.bot.tally import Tally
     from spewy.match.acpc_text import LoggedHand
     from spewy.match.entrant import Entrant
@@ -222,26 +221,6 @@ def _solving_options(function: Callable[..., Any], per_hand: float | None) -> Ca
     return resolve_option(gathered)
 
 
-def solving_words(options: Options) -> list[str]:
-    """Turn options of `solving_options` back into command-line options with the same meaning.
-
-    >>> from spewy.bot.options import Options
-    >>> " ".join(solving_words(Options.of(resolve="always", safe=True, seconds_per_hand=7.0)))
-    '--resolve always --safe mixed --time-per-hand 7s --menu lean --flops stored'
-    """
-    words = ["--resolve", options.resolve]
-    words += ["--safe", options.safe] if options.safe else []
-    per_hand = options.seconds_per_hand
-    words += (
-        ["--budget", f"{options.seconds:.12g}"]
-        if per_hand is None
-        else ["--time-per-hand", f"{per_hand:.12g}s"]
-    )
-    default = type(options).of(resolve=options.resolve).threads
-    words += [] if options.threads == default else ["--threads", str(options.threads)]
-    return [*words, "--menu", options.menu, "--flops", options.flops]
-
-
 def say_unused_options(entrants: Sequence[Entrant]) -> None:
     if any(each.kind == "folder" for each in entrants):
         return
@@ -263,15 +242,6 @@ def drawn_seed(seed: int | None) -> int:
     from secrets import randbits  # loading it would delay the start of each command with bots
 
     return randbits(32) if seed is None else seed
-
-
-def open_bot(folder: Path, options: Options, *, ready: bool = True) -> LockerBot:
-    """Open the bot that plays a folder's strategy; ``ready`` as in `spewy.open_bot`."""
-    import spewy
-    from spewy.look.folder import require_one_solve
-
-    require_one_solve(folder)
-    return spewy.open_bot(folder, options, ready=ready)
 
 
 @contextmanager

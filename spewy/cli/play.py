@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
 from spewy.cli.app import LazyGroup
-from spewy.cli.bots import MOST_SEED, SOLVING, drawn_seed, open_bot, solving_options, tally_rows
+from spewy.cli.bots import MOST_SEED, SOLVING, drawn_seed, solving_options, tally_rows
 from spewy.cli.files import line_writer
 from spewy.cli.options import log_option, refuse_unused, verbose_option
 from spewy.cli.tables import count, say
@@ -20,8 +18,6 @@ from spewy.game.names import SEAT_NAMES
 
 if TYPE_CHECKING:
     from spewy.bot.options import Options
-    from spewy.bot.tally import Tally
-    from spewy.match.contest import Contest
     from spewy.match.trainer import Answer, Trainer
 
 PLACES = {
@@ -106,35 +102,23 @@ def terminal(
       spewy play terminal --lockers results/T1 --seat oop
       spewy play terminal --lockers results/nolimit-200bb --hands 20 --seed 7 --log mine.log
     """  # noqa: D301
+    from spewy.bot.tally import tally_of
+    from spewy.match.contest import open_contest
     from spewy.match.sitting import Sitting, play_in_words
+    from spewy.match.spots import holds_spots
 
+    if holds_spots(folder):
+        refuse_unused("in spots, whose strategy is exact", *SOLVING)
     chosen = drawn_seed(seed)
-    with _contest(folder, chosen, options) as (contest, tally), line_writer(log, add=True) as write:
+    with open_contest(folder, chosen, options, say) as contest, line_writer(log, add=True) as write:
         sitting = Sitting(contest, seat=None if seat is None else SEAT_NAMES.index(seat), log=write)
         click.echo(f"{folder}, seed {chosen}")
         try:
             play_in_words(sitting, ask_line, click.echo, hands)
         finally:
             click.echo(f"{count(sitting.hands, 'hand')}, {sitting.total:+.10g} {contest.unit.name}")
-            for name, text in tally_rows(tally(), " of the bot"):
+            for name, text in tally_rows(tally_of(contest.bot), " of the bot"):
                 click.echo(f"{name}: {text}")
-
-
-@contextmanager
-def _contest(folder: Path, seed: int, options: Options) -> Iterator[tuple[Contest, Callable[[], Tally]]]:
-    """Open what the person plays against, and a function that returns the bot's `Tally`."""
-    from spewy.bot.tally import Tally, tally_of
-    from spewy.match.contest import GameContest
-    from spewy.match.spot_contest import SpotContest
-    from spewy.match.spots import Spots, holds_spots
-
-    if holds_spots(folder):
-        refuse_unused("in spots, whose strategy is exact", *SOLVING)
-        with Spots(folder, note=say) as spots:
-            yield SpotContest(spots, seed), Tally
-    else:
-        with closing(open_bot(folder, options)) as bot:
-            yield GameContest(bot, seed), lambda: tally_of(bot)
 
 
 @click.command()

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import spewy
 from spewy.cli.bots import (
     logs_folder,
     logs_option,
     noted,
-    open_bot,
     phh_option,
     quantiles,
     say_unused_options,
@@ -204,7 +204,7 @@ def _opened(entrant: Entrant, game: Game, options: Options) -> Iterator[Bot]:
     from spewy.match.entrant import same_rules, shipped
 
     folder = entrant.kind == "folder"
-    bot: Bot = open_bot(Path(entrant.value), options) if folder else entrant.open(game)
+    bot: Bot = spewy.open_bot(Path(entrant.value), options) if folder else entrant.open(game)
     try:
         if not same_rules(bot.game, game):
             raise InputError(

@@ -1,30 +1,61 @@
 """A `Contest` is a person's game against a stored strategy: it deals, plays the strategy, and reviews decisions.
 
-`GameContest` is a game against a bot for a whole game; `spewy.match.spot_contest` has games in solved spots. The module
-also reads and writes actions in words.
+In a `GameContest` a bot plays a whole game. In a `SpotContest` hands come from the ranges of solved spots, and a
+`spewy.match.spots.SpotBot` plays the average strategy. The module also reads and writes actions in words.
+
+**Spots.** The person can play the bets of the spot's betting tree only. A bet of another size could be translated to
+the nearest size of the tree, but then the strategy would answer a bet that was not made, the chips of later rounds
+would differ from those of the tree, and the EVs of the solve would not apply.
+
+The solve knows the EV of every action of every hand exactly. So the cost of a decision is the EV of the hand's own mix
+less the EV of the played action, without an estimate. The result without luck is AIVAT's estimate
+(`spewy.match.aivat`), whose value function is here the EV of the solve. At a deal, and at a decision of the strategy,
+the EV is the mean of the EVs that can follow. So the estimate is the EV of the person's seat at the root, less the
+costs of the person's decisions.
 """
 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
 
 from buckets.cards import cards_name
-from solvers.tree import Floats
 from spewy.bot.bot import Mix, Reveals
 from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS, Unit
 from spewy.game.betting import Betting
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
-from spewy.game.lines import ACTION_WORDS, action_words, wrong_word
+from spewy.game.lines import ACTION_WORDS, action_words, faces_bet, read_action, wrong_word
+from spewy.game.nodes import Node
 from spewy.match.aivat import estimate
-from spewy.match.hand_review import Decided, review_player
+from spewy.match.hand_review import Decided, Judged, decided_in_spot, review_player
 from spewy.match.opponents import opponent, pot_raise
 from spewy.match.seat import Seat
-from spewy.match.table import Dealt, Fault, Played, Step, Table, deals, decisions, hand_seed, look_ahead
+from spewy.match.spots import Note, Spot, SpotBot, Spots, holds_spots
+from spewy.match.table import (
+    MOST_SEED,
+    Dealt,
+    Fault,
+    Played,
+    Step,
+    Table,
+    deals,
+    decisions,
+    hand_seed,
+    look_ahead,
+)
+from spewy.system.tools import Closing
+
+if TYPE_CHECKING:
+    from spewy.bot.options import Options
 
 HELP = """fold, check, call
 bet 300    bet so that you have put 300 chips into the pot in this hand
@@ -33,6 +64,13 @@ bet, raise without an amount: by the pot; in a limit game by the fixed amount
 all-in     bet all of your chips
 f, x, c, b, a are short for fold, check, check or call, bet and all-in, r for bet or raise; an empty line checks if that
 is free"""
+SPOT_HELP = """fold, check, call
+bet 120    bet so that you have put 120 into the pot in this round
+raise 336  raise to 336 in this round
+all-in     bet all of your chips
+f, x, c, b, a are short for fold, check, check or call, bet and all-in, r for bet or raise; an empty line checks if that
+is free
+Only the bets of the solved tree can be played."""
 
 _WORDS = re.compile(r"(all[\s-]?in|[a-z]+)\s*(?:to\s+)?([0-9]*)")
 _MOST_DIGITS = 18
@@ -57,102 +95,96 @@ class Choices:
     bounds: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True)
-class Judged:
-    """The review of a person's finished hand by the strategy that the person played against; amounts are chips.
-
-    Attributes:
-        decisions: the person's decisions, compared with the strategy.
-        opponent_range: weight of each hand of the deck in the strategy's range at the end of the hand.
-        without_luck: estimate of the chips that the person won without luck; None if there is no estimate.
-        expected: chips that the strategy itself wins on average from the person's seat; None if this is unknown.
-    """
-
-    decisions: tuple[Decided, ...]
-    opponent_range: Floats
-    without_luck: float | None = None
-    expected: float | None = None
-
-
-class Contest(Protocol):
+class Contest(Closing, ABC):
     """A person's game against a stored strategy.
 
     A caller plays a hand with `new_hand`, `act` whenever the strategy has to act, `judge` after the last action, and
     `end`. On the person's turn it may ask for `choices`, convert words by `read`, and `check` an action.
+
+    Attributes:
+        bot: the bot that plays the strategy.
+        help: help text about the words that a person can type.
+        spot: the spot of the current hand; None in a whole game.
     """
+
+    help: ClassVar[str]
+    bot: Reveals
+    spot: Spot | None = None
 
     @property
     def unit(self) -> Unit:
         """Unit of the amounts that the person reads and types."""
-        ...
+        return CHIPS
 
     @property
     def pot(self) -> int:
         """Chips in the middle at the start of a hand, besides those that players put in."""
-        ...
+        return 0
 
-    @property
-    def help(self) -> str:
-        """Help text about the words that a person can type."""
-        ...
-
+    @abstractmethod
     def new_hand(self, number: int, person: int) -> tuple[Table, str]:
-        """Deal a hand.
-
-        Args:
-            number: number of the hand.
-            person: number of the player that the person is.
+        """Deal hand ``number``, in which the person is player ``person``.
 
         Returns:
             The table at which the hand is played, and the person's position and cards in words.
         """
-        ...
 
     def round_name(self, t: int) -> str:
         """Return the name of the table's round ``t``, such as "turn"."""
-        ...
+        return self.bot.game.round_names[t]
 
     def in_order(self, board: tuple[int, ...]) -> tuple[int, ...]:
         """Return the public cards in the order of board names: the cards of each round are sorted."""
-        ...
+        return self.bot.game.board_order(board)
 
     def act(self, hand: Hand) -> str:
         """Return the strategy's action; ``hand`` is the hand as the strategy's player sees it."""
-        ...
+        return self.bot.act(hand)
 
+    @abstractmethod
     def choices(self, hand: Hand) -> Choices:
         """Return the actions that the person can take now."""
-        ...
 
+    @abstractmethod
     def read(self, hand: Hand, text: str) -> str:
         """Convert a person's words to a legal ACPC action."""
-        ...
 
+    @abstractmethod
     def check(self, hand: Hand, action: str) -> None:
         """Check that the person can play an ACPC action."""
-        ...
 
+    @abstractmethod
     def told(self, hand: Hand, action: str) -> str:
         """Describe an action at a state of the hand, such as ``raises to 300``."""
-        ...
 
+    @abstractmethod
     def won(self, hand: Hand, person: int) -> float:
         """Return the chips that the person, who is player ``person``, has won in a finished hand."""
-        ...
 
+    @abstractmethod
     def judge(self, hand: Hand, person: int, *, failed: bool) -> Judged:
-        """Compare the person's decisions in a finished hand with the strategy.
+        """Compare the decisions of player ``person`` in a finished hand, which has all cards, with the strategy.
 
         Args:
-            hand: the hand with all cards.
-            person: number of the player that the person was.
             failed: whether the strategy failed at a decision, and another action was played in its place.
         """
-        ...
 
     def end(self, hand: Hand, person: int) -> None:
         """Tell the strategy that the hand is over; ``person`` is the person's player number."""
-        ...
+        self.bot.hand_over(hand.seen_by(1 - person))
+
+    @property
+    def opened(self) -> tuple[Path, ...]:
+        """Folders of the spots that are open now."""
+        return ()
+
+    def forget(self) -> None:
+        """Release the memory of computed results; they are computed again when they are needed."""
+        if hasattr(self.bot, "forget"):
+            self.bot.forget()
+
+    def close(self) -> None:
+        self.bot.close()
 
 
 @runtime_checkable
@@ -164,18 +196,18 @@ class Offering(Protocol):
         ...
 
 
-class GameContest:
+class GameContest(Contest):
     """A person's game against a bot that plays a whole game.
 
     Args:
-        bot: the bot; the caller closes it.
+        bot: the bot; `close` closes it.
         seed: seed of the cards and of the bot's random choices.
     """
 
-    unit, pot, help = CHIPS, 0, HELP
+    help = HELP
 
     def __init__(self, bot: Reveals, seed: int = 0) -> None:
-        self._bot, self._seed = bot, seed
+        self.bot, self._seed = bot, seed
         self._deals: Iterator[Dealt] = deals(bot.game, seed)
         self._hand_seed = 0
         self._revealed: dict[str, tuple[Mix | None, dict[str, Mix]]] = {}
@@ -184,28 +216,22 @@ class GameContest:
 
     @property
     def game(self) -> Game:
-        return self._bot.game
+        return self.bot.game
 
     def new_hand(self, number: int, person: int) -> tuple[Table, str]:
         dealt = next(self._deals)
         self._hand_seed, self._revealed = hand_seed(self._seed, number), {}
         table = Table(self.game, dealt)
-        self._bot.new_hand(table.view(1 - person), 1 - person, self._hand_seed)
+        self.bot.new_hand(table.view(1 - person), 1 - person, self._hand_seed)
         place = "on the button" if person == 1 else "out of position"
         return table, f"{place}, with {cards_name(dealt.hole[person])}"
-
-    def round_name(self, t: int) -> str:
-        return self.game.round_names[t]
-
-    def in_order(self, board: tuple[int, ...]) -> tuple[int, ...]:
-        return self.game.board_order(board)
 
     def act(self, hand: Hand) -> str:
         """Return the bot's action, and remember the bot's strategy for `judge`."""
         public = replace(hand, hole=(None, None))
         assert public.to_act is not None
         self._revealed[public.betting.line] = self._strategies(public, 1 - public.to_act)
-        return self._bot.act(hand)
+        return self.bot.act(hand)
 
     def choices(self, hand: Hand) -> Choices:
         """Return the actions to offer: those of the bot's betting tree, and all-in; any legal size can be played."""
@@ -229,7 +255,7 @@ class GameContest:
 
     def judge(self, hand: Hand, person: int, *, failed: bool) -> Judged:
         """Review the person's decisions (`spewy.match.hand_review`), and estimate the winnings by AIVAT."""
-        review = review_player(self._bot, hand, person, self._hand_seed)
+        review = review_player(self.bot, hand, person, self._hand_seed)
         steps = [
             Step(public, action, *self._revealed.get(public.betting.line, (None, {})))
             for public, action in decisions(hand)
@@ -237,15 +263,12 @@ class GameContest:
         faults = (Fault(1 - person, "another action was played"),) if failed else ()
         known = (person == 1, person == 0)
         chips = estimate(Played(hand, tuple(steps), faults), known)
-        return Judged(review.decisions, review.opponent_range, chips if person == 0 else -chips)
-
-    def end(self, hand: Hand, person: int) -> None:
-        self._bot.hand_over(hand.seen_by(1 - person))
+        return replace(review, without_luck=chips if person == 0 else -chips)
 
     def _strategies(self, public: Hand, person: int) -> tuple[Mix | None, dict[str, Mix]]:
         """Return the bot's strategy at a decision, and its strategies at states that may follow, by line."""
         try:
-            mix = self._bot.strategy(public)
+            mix = self.bot.strategy(public)
             return mix, look_ahead(self._seats[person], public, mix)
         except Exception:  # the hand goes on, and AIVAT takes the result as it is
             return None, {}
@@ -262,13 +285,155 @@ class GameContest:
         return (*folds, "c", *(f"r{total}" for total in sorted(totals)))
 
     def _tree_actions(self, hand: Hand) -> tuple[str, ...]:
-        if isinstance(self._bot, Offering):
+        if isinstance(self.bot, Offering):
             try:
-                return self._bot.actions(replace(hand, hole=(None, None)))
+                return self.bot.actions(replace(hand, hole=(None, None)))
             except Exception:  # the person can still type any size
                 return ()
         bounds = hand.betting.raise_bounds()
         return () if bounds is None else (f"r{bounds[0]}",)
+
+
+class SpotContest(Contest):
+    """A person's game in the solved spots of a folder.
+
+    Args:
+        spots: the spots; `close` closes them.
+        seed: seed of the boards, the cards and the strategy's random choices, from 0 to `MOST_SEED`.
+    """
+
+    help = SPOT_HELP
+    spot: Spot
+
+    def __init__(self, spots: Spots, seed: int = 0) -> None:
+        if not 0 <= seed <= MOST_SEED:
+            raise InputError(f"seed: expected 0 to {MOST_SEED}, found {shown(seed)}")
+        self._spots, self._seed = spots, seed
+        self.spot = spots.first
+        self.bot = SpotBot(self.spot)
+
+    @property
+    def unit(self) -> Unit:
+        return self.spot.unit
+
+    @property
+    def pot(self) -> int:
+        return self.spot.pot
+
+    def new_hand(self, number: int, person: int) -> tuple[Table, str]:
+        """Draw a board, both hands and the cards of later rounds, which follow from the seed and the number."""
+        rng = np.random.default_rng([self._seed, number])
+        self.spot = self._spots.draw(rng)
+        self.bot = SpotBot(self.spot, str(number))
+        table = self.spot.table(self.spot.deal(rng))
+        self.bot.new_hand(table.view(1 - person), 1 - person, self._seed)
+        place = "in position" if person == 1 else "out of position"
+        cards = table.hand.hole[person]
+        assert cards is not None
+        stack = self.spot.config.stack
+        behind = "" if stack is None else f", {self.unit.text(stack)} behind"
+        return table, f"{place}, with {cards_name(cards)}{behind}"
+
+    def round_name(self, t: int) -> str:
+        problem = self.spot.problem
+        return problem.game.round_names[problem.first_round + t]
+
+    def in_order(self, board: tuple[int, ...]) -> tuple[int, ...]:
+        return self.spot.in_order(board)
+
+    def choices(self, hand: Hand) -> Choices:
+        """Return the actions of the spot's betting tree; no other sizes can be played."""
+        node = self.spot.node(hand)
+        texts = _texts(node)
+        return Choices(tuple(action.acpc for action in node.actions), texts, ", ".join(texts))
+
+    def read(self, hand: Hand, text: str) -> str:
+        node = self.spot.node(hand)
+        if not text.strip() and not hand.betting.can_fold:
+            return "c"
+        try:
+            return node.actions[read_action(self.spot.config, node, text, "action")].acpc
+        except InputError:
+            why = wrong_word(text, faces_bet(node))
+            if not why and any(map(str.isdigit, text)):
+                why = "the solved tree has no other size"
+            hint = f"; {why}" if why else ", or ? for help"
+            raise InputError(f"{shown(text.strip())}: expected {', '.join(_texts(node))}{hint}") from None
+
+    def check(self, hand: Hand, action: str) -> None:
+        node = self.spot.node(hand)
+        if all(action != each.acpc for each in node.actions):
+            names = ", ".join(
+                f"{each.acpc} ({text})" for each, text in zip(node.actions, _texts(node), strict=True)
+            )
+            raise InputError(f"action {shown(action)}: expected {names}; the solved tree has no other action")
+
+    def told(self, hand: Hand, action: str) -> str:
+        node = self.spot.node(hand)
+        return label_text(next(each.label for each in node.actions if each.acpc == action))
+
+    def won(self, hand: Hand, person: int) -> float:
+        return self.spot.won(hand, person)
+
+    def judge(self, hand: Hand, person: int, *, failed: bool) -> Judged:
+        """Compare the person's decisions in a finished hand with the solved strategy.
+
+        If ``failed`` is True, the strategy failed at a decision of its own, and the result without luck is unknown:
+        the chips that the person won take its place.
+        """
+        own = hand.hole[person]
+        assert own is not None
+        decided = tuple(
+            self._decided(public, action, person, own)
+            for public, action in decisions(hand)
+            if public.to_act == person
+        )
+        expected = self.spot.values[person]
+        costs = [each.cost for each in decided]
+        known = [cost for cost in costs if cost is not None]
+        exact = not failed and len(known) == len(costs)
+        without_luck = expected - sum(known) if exact else self.won(hand, person)
+        return Judged(decided, self.spot.range_of(hand, 1 - person, own), without_luck, expected)
+
+    @property
+    def opened(self) -> tuple[Path, ...]:
+        return self._spots.opened
+
+    def forget(self) -> None:
+        self._spots.forget()
+
+    def close(self) -> None:
+        self._spots.close()
+
+    def _decided(self, public: Hand, action: str, person: int, own: tuple[int, ...]) -> Decided:
+        decided = decided_in_spot(self.spot, public, action, person, own)
+        return replace(decided, opponent_range=self.spot.range_of(public, 1 - person, own))
+
+
+def _texts(node: Node) -> tuple[str, ...]:
+    return tuple(action_words(action.label) for action in node.actions)
+
+
+def open_contest(
+    folder: str | Path, seed: int = 0, options: Options | None = None, note: Note | None = None
+) -> Contest:
+    """Open a person's game against the strategy in the folder of a whole game, of a spot, or of a batch of spots.
+
+    Args:
+        seed: as in `GameContest` and `SpotContest`.
+        options: options of the bot that plays a whole game; None: the defaults.
+        note: called with a line of text before and after dropped rounds of a spot are solved again.
+    """
+    from spewy.bot.agent import open_bot  # this import loads the solvers
+
+    with ExitStack() as opened:
+        contest: Contest
+        if holds_spots(folder):
+            contest = SpotContest(opened.enter_context(Spots(folder, note)), seed)
+        else:
+            contest = GameContest(opened.enter_context(closing(open_bot(folder, options))), seed)
+        opened.pop_all()
+        return contest
 
 
 def _infinitive(betting: Betting, action: str) -> str:

@@ -140,9 +140,7 @@ class Entrant:
         """Return the game of the strategy in the bot's folder."""
         from spewy.bot.agent import bot_of  # this import loads the solvers
         from spewy.bot.options import Options
-        from spewy.look.folder import require_one_solve
 
-        require_one_solve(self.value)
         with bot_of(self.value, Options(resolve="never")) as bot:
             return bot.game
 
@@ -173,9 +171,7 @@ class Entrant:
 
     def _from_folder(self, game: Game) -> Bot:
         from spewy.bot.agent import open_bot  # this import loads the solvers
-        from spewy.look.folder import require_one_solve
 
-        require_one_solve(self.value)
         bot = open_bot(self.value, self._options_in_matches)
         if not same_rules(bot.game, game):
             bot.close()

@@ -67,17 +67,21 @@ class Decided:
 
 
 @dataclass(frozen=True)
-class HandReview:
-    """The decisions of one player in a finished hand.
+class Judged:
+    """The comparison of one player's decisions in a finished hand with a strategy; amounts are chips.
 
     Attributes:
-        decisions: the decisions, compared with the stored strategy.
+        decisions: the decisions, compared with the strategy.
         opponent_range: weight of each hand of the deck in the opponent's range at the end of the hand, without hands
             that share a card with the board or with the player's hand.
+        without_luck: estimate of the chips that the player won without luck; None if there is no estimate.
+        expected: chips that the strategy itself wins on average from the player's seat; None if this is unknown.
     """
 
     decisions: tuple[Decided, ...]
     opponent_range: Floats
+    without_luck: float | None = None
+    expected: float | None = None
 
 
 def decided_in_spot(spot: Spot, public: Hand, action: str, player: int, own: HoleCards) -> Decided:
@@ -107,7 +111,7 @@ def decided_in_spot(spot: Spot, public: Hand, action: str, player: int, own: Hol
     )
 
 
-def review_player(strategy: Reveals, hand: Hand, player: int, seed: int = 0) -> HandReview:
+def review_player(strategy: Reveals, hand: Hand, player: int, seed: int = 0) -> Judged:
     """Review one player's decisions in a finished hand, and follow the opponent's range to the end of the hand.
 
     Args:
@@ -116,7 +120,7 @@ def review_player(strategy: Reveals, hand: Hand, player: int, seed: int = 0) -> 
     reviewed = _Hand(strategy, hand, seed)
     decided = tuple(reviewed.decisions((player,)))
     dead = blocked(reviewed.deck, [*(hand.hole[player] or ()), *hand.board])
-    return HandReview(decided, np.where(dead, 0.0, reviewed.ranges[1 - player]))
+    return Judged(decided, np.where(dead, 0.0, reviewed.ranges[1 - player]))
 
 
 def review_hand(

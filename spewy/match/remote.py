@@ -1,9 +1,13 @@
-"""A bot that is a client of the ACPC's protocol; this process is its dealer."""
+"""A bot that is a client of the ACPC's protocol; this process is its dealer.
+
+A `Client` is the client at the other end of a connection, for every dealer of the protocol.
+"""
 
 from __future__ import annotations
 
 import subprocess
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +32,60 @@ POLL_SECONDS = 0.1
 """Seconds between two looks at whether a client's process has ended before it connected."""
 MOST_STRAY = 10
 """Largest number of stray lines (lines that answer no question) that are listed; more lines are only counted."""
+
+Note = Callable[[str], None]
+
+
+def _ignore(text: str) -> None:
+    del text
+
+
+class Client:
+    """A client of the ACPC's protocol, at the other end of a connection.
+
+    Args:
+        connection: a new connection, on which nothing was read yet; the caller closes it.
+        stray: called with a text about each line that the client has sent unasked.
+        sent: called with each line that is sent.
+        heard: called with each answer of the client, as it came.
+    """
+
+    def __init__(
+        self, connection: Connection, stray: Note, sent: Note = _ignore, heard: Note = _ignore
+    ) -> None:
+        self.connection = connection
+        self._stray, self._sent, self._heard = stray, sent, heard
+        self._last = ""
+
+    def version(self, deadline: float | None) -> str:
+        """Receive the client's first line, which names the version of its protocol."""
+        line = self.connection.receive(deadline)
+        if line is None:
+            raise self.connection.gone(f"{VERSION} as its first line")
+        try:
+            return parse_version(line)
+        except InputError as error:
+            raise PeerError(f"{self.connection.peer}: {error}") from None
+
+    def send(self, hand: Hand, position: int, number: int, deadline: float | None) -> None:
+        """Send the state of hand ``number``, in which the client has a position."""
+        self._last = state_text(hand, position, number)
+        self._sent(self._last)
+        self.connection.send(self._last, deadline)
+
+    def reply(self, deadline: float | None) -> str:
+        """Receive the client's answer to the last state."""
+        while True:
+            line = self.connection.receive(deadline)
+            if line is None:
+                raise self.connection.gone("an answer")
+            text = line.decode("ascii", errors="backslashreplace")
+            answer = read_reply(self._last, line)
+            if answer is not None:
+                self._heard(text)
+                return answer
+            if not text.startswith(COMMENTS):
+                self._stray(text)
 
 
 class RemoteBot(Closing):
@@ -59,7 +117,7 @@ class RemoteBot(Closing):
         self.game, self.name, self.seconds = game, name, seconds
         self._log = log
         self._process: Outsider | None = None
-        self._connection: Connection | None = None
+        self._client: Client | None = None
         self._number, self._seat, self._sent = begun - 1, 0, 0
         self._gone = False
         self._strays: list[str] = []
@@ -69,8 +127,10 @@ class RemoteBot(Closing):
             if command:
                 words = [*command_words(command), HOST, str(self._listener.ports[0])]
                 self._process = start(words, log=log)
-            self._connection = self._accept()
-            self._greet(self._connection)
+            self._client = Client(self._accept(), self._strayed)
+            version = self._client.version(self._deadline(START_SECONDS))
+            if not is_spoken(version):
+                raise PeerError(f"{name} uses {version} of the protocol, and only {VERSION} is supported")
         except BaseException:
             self.close()
             raise
@@ -82,8 +142,7 @@ class RemoteBot(Closing):
     def act(self, hand: Hand) -> str:
         deadline = self._deadline()
         try:
-            sent = self._send(hand, deadline)
-            return self._reply(sent, deadline)
+            return self._send(hand, deadline).reply(deadline)
         except PeerError as error:
             self._gone = True
             raise BotGoneError(str(error)) from None
@@ -106,8 +165,8 @@ class RemoteBot(Closing):
 
     def close(self) -> None:
         """Close the connection, and kill the client's process if it does not exit."""
-        if self._connection is not None:
-            self._connection.close()
+        if self._client is not None:
+            self._client.connection.close()
         self._listener.close()
         if self._process is not None:
             _end(self._process, 0.0 if self._gone else LEAVE_SECONDS)
@@ -131,47 +190,19 @@ class RemoteBot(Closing):
                     f"{_last_words(self._log)}"
                 )
 
-    def _greet(self, connection: Connection) -> None:
-        version = receive_version(connection, self._deadline(START_SECONDS))
-        if not is_spoken(version):
-            raise PeerError(f"{self.name} uses {version} of the protocol, and only {VERSION} is supported")
-
-    def _send(self, hand: Hand, deadline: float | None) -> str:
-        """Send all states of the hand that the client has not received yet; return the text of the last state."""
-        assert self._connection is not None
+    def _send(self, hand: Hand, deadline: float | None) -> Client:
+        """Send all states of the hand that the client has not received yet."""
+        assert self._client is not None
         states = [*(replace(public, hole=hand.hole) for public, _ in decisions(hand)), hand]
-        text = ""
         for state in states[self._sent :]:
-            text = state_text(state, self._seat, self._number)
-            self._connection.send(text, deadline)
+            self._client.send(state, self._seat, self._number, deadline)
         self._sent = len(states)
-        return text
+        return self._client
 
-    def _reply(self, sent: str, deadline: float | None) -> str:
-        assert self._connection is not None
-        while True:
-            line = self._connection.receive(deadline)
-            if line is None:
-                raise self._connection.gone("an answer")
-            answer = read_reply(sent, line)
-            if answer is not None:
-                return answer
-            text = line.decode("ascii", errors="backslashreplace")
-            if not text.startswith(COMMENTS):
-                self._n_strays += 1
-                if len(self._strays) < MOST_STRAY:
-                    self._strays.append(f"ignored a line that does not answer the last state: {shown(text)}")
-
-
-def receive_version(connection: Connection, deadline: float | None) -> str:
-    """Receive a client's first line, which names the version of its protocol."""
-    line = connection.receive(deadline)
-    if line is None:
-        raise connection.gone(f"{VERSION} as its first line")
-    try:
-        return parse_version(line)
-    except InputError as error:
-        raise PeerError(f"{connection.peer}: {error}") from None
+    def _strayed(self, text: str) -> None:
+        self._n_strays += 1
+        if len(self._strays) < MOST_STRAY:
+            self._strays.append(f"ignored a line that does not answer the last state: {shown(text)}")
 
 
 def _last_words(log: Path | None) -> str:

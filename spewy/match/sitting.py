@@ -35,8 +35,8 @@ from spewy.game.hand import Hand
 from spewy.look.colours import SEATS, hex_colour
 from spewy.look.grid import Grid, is_holdem
 from spewy.match.acpc_text import LoggedHand
-from spewy.match.contest import Choices, Contest, Judged
-from spewy.match.hand_review import Decided
+from spewy.match.contest import Choices, Contest
+from spewy.match.hand_review import Decided, Judged
 from spewy.match.score import Mean
 from spewy.match.table import Table, decisions
 

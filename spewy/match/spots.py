@@ -18,7 +18,9 @@ import numpy as np
 
 from buckets.cards import blocked, cards_name, strength, suit_permutations
 from lockers import holds_store, open_store
-from solvers.tree import Floats
+from solvers.tree import Floats, Ints
+from spewy.bot.bet_translation import draw_action
+from spewy.bot.bot import Mix, Reveals
 from spewy.errors import InputError, NotSolvedError
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
@@ -151,11 +153,15 @@ class Spot:
 
     def strategy(self, hand: Hand, cards: Sequence[int]) -> tuple[tuple[Action, ...], Floats]:
         """Return the actions at a decision, and the frequencies ``[action]`` with which one hand takes them."""
+        actions, hands, frequencies = self.strategies(hand)
+        return actions, frequencies[:, self._place(hands, cards)]
+
+    def strategies(self, hand: Hand) -> tuple[tuple[Action, ...], Ints, Floats]:
+        """Return the actions at a decision, the hands of the player's range, and frequencies ``[action, hand]``."""
         line, chunk = self._reached(hand)
         node = chunk.at(line)
         assert node.player is not None
-        frequencies: Floats = chunk.play.frequencies[line][:, self._place(chunk, node.player, cards)]
-        return node.actions, frequencies
+        return node.actions, chunk.play.hands[node.player], chunk.play.frequencies[line]
 
     def hand_values(self, hand: Hand, cards: Sequence[int]) -> HandValues:
         """Return the strategy and EVs of one hand at a decision, in chips, as ``spewy show`` prints them."""
@@ -163,7 +169,7 @@ class Spot:
         chunk = self._chunk(line, hand.board)
         node = chunk.at(line)
         assert node.player is not None
-        place, arrays = self._place(chunk, node.player, cards), chunk.node(node)
+        place, arrays = self._place(chunk.play.hands[node.player], cards), chunk.node(node)
         return HandValues(
             node.actions, arrays.strategy[:, place], float(arrays.ev[place]), arrays.action_ev[:, place]
         )
@@ -212,9 +218,8 @@ class Spot:
             line = line.rstrip("/")  # rounds without actions follow an all-in
         return line, self._chunk(line, hand.board, ev=False)
 
-    def _place(self, chunk: ChunkView, player: int, cards: Sequence[int]) -> int:
-        """Return the position of a hand among the hands of a player in a chunk."""
-        numbers = chunk.play.hands[player]
+    def _place(self, numbers: Ints, cards: Sequence[int]) -> int:
+        """Return the position of a hand among the hands of a range, given by their numbers."""
         number = self.game.hand_number(cards)
         place = int(np.searchsorted(numbers, number))
         if place == len(numbers) or numbers[place] != number:
@@ -238,6 +243,46 @@ class Spot:
         """Weight of all pairs of hands of two ranges that share no card."""
         hands = np.flatnonzero(oop), np.flatnonzero(ip)
         return float(oop[hands[0]] @ compatible(self.problem.hands, hands) @ ip[hands[1]])
+
+
+class SpotBot:
+    """A bot that plays the average strategy of a solved spot; implements `spewy.bot.bot.Reveals`.
+
+    Args:
+        spot: the spot, whose owner closes it.
+        salt: text on which the bot's random choices depend, besides the hand's seed, betting and board.
+    """
+
+    def __init__(self, spot: Spot, salt: str = "") -> None:
+        self.spot = spot
+        self._salt, self._seed = salt, 0
+
+    @property
+    def game(self) -> Game:
+        return self.spot.game
+
+    def new_hand(self, hand: Hand, seat: int, seed: int) -> None:
+        del hand, seat
+        self._seed = seed
+
+    def act(self, hand: Hand) -> str:
+        cards = None if hand.to_act is None else hand.hole[hand.to_act]
+        if cards is None:
+            raise InputError("hand: the hole cards of the player to act are unknown, or no player is to act")
+        actions, frequencies = self.spot.strategy(hand, cards)
+        text = f"{self._salt}{hand.betting.line}{hand.board}"
+        return actions[draw_action(frequencies, self._seed, text)].acpc
+
+    def strategy(self, hand: Hand) -> Mix:
+        """Return the strategy of the player to act, for each hand of the player's range."""
+        actions, hands, frequencies = self.spot.strategies(hand)
+        return Mix(tuple(action.acpc for action in actions), hands, frequencies)
+
+    def hand_over(self, hand: Hand) -> None:
+        del hand
+
+    def close(self) -> None:
+        """Do nothing: the spot stays open."""
 
 
 class Spots(Closing):
@@ -344,3 +389,6 @@ class Spots(Closing):
             require_same(job, folder, *self._first_job)
         except InputError as error:
             raise InputError(f"{error}; give the folder of one solve or of one batch") from None
+
+
+_: type[Reveals] = SpotBot

@@ -11,21 +11,19 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from starlette.routing import Route
 
-import spewy
 from lockers import open_store
 from spewy.errors import InputError, shown
 from spewy.game.names import SEAT_NAMES
 from spewy.look.folder import strategy_folder
-from spewy.match.contest import GameContest
+from spewy.match.contest import Contest, open_contest
 from spewy.match.sitting import Sitting
-from spewy.match.spot_contest import SpotContest
 from spewy.match.spots import Spot, Spots, holds_spots
 from spewy.match.table import MOST_SEED
 from spewy.match.trainer import Trainer
@@ -55,7 +53,7 @@ class Seated:
 
     entry: Entry
     sitting: Sitting
-    contest: SpotContest | GameContest
+    contest: Contest
     unchanged: Unchanged
 
     def to_json(self) -> dict[str, Any]:
@@ -63,11 +61,10 @@ class Seated:
 
         ``look`` is the id of the solve whose decisions a page can show, or null if lines may leave the solved tree.
         """
-        if isinstance(self.contest, SpotContest):
-            facts: dict[str, Any] = {"kind": "spot", "look": _look_id(self.entry, self.contest.spot)}
-        else:
-            facts = {"kind": "game", "look": self.entry.id if self.contest.game.limit else None}
-        return self.sitting.to_json() | facts | {"folder": self.entry.id}
+        spot, is_limit = self.contest.spot, self.contest.bot.game.limit
+        look = _look_id(self.entry, spot) if spot is not None else self.entry.id if is_limit else None
+        facts = {"kind": "game" if spot is None else "spot", "look": look, "folder": self.entry.id}
+        return self.sitting.to_json() | facts
 
 
 @dataclass(frozen=True)
@@ -117,18 +114,12 @@ class Playing:
         entry, seat, seed = self._chosen(parameters)
         unchanged = Unchanged(entry)
         with ExitStack() as opened:
-            contest: SpotContest | GameContest
-            if entry.kind == "batch" or holds_spots(entry.path):
-                spots = opened.enter_context(Spots(entry.path))
-                unchanged.watch(lambda: spots.opened)
-                contest, cool = SpotContest(spots, seed), spots.forget
-            else:
-                bot = opened.enter_context(closing(spewy.open_bot(entry.path)))
-                unchanged.watch(lambda: (entry.path,))
-                contest, cool = GameContest(bot, seed), bot.forget
+            contest = opened.enter_context(open_contest(entry.path, seed))
+            unchanged.watch(lambda: contest.opened or (entry.path,))
             seated = Seated(entry, Sitting(contest, seat=seat), contest, unchanged)
             _deal(seated.sitting)
-            return {"session": self._seated.add(seated, opened.pop_all().close, cool), **seated.to_json()}
+            name = self._seated.add(seated, opened.pop_all().close, contest.forget)
+            return {"session": name, **seated.to_json()}
 
     def _act(self, parameters: Parameters) -> dict[str, Any]:
         """Play a person's action, and all that follows up to the person's next decision or the end of the hand.

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal
@@ -181,7 +181,7 @@ class Pace:
         self._done: dict[Stage, tuple[float, float]] = {}
         self._fastest: dict[Stage, float] = {}
         self._refused = Counter[Stage]()
-        self._spent = dict[str, float]()
+        self._spent = defaultdict[str, float](float)
 
     def forget(self) -> None:
         """Forget all measurements; a stage without a measurement is predicted to take no time."""
@@ -209,7 +209,7 @@ class Pace:
             whole: whether the stage was completed. The speed of an incomplete stage is never recorded as the stage's
                 fastest measured speed.
         """
-        self._spend(stage, seconds)
+        self._spent["iterate" if stage in ("first", "deal") else stage] += seconds
         before, numbers = self._done.get(stage, (0.0, 0.0))
         self._done[stage] = before / 2 + seconds, numbers / 2 + max(size, 1)
         if whole:
@@ -232,14 +232,15 @@ class Pace:
         try:
             yield
         finally:
-            self._spend(stage, time.monotonic() - began)
+            self._spent[stage] += time.monotonic() - began
 
     def take_spent(self) -> dict[str, float]:
         """Return the seconds spent on each stage since the last call of this method.
 
         The seconds of first iterations and of deals are included in those of the stage ``iterate``.
         """
-        spent, self._spent = self._spent, {}
+        spent = dict(self._spent)
+        self._spent.clear()
         return spent
 
     def require(self, deadline: float | None, size: int, *stages: Stage) -> None:
@@ -256,10 +257,6 @@ class Pace:
         raise OutOfTimeError(
             f"stages {', '.join(stages)}: {needed:.2f} s are needed, and {max(remaining, 0):.2f} s remain"
         )
-
-    def _spend(self, stage: Stage, seconds: float) -> None:
-        name = "iterate" if stage in ("first", "deal") else stage
-        self._spent[name] = self._spent.get(name, 0.0) + seconds
 
     def _refuse(self, stage: Stage) -> None:
         """Count a refusal; after `PATIENCE` refusals, replace the stage's speed by its fastest measured speed."""

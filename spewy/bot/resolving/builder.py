@@ -235,13 +235,12 @@ class SubgameBuilder:
         Returns:
             The decisions' lines, and the indices of their actions among all actions of the player in this round.
         """
-        decisions = [
-            (line, first + np.arange(len(node.actions)))
-            for line, (at, first, node) in self._tree(root).slots.items()
-            if at == t and node.player == player
-        ]
-        lines, slots = [line for line, _ in decisions], [each for _, each in decisions]
-        return lines, np.concatenate([np.zeros(0, dtype=np.int64), *slots])
+        lines, slots = list[str](), [np.zeros(0, dtype=np.int64)]
+        for line, (at, first, node) in self._tree(root).slots.items():
+            if at == t and node.player == player:
+                lines.append(line)
+                slots.append(first + np.arange(len(node.actions)))
+        return lines, np.concatenate(slots)
 
     def layout(self, root: Root, board: tuple[int, ...]) -> Layout:
         tree = self._tree(root)
@@ -350,7 +349,10 @@ def add_chips(line: str, chips: int) -> str:
     >>> add_chips("cr120c/r300", 100), add_chips("rrc/", 100)
     ('cr220c/r400', 'rrc/')
     """
-    return re.sub(r"r(\d+)", lambda match: f"r{int(match[1]) + chips}", line)
+    parts = re.split(r"(\d+)", line)
+    for i in range(1, len(parts), 2):
+        parts[i] = str(int(parts[i]) + chips)
+    return "".join(parts)
 
 
 def split_actions(line: str) -> tuple[str, ...]:

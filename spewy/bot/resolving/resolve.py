@@ -20,7 +20,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -45,7 +44,6 @@ from spewy.bot.resolving.translation import Counterpart, counterparts_of
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError, SolveError
 from spewy.game.nodes import Node
-from spewy.records.policy import Stacked
 
 LOG = logging.getLogger(__name__)
 BATCH = 0.25
@@ -123,7 +121,9 @@ class Resolved:
     ) -> None:
         self._builder, self.root, self._layout, self._solver = builder, root, layout, solver
         self.iterations = solver.iteration - warm_start
-        self._best_values = {player: _best_values(builder, layout, solver, player) for player in responding}
+        self._best_values = dict[int, Floats]()
+        for player in responding:
+            self._best_values[player] = _best_values(builder, layout, solver, player)
         # not `lru_cache`, which would keep the solver alive
         self._numbers = OrderedDict[tuple[int, int], tuple[ChunkStrategy, ChunkStrategy]]()
 
@@ -356,8 +356,8 @@ def start_warm(
     solver.iteration = ITERATIONS
     try:
         for p in (0, 1):
-            regrets = _in_pots(builder, root, strategies[p], REGRET * float(game.reach[1 - p].sum()))
-            _write_strategy(builder, root, layout, solver, "regrets", p, regrets, deadline)
+            factor = REGRET * float(game.reach[1 - p].sum())
+            _write_strategy(builder, root, layout, solver, "regrets", p, strategies[p], deadline, factor)
     except (OutOfTimeError, InputError, LockerError) as error:
         LOG.info("the solve starts from a part of the blueprint: %s", error)
         boards = (solver.read("regrets", t, b) for t, b in layout.every_board())
@@ -455,9 +455,19 @@ def _write_strategy(
     player: int,
     strategy: PlayerStrategy,
     deadline: float | None,
+    factor: float | None = None,
 ) -> None:
-    """Write a player's strategy on all boards into a solver's regrets or strategy sums."""
-    decisions = [builder.decisions(root, t, player) for t in range(layout.n_rounds)]
+    """Write a player's strategy on all boards into a solver's regrets or strategy sums.
+
+    Args:
+        factor: number by which, with the chips in the pot after a call, the frequencies are multiplied; None: they stay
+            as they are.
+    """
+    decisions, pots = list[tuple[list[str], Ints]](), list[Ints]()
+    for t in range(layout.n_rounds):
+        decisions.append(builder.decisions(root, t, player))
+        if factor is not None:
+            pots.append(_pots(builder, root, decisions[t][0]))
     for t, b in layout.every_board():
         (lines, slots), board = decisions[t], layout.board(t, b)
         if deadline is not None and time.monotonic() > deadline:
@@ -465,22 +475,18 @@ def _write_strategy(
         if lines:
             hands = board.hands[player].numbers
             numbers = solver.read(part, t, b)
-            numbers[player][slots, : len(hands)] = strategy(lines, board.cards).of(hands)
+            stacked = strategy(lines, board.cards)
+            if factor is not None:
+                stacked = stacked._replace(frequencies=factor * pots[t] * stacked.frequencies)
+            numbers[player][slots, : len(hands)] = stacked.of(hands)
             solver.write(part, t, b, numbers)
 
 
-def _in_pots(builder: SubgameBuilder, root: Root, strategy: PlayerStrategy, factor: float) -> PlayerStrategy:
-    """Multiply the frequencies at each decision by ``factor`` and by the chips in the pot after a call."""
-
-    @lru_cache(None)
-    def sizes(lines: tuple[str, ...]) -> Floats:
-        decisions = [builder.decision(root, line) for line in lines]
-        nodes = [decision[2] for decision in decisions if decision is not None]
-        pots = [_pot(root, node) for node in nodes]
-        return factor * np.repeat(pots, [len(node.actions) for node in nodes])[:, None]
-
-    def scaled(lines: list[str], board: tuple[int, ...]) -> Stacked:
-        stacked = strategy(lines, board)
-        return stacked._replace(frequencies=sizes(tuple(lines)) * stacked.frequencies)
-
-    return scaled
+def _pots(builder: SubgameBuilder, root: Root, lines: list[str]) -> Ints:
+    """Return, for each action of some decisions, the chips in the pot after a call, ``[action, 1]``."""
+    pots = list[int]()
+    for line in lines:
+        decision = builder.decision(root, line)
+        assert decision is not None
+        pots += [_pot(root, decision[2])] * len(decision[2].actions)
+    return np.array(pots, dtype=np.int64)[:, None]

@@ -25,12 +25,13 @@ import numpy as np
 from lockers import LockerError
 from solvers.tree import Floats
 from spewy.bot.blueprint import Blueprint
+from spewy.bot.bot import Answer
 from spewy.bot.options import Options
 from spewy.bot.resolving.budget import Budget, OutOfTimeError
 from spewy.bot.resolving.builder import PlayerStrategy, Root, SubgameBuilder, add_chips
 from spewy.bot.resolving.resolve import Limits, Resolved, Safety, Start, best_responses, resolve
 from spewy.bot.resolving.sampled import sample
-from spewy.bot.resolving.translation import BlueprintStrategy, stored_strategy, translate_subgame
+from spewy.bot.resolving.translation import KnownStrategy, Read, stored_strategy, translate_subgame
 from spewy.bot.tally import Tally, is_expected
 from spewy.errors import InputError
 from spewy.game.betting import Betting
@@ -164,7 +165,7 @@ class Subgame:
         self._out_of_time = set[int]()
         self._values = dict[int, Floats | None]()
         self._worse = dict[int, bool]()
-        self._read = dict[tuple[int, tuple[str, ...], tuple[int, ...]], Stacked]()
+        self._read: tuple[Read, Read] = {}, {}
 
     @property
     def size(self) -> int:
@@ -184,8 +185,8 @@ class Subgame:
         """Whether the tree has the decision after a hand's betting, and no solve for the player has failed."""
         return self.covers(betting) and self._solved_for(player) not in self._failed
 
-    def strategy(self, betting: Betting, board: tuple[int, ...]) -> Floats | None:
-        """Return the re-solved strategy of the player to act, ``[action, hand of the deck]``.
+    def answer(self, betting: Betting, board: tuple[int, ...]) -> Answer | None:
+        """Return the re-solved strategy of the player to act; solve the subgame unless it is solved.
 
         None means that the solve failed, or that the re-solved strategy loses more than the blueprint.
         """
@@ -194,7 +195,8 @@ class Subgame:
         try:
             if self._is_worse(player):
                 return None
-            return self._resolved(player).frequencies(self.line(betting), board)
+            frequencies = self._resolved(player).frequencies(self.line(betting), board)
+            return Answer(self.actions(betting), frequencies, "re-solved")
         except Exception as error:
             # The hand goes on with the blueprint.
             if self._options.strict and not is_expected(error):
@@ -227,7 +229,7 @@ class Subgame:
             self._values[player] = None if blueprint is None else self._values_against(player, blueprint)
         return self._values[player]
 
-    def blueprint_strategy(self, player: int, *, enclosing: bool = True) -> BlueprintStrategy | None:
+    def blueprint_strategy(self, player: int, *, enclosing: bool = True) -> KnownStrategy | None:
         """Return the strategy that a player would follow without re-solving this subgame; None if it is unknown.
 
         Args:
@@ -237,17 +239,20 @@ class Subgame:
         outer = self.outer if enclosing else None
         solved = None if outer is None else outer._played(player, self.betting)
         if outer is None or solved is None:
-            return self._stored_strategy(player)
-        before = entry_line(outer.line(self.betting))
-        chips = self.root.put_in_before - outer.root.put_in_before
+            if self._blueprint_line is None:
+                return None
+            return stored_strategy(
+                self._context.blueprint, self.root, self._blueprint_line, self._read[player]
+            )
 
         def read(lines: list[str], board: tuple[int, ...]) -> Stacked:
-            parts = [solved.frequencies(before + add_chips(line, chips), board) for line in lines]
-            return Stacked.by_hand(np.concatenate(parts))
+            return Stacked.by_hand(np.concatenate([solved.frequencies(line, board) for line in lines]))
 
+        before = entry_line(outer.line(self.betting))
+        chips = self.root.put_in_before - outer.root.put_in_before
         same_round = outer.root.round == self.root.round
         root = outer.root if same_round else replace(self.root, extra_bets=(), menu=outer.root.menu)
-        return BlueprintStrategy(root, self._read_once(player, read))
+        return KnownStrategy(root, read, before, chips, cache=self._read[player])
 
     # Re-solving
 
@@ -256,7 +261,7 @@ class Subgame:
         try:
             resolved = self._context.solved.get(key) or self._solve(self._solved_for(player))
         finally:
-            self._read.clear()
+            self._forget_read()
         return self._context.keep(key, resolved)
 
     def _key(self, player: int) -> _SolveKey:
@@ -305,6 +310,10 @@ class Subgame:
             self._fail(player, error)
             return None
 
+    def _forget_read(self) -> None:
+        for read in self._read:
+            read.clear()
+
     def _fail(self, player: int, error: Exception) -> None:
         self._context.tally.failed(self.betting.line, error)
         self._failed.add(self._solved_for(player))
@@ -312,54 +321,56 @@ class Subgame:
     # Comparing with the blueprint
 
     def _is_worse(self, player: int) -> bool:
-        """Whether the re-solved strategy loses more than the blueprint against the opponent's estimated range."""
-        if player not in self._worse:
-            self._worse[player] = self._is_comparable(player) and self._loses_more(player)
-        return self._worse[player]
+        """Whether the re-solved strategy loses more than the blueprint against the opponent's estimated range.
+
+        This is the case if best responses win more against it. False after `TRUSTED` iterations or if the blueprint's
+        values are unknown; True if there is no time to compare.
+        """
+        if player in self._worse:
+            return self._worse[player]
+        worse = False
+        if self._is_comparable(player) and not self._is_trusted(player):
+            values, opponent = self.blueprint_values(player), 1 - player  # this uses some of the solve's time
+            if player in self._out_of_time:
+                LOG.info("line %r: too large to be solved in time", self.betting.line)
+                self._forget_read()
+                worse = True
+            elif values is not None:
+                resolved = self._resolved(player)
+                assert self.ranges is not None
+                estimated = self.ranges[opponent]
+                worse = bool(estimated @ resolved.best_values(opponent) > estimated @ values)
+                if worse:
+                    text = "line %r: solved in %s iterations, which is worse than the blueprint"
+                    LOG.info(text, self.betting.line, resolved.iterations)
+        self._worse[player] = worse
+        return worse
 
     def _is_comparable(self, player: int) -> bool:
         """Whether the blueprint has this subgame with the same betting at the root; later bet sizes may differ."""
         blueprint = None if self.root.extra_bets else self.blueprint_strategy(player)
         return blueprint is not None and replace(blueprint.root, menu=self.root.menu) == self.root
 
-    def _loses_more(self, player: int) -> bool:
-        """Whether best responses win more against the re-solved strategy than against the blueprint.
-
-        False after `TRUSTED` iterations or if the blueprint's values are unknown; True if there is no time to compare.
-        """
-        if self._has_time_for(2 * TRUSTED) and self._resolved(player).iterations >= TRUSTED:
-            return False
-        values, opponent = self.blueprint_values(player), 1 - player  # this uses some of the solve's time
-        if player in self._out_of_time:
-            LOG.info("line %r: too large to be solved in time", self.betting.line)
-            self._read.clear()
-            return True
-        if values is None:
-            return False
-        resolved = self._resolved(player)
-        assert self.ranges is not None
-        estimated = self.ranges[opponent]
-        worse = bool(estimated @ resolved.best_values(opponent) > estimated @ values)
-        if worse:
-            text = "line %r: solved in %s iterations, which is worse than the blueprint"
-            LOG.info(text, self.betting.line, resolved.iterations)
-        return worse
-
-    def _has_time_for(self, iterations: int) -> bool:
-        """Whether a solve can probably do a number of iterations in the time that is left."""
-        if self._options.iterations < iterations:
-            return False
+    def _is_trusted(self, player: int) -> bool:
+        """Whether a solve makes enough iterations in the time that is left; it is made now if that is probable."""
         left = self._context.budget.left
-        return left is None or self._builder.pace.iterations(self.size, left) >= iterations
+        if self._options.iterations < 2 * TRUSTED:
+            return False
+        if left is not None and self._builder.pace.iterations(self.size, left) < 2 * TRUSTED:
+            return False
+        return self._resolved(player).iterations >= TRUSTED
 
-    def _values_against(self, player: int, blueprint: BlueprintStrategy) -> Floats | None:
+    def _values_against(self, player: int, blueprint: KnownStrategy) -> Floats | None:
         """Compute the opponent's best-response values ``[hand of the deck]`` against a strategy; None if unknown."""
         context = self._context
         if self.ranges is None:
             return None
         reach, deadline = self.ranges[player], context.budget.after(READING)
         try:
-            root, strategy = self._in_menu(blueprint)
+            # the pot stays that of the blueprint's root
+            root, strategy = replace(blueprint.root, menu=self.root.menu), blueprint
+            if root != blueprint.root:
+                strategy = translate_subgame(self._builder, root, blueprint.root, blueprint)
             values = best_responses(self._builder, root, self.board, player, reach, strategy, deadline)
         except OutOfTimeError as error:
             LOG.info("line %r: %s", self.betting.line, error)
@@ -386,39 +397,14 @@ class Subgame:
         blueprint = self.blueprint_strategy(player, enclosing=enclosing)
         if blueprint is None:
             return None
-        root, strategy = blueprint
         try:
-            same = root == self.root
-            return strategy if same else translate_subgame(self._builder, self.root, root, strategy)
+            same = blueprint.root == self.root
+            return (
+                blueprint if same else translate_subgame(self._builder, self.root, blueprint.root, blueprint)
+            )
         except InputError as error:
             LOG.info("line %r: the blueprint cannot be translated: %s", self.betting.line, error)
             return None
-
-    def _in_menu(self, blueprint: BlueprintStrategy) -> BlueprintStrategy:
-        """Translate a blueprint strategy to this subgame's bet sizes; the pot stays that of ``blueprint.root``."""
-        root = replace(blueprint.root, menu=self.root.menu)
-        if root == blueprint.root:
-            return blueprint
-        strategy = translate_subgame(self._builder, root, blueprint.root, blueprint.strategy)
-        return BlueprintStrategy(root, strategy)
-
-    def _stored_strategy(self, player: int) -> BlueprintStrategy | None:
-        """Return a player's stored strategy in this subgame; None if the blueprint's tree does not have the root."""
-        if self._blueprint_line is None:
-            return None
-        root, read = stored_strategy(self._context.blueprint, self.root, self._blueprint_line)
-        return BlueprintStrategy(root, self._read_once(player, read))
-
-    def _read_once(self, player: int, read: PlayerStrategy) -> PlayerStrategy:
-        """Cache what a strategy reads, since the blueprint's values and the warm start need the same lines."""
-
-        def strategy(lines: list[str], board: tuple[int, ...]) -> Stacked:
-            key = player, tuple(lines), board
-            if key not in self._read:
-                self._read[key] = read(lines, board)
-            return self._read[key]
-
-        return strategy
 
     def line(self, betting: Betting) -> str:
         """Convert a hand's betting to a line of this subgame's tree, which begins with the subgame's round."""

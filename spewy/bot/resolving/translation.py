@@ -10,9 +10,9 @@ then has no corresponding decision, and the new strategy checks or calls.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -24,20 +24,50 @@ from spewy.bot.resolving.builder import PlayerStrategy, Root, SubgameBuilder, ad
 from spewy.game.nodes import Node, entry_line
 from spewy.records.policy import Stacked
 
+Read = dict[tuple[tuple[str, ...], tuple[int, ...]], Stacked]
+"""Strategies that were read, by lines and board."""
 
-class BlueprintStrategy(NamedTuple):
-    """The strategy that a player would follow in a subgame without re-solving it.
+
+@dataclass(frozen=True)
+class KnownStrategy:
+    """A player's strategy that is known without re-solving a subgame; implements `PlayerStrategy`.
 
     Attributes:
         root: root of the betting tree that has the strategy's lines; its pot may differ from the subgame's pot.
-        strategy: the player's strategy.
+        source: the strategy that is read; its lines begin with ``prefix``, and their amounts have ``chips`` more.
+        moves: the translation of the source to the tree of ``root``; None: the source has the same tree.
+        cache: what was read from the source, by lines (without prefix and chips) and board; None: nothing is kept.
     """
 
     root: Root
-    strategy: PlayerStrategy
+    source: PlayerStrategy
+    prefix: str = ""
+    chips: int = 0
+    moves: Callable[[tuple[str, ...]], _Moves] | None = None
+    cache: Read | None = None
+
+    def __call__(self, lines: list[str], board: tuple[int, ...]) -> Stacked:
+        moves = None if self.moves is None else self.moves(tuple(lines))
+        known = lines if moves is None else moves.lines
+        key = tuple(known), board
+        stacked = None if self.cache is None else self.cache.get(key)
+        if stacked is None and known:
+            there = add_chips(" ".join(known), self.chips).split(" ")
+            stacked = self.source([self.prefix + line for line in there], board)
+            if self.cache is not None:
+                self.cache[key] = stacked
+        if moves is not None:
+            return moves.translated(stacked)
+        assert stacked is not None
+        return stacked
 
 
-def stored_strategy(blueprint: Blueprint, root: Root, line: str) -> BlueprintStrategy:
+def stored_strategy(
+    blueprint: Blueprint,
+    root: Root,
+    line: str,
+    cache: Read | None = None,
+) -> KnownStrategy:
     """Return the stored strategy in a subgame whose root has a line in the blueprint's tree; it serves both players."""
     round_line = entry_line(line)
     put_in_before = blueprint.node(round_line).put_in[0]
@@ -50,34 +80,20 @@ def stored_strategy(blueprint: Blueprint, root: Root, line: str) -> BlueprintStr
         extra_bets=(),
         menu="job",
     )
-
-    def read(lines: list[str], board: tuple[int, ...]) -> Stacked:
-        return blueprint.strategies([round_line + add_chips(each, put_in_before) for each in lines], board)
-
-    return BlueprintStrategy(known, read)
+    return KnownStrategy(known, blueprint.strategies, round_line, put_in_before, cache=cache)
 
 
 def translate_subgame(
     builder: SubgameBuilder, root: Root, known: Root, strategy: PlayerStrategy
-) -> PlayerStrategy:
+) -> KnownStrategy:
     """Translate a player's strategy in the subgame ``known`` to the subgame ``root`` of the same round."""
     trees = builder.tree(root).root, builder.tree(known).root
     counterparts = dict(counterparts_of(*trees, root.put_in_before, known.put_in_before))
 
-    @lru_cache(None)
-    def moves_of(lines: tuple[str, ...]) -> _Moves:
-        return _moves([counterparts[line] for line in lines])
-
-    def translated(lines: list[str], board: tuple[int, ...]) -> Stacked:
-        moves = moves_of(tuple(lines))
-        none = Stacked.by_hand(np.zeros((0, builder.n_hands)))
-        stacked = strategy(moves.lines, board) if moves.lines else none
-        out = np.zeros((moves.n_actions, stacked.frequencies.shape[1]))
-        out[moves.targets] = np.add.reduceat(stacked.frequencies[moves.sources], moves.begins, axis=0)
-        out[moves.calls] = 1.0
-        return stacked._replace(frequencies=out)
-
-    return translated
+    moves = lru_cache(None)(partial(_moves, counterparts, builder.n_hands))
+    if isinstance(strategy, KnownStrategy) and strategy.moves is None:
+        return replace(strategy, root=root, moves=moves)
+    return KnownStrategy(root, strategy, moves=moves)
 
 
 class Counterpart(NamedTuple):
@@ -143,6 +159,7 @@ class _Moves(NamedTuple):
         targets: numbers of the new actions that some known action corresponds to.
         calls: numbers of the new actions with frequency 1, since the known tree has no decision there.
         n_actions: number of actions of the new tree's decisions.
+        n_hands: number of hands of the deck.
     """
 
     lines: list[str]
@@ -151,14 +168,25 @@ class _Moves(NamedTuple):
     targets: Ints
     calls: list[int]
     n_actions: int
+    n_hands: int
+
+    def translated(self, known: Stacked | None) -> Stacked:
+        """Translate the known decisions' strategy to the new decisions; None: there are no known decisions."""
+        if known is None:
+            known = Stacked.by_hand(np.zeros((0, self.n_hands)))
+        out = np.zeros((self.n_actions, known.frequencies.shape[1]))
+        out[self.targets] = np.add.reduceat(known.frequencies[self.sources], self.begins, axis=0)
+        out[self.calls] = 1.0
+        return known._replace(frequencies=out)
 
 
-def _moves(counterparts: Sequence[Counterpart]) -> _Moves:
+def _moves(counterparts: Mapping[str, Counterpart], n_hands: int, lines: tuple[str, ...]) -> _Moves:
     first_of: dict[str, int] = {}
     n_known = n_actions = 0
     pairs: list[tuple[int, int]] = []
     calls = []
-    for counterpart in counterparts:
+    for line in lines:
+        counterpart = counterparts[line]
         if counterpart.line is None:
             calls.append(n_actions + counterpart.call)
         else:
@@ -169,7 +197,7 @@ def _moves(counterparts: Sequence[Counterpart]) -> _Moves:
         n_actions += counterpart.n_actions
     ordered = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
     targets, begins = np.unique(ordered[:, 0], return_index=True)
-    return _Moves([*first_of], ordered[:, 1], begins, targets, calls, n_actions)
+    return _Moves([*first_of], ordered[:, 1], begins, targets, calls, n_actions, n_hands)
 
 
 def _decided(node: Node) -> Node | None:

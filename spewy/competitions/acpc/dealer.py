@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,18 +18,15 @@ from spewy.errors import InputError, PeerError, shown, visible
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
 from spewy.match.acpc_text import (
-    COMMENTS,
     VERSION,
     FinalScore,
     LoggedHand,
     check_name,
     is_spoken,
     read_action,
-    read_reply,
-    state_text,
 )
 from spewy.match.connection import Connection, Listener
-from spewy.match.remote import receive_version
+from spewy.match.remote import Client, Note
 from spewy.match.table import Dealt, Table, deals
 
 RulesName = Literal["2.0.0", "2007"]
@@ -37,8 +34,6 @@ MOST_WARNINGS = 1000
 """Largest number of warnings in a match, because a client may send nonsense until its time is over."""
 TIMES_EVERY = 100
 """Number of hands after which the seats' used time is reported."""
-
-Note = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -167,8 +162,8 @@ class Dealer:
         self, terms: Terms, connections: Sequence[Connection], logs: Logs, before: Sequence[Action] = ()
     ) -> None:
         self.terms = terms
-        self._connections = connections
         self._logs = logs
+        self._clients = [self._client(seat, connection) for seat, connection in enumerate(connections)]
         self._before = list(reversed(before))
         self._clocks = [_Clock(terms.limits) for _ in connections]
         self._gone = [False, False]
@@ -178,11 +173,11 @@ class Dealer:
         totals = [0, 0]
         self._logs.note(f"STARTED at {_now()}")
         deadline = self.terms.limits.starts()
-        for connection in self._connections:
+        for client in self._clients:
             # An unsupported version only causes a warning, as in the reference dealer.
-            version = receive_version(connection, deadline)
+            version = client.version(deadline)
             if not is_spoken(version):
-                self._warn(f"ERROR: {connection.peer}: expected {VERSION}, found {version}")
+                self._warn(f"ERROR: {client.connection.peer}: expected {VERSION}, found {version}")
         cards = deals(self.terms.game, self.terms.seed)
         for number, dealt in zip(range(self.terms.hands), cards, strict=False):
             result = self._hand(number, dealt)
@@ -195,6 +190,14 @@ class Dealer:
             raise InputError(f"transaction log: expected {self.terms.hands} hands, found more")
         self._logs.note(f"FINISHED at {_now()}")
         return FinalScore((totals[0], totals[1]), self.terms.names)
+
+    def _client(self, seat: int, connection: Connection) -> Client:
+        return Client(
+            connection,
+            lambda text: self._warn(f"WARNING: {connection.peer}: ignored a line: {shown(text)}"),
+            lambda text: self._logs.note(f"TO {seat + 1} at {_now()} {text}"),
+            lambda text: self._logs.note(f"FROM {seat + 1} at {_now()} {visible(text)}"),
+        )
 
     def _hand(self, number: int, dealt: Dealt) -> tuple[int, int]:
         """Deal hand ``number`` and play it to its end; return the chips that each position won."""
@@ -230,7 +233,7 @@ class Dealer:
         seat = self.terms.position(hand.to_act, number)
         self._send_state(hand, number)
         sent = time.time()
-        action = "f" if self._gone[seat] else self._answer(seat, hand, number)
+        action = "f" if self._gone[seat] else self._answer(seat, hand)
         self._logs.action(Action(action, number, sent, time.time()).text)
         return action
 
@@ -239,21 +242,19 @@ class Dealer:
         for seat in (0, 1):
             if self._gone[seat]:
                 continue
-            text = state_text(hand, self.terms.position(seat, number), number)
-            self._logs.note(f"TO {seat + 1} at {_now()} {text}")
+            position, deadline = self.terms.position(seat, number), self._clocks[seat].deadline()
             try:
-                self._connections[seat].send(text, self._clocks[seat].deadline())
+                self._clients[seat].send(hand, position, number, deadline)
             except PeerError as error:
                 if hand.is_over:  # a client may leave before the last state
                     self._note_gone(seat, error)
                 else:
                     self._leave(seat, error)
 
-    def _answer(self, seat: int, hand: Hand, number: int) -> str:
-        sent = state_text(hand, self.terms.position(seat, number), number)
+    def _answer(self, seat: int, hand: Hand) -> str:
         clock, begun = self._clocks[seat], time.monotonic()
         try:
-            answer = self._reply(seat, sent, clock.deadline())
+            answer = self._clients[seat].reply(clock.deadline())
             clock.add(time.monotonic() - begun)
         except PeerError as error:
             self._leave(seat, error)
@@ -261,23 +262,9 @@ class Dealer:
         action, wrong = read_action(hand, answer, self.terms.rules == "2007")
         if wrong is not None:
             self._warn(
-                f"WARNING: {self._connections[seat].peer}: bad action, {wrong}; the dealer plays {action}"
+                f"WARNING: {self._clients[seat].connection.peer}: bad action, {wrong}; the dealer plays {action}"
             )
         return action
-
-    def _reply(self, seat: int, sent: str, deadline: float | None) -> str:
-        connection = self._connections[seat]
-        while True:
-            line = connection.receive(deadline)
-            if line is None:
-                raise connection.gone("an answer")
-            text = line.decode("ascii", errors="backslashreplace")
-            answer = read_reply(sent, line)
-            if answer is not None:
-                self._logs.note(f"FROM {seat + 1} at {_now()} {visible(text)}")
-                return answer
-            if not text.startswith(COMMENTS):
-                self._warn(f"WARNING: {connection.peer}: ignored a line: {shown(text)}")
 
     def _leave(self, seat: int, error: PeerError) -> None:
         """Handle a player who is out of time or gone: end the match, or fold for this player from now on."""

@@ -9,10 +9,10 @@ import pytest
 from bot_games import NO_LIMIT_GAME, folder_of
 
 from spewy.bot.agent import bot_of, open_bot
+from spewy.bot.bot import Answer
 from spewy.bot.options import Options
 from spewy.bot.resolving.builder import Root, SubgameBuilder, live_game, new_solver, strategy_size
 from spewy.bot.resolving.resolve import AFTER_NEW_BET, Limits, resolve, start_from_earlier
-from spewy.bot.stored_play import Answer
 from spewy.errors import InputError
 from spewy.game.betting import Betting
 from spewy.game.gamefile import parse_game

@@ -237,7 +237,7 @@ def test_a_bot_plays_at_a_dealers_table(tmp_path, monkeypatch):
     result = seated(LIMIT, 3, "--lockers", tmp_path, *how, "--log", log)
     assert (result.exit_code, bot.closed) == (0, True), result.output
     options = Options("always", safe="mixed", seconds=3.0, threads=2)
-    assert asked == [((tmp_path, options), {"ready": True})]
+    assert asked == [((tmp_path, options), {})]
     rows = dict(line.split(maxsplit=1) for line in result.stdout.splitlines())
     assert (rows["hands"], set(rows)) == ("3", {"hands", "faults", "answers", "start", "memory"})
     said = log.read_text().splitlines()

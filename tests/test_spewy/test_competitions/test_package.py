@@ -66,7 +66,7 @@ def test_a_package_starts_with_the_options_that_were_given(
 ):
     opened = []
 
-    def opens(folder, options, ready):
+    def opens(folder, options, ready=True):
         opened.append((options, ready))
         return Seat(load_game("leduc"))
 

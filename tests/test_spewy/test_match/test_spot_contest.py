@@ -10,8 +10,8 @@ from naive_spots import SMALL_TURN, enumerate_hands, solve, solved
 
 from buckets.cards import cards_name
 from spewy.errors import InputError
+from spewy.match.contest import SpotContest
 from spewy.match.sitting import Sitting
-from spewy.match.spot_contest import SpotContest
 from spewy.match.spots import Spots
 
 

@@ -9,9 +9,10 @@ from cli_runs import write
 from naive_spots import enumerate_hands, enumerate_pairs, names, solve, solved, unraked
 
 from buckets.cards import blocked, cards_name, parse_cards, permute_cards, suit_permutations
+from spewy import Player
 from spewy.errors import InputError, NotSolvedError
 from spewy.job.job import Job
-from spewy.match.spots import Spots, holds_spots
+from spewy.match.spots import SpotBot, Spots, holds_spots
 from spewy.run.session import Session
 
 DRAWS = 4000
@@ -47,6 +48,25 @@ def test_later_cards_come_from_the_rest_of_the_deck(solved_spots):
                 chances[card] += chance / len(left)
         close_to(Counter(dealt.board[4] for dealt in deals), chances, DRAWS)
         assert {dealt.board[:4] for dealt in deals} == {spot.board}
+
+
+def test_a_spot_is_a_bot_for_programs(solved_spots):
+    with Spots(solved_spots / "turn") as spots:
+        spot, found = spots.first, set()
+        for seed in range(20):
+            player, dealt = Player(SpotBot(spot)), spot.deal(np.random.default_rng(seed))
+            player.new_hand(dealt.hole[0], seat=0, seed=seed)
+            player.observe(dealt.board[:4])
+            mix, (actions, alone) = player.strategy(), spot.strategy(player.hand, dealt.hole[0])
+            assert mix.actions == tuple(action.acpc for action in actions)
+            np.testing.assert_array_equal(mix.of(spot.game.hand_number(dealt.hole[0])), alone)
+            action = player.act()
+            assert alone[mix.actions.index(action)] > 0
+            player.observe(action)
+            found.add(action)
+            with pytest.raises(InputError, match="the other player's turn"):
+                player.act()
+    assert found == {"c", "r50"}
 
 
 @pytest.mark.parametrize("name", ["river", "turn"])

@@ -10,16 +10,16 @@ import pytest
 from acpc_tables import LIMIT, NO_LIMIT, Seat
 from cli_runs import CliRunner, main, refused
 
-import spewy as spewy_package
 from buckets.cards import blocked, hands
+from spewy.bot import agent
 from spewy.bot.bot import Mix
 from spewy.bot.tally import Failure, Tally
 from spewy.errors import InputError
 from spewy.game.betting import Betting, parse_line
 from spewy.game.gamefile import load_game
 from spewy.match.acpc_text import parse_logged
-from spewy.match.contest import GameContest, Judged, action_text, parse_words
-from spewy.match.hand_review import Decided
+from spewy.match.contest import GameContest, action_text, parse_words
+from spewy.match.hand_review import Decided, Judged
 from spewy.match.sitting import Sitting, play_in_words
 
 KUHN = load_game("kuhn")
@@ -212,7 +212,7 @@ def test_small_games_are_played_too():
 
 
 def run(monkeypatch, bot, text, *args):
-    monkeypatch.setattr(spewy_package, "open_bot", lambda *args, **options: bot, raising=False)
+    monkeypatch.setattr(agent, "open_bot", lambda *args, **options: bot)
     return CliRunner().invoke(
         main, ["play", "terminal", "--lockers", "x", *(str(arg) for arg in args)], input=text
     )
@@ -254,8 +254,8 @@ def test_the_end_of_a_line_that_is_too_long_is_no_action(monkeypatch):
 def test_ctrl_c_leaves(tmp_path):
     code = (
         "import sys; sys.path[:0] = ['tests', 'tests/test_spewy/test_match']\n"
-        "import spewy\nfrom test_terminal import KUHN, Tells\n"
-        "spewy.open_bot = lambda *args, **options: Tells(KUHN)\n"
+        "from spewy.bot import agent\nfrom test_terminal import KUHN, Tells\n"
+        "agent.open_bot = lambda *args, **options: Tells(KUHN)\n"
         "from spewy.__main__ import main\nsys.argv = ['spewy', 'play', 'terminal', '--lockers', 'x']\nmain()"
     )
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
