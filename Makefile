@@ -7,7 +7,6 @@ CASES ?= 10000
 SECONDS ?= 1800
 SPHINX := $(BIN)/python -m sphinx --quiet --doctree-dir build/docs/doctrees
 NOTEBOOKS := $(wildcard notebooks/*.ipynb)
-EXECUTED := $(NOTEBOOKS:%=build/%)
 PARALLEL ?= --numprocesses auto --maxprocesses 8 --dist worksteal
 
 .PHONY: solve upac test test-slow smoke fuzz bench study lint notebooks docs figures links lab release numbers clean
@@ -68,11 +67,10 @@ lint: .venv/ready
 	$(BIN)/lint-imports
 
 notebooks: .venv/ready
-	rm -f $(EXECUTED)
-	$(MAKE) --silent --jobs 2 --keep-going $(EXECUTED)
+	$(MAKE) --silent --jobs 2 --keep-going $(NOTEBOOKS:notebooks/%=check-%)
 
-build/notebooks/%.ipynb: notebooks/%.ipynb notebooks/run.py | .venv/ready
-	$(BIN)/python notebooks/run.py --save build/notebooks $*.ipynb
+check-%: .venv/ready
+	$(BIN)/python notebooks/run.py --check $*
 
 lab: .venv/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check jupyterlab
@@ -82,7 +80,6 @@ figures: .venv/ready
 	$(BIN)/python docs/figures/make.py
 
 docs: .venv/ready
-	$(MAKE) --silent --jobs 2 $(EXECUTED)
 	$(SPHINX) -b html --fail-on-warning --keep-going docs build/docs/html
 
 release: .venv/ready

@@ -3,8 +3,7 @@
 Links from pages to notebooks lead to ``../../notebooks/NAME.ipynb``, which is right for readers of the repository; in
 the site they lead to the copies.
 
-``make notebooks`` and ``make docs`` write executed notebooks into ``build/notebooks``. A copy has the outputs of the
-executed notebook if that is at least as new as the notebook in git; otherwise it has no outputs.
+The notebooks in git have their outputs (`notebooks/run.py`), so nothing is executed here.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ import nbformat
 from sphinx.application import Sphinx
 
 ROOT = Path(__file__).resolve().parents[2]
-EXECUTED = ROOT / "build/notebooks"
 PAGES = ROOT / "docs/notebooks"
 
 
@@ -26,17 +24,10 @@ def copy_notebooks(app: Sphinx) -> None:
     for page in set(PAGES.glob("*.ipynb")) - {PAGES / source.name for source in sources}:
         page.unlink()
     for source in sources:
-        text = page_text(newest(source))
+        text = page_text(source)
         page = PAGES / source.name
         if not page.exists() or page.read_text() != text:
             page.write_text(text)
-
-
-def newest(source: Path) -> Path:
-    """Return the executed notebook, or the notebook itself if it was changed or never executed since."""
-    executed = EXECUTED / source.name
-    fresh = executed.exists() and executed.stat().st_mtime >= source.stat().st_mtime
-    return executed if fresh else source
 
 
 def page_text(path: Path) -> str:
