@@ -257,7 +257,9 @@ def test_a_copy_that_breaks_off_leaves_no_store(tmp_path, monkeypatch):
         assert not holds_store(tmp_path / "there")
 
 
-def test_a_copy_of_a_file_that_another_process_lets_outgrow_the_map_meanwhile(tmp_path, monkeypatch, tiny_maps):
+def test_a_copy_of_a_file_that_another_process_lets_outgrow_the_map_meanwhile(
+    tmp_path, monkeypatch, tiny_maps
+):
     grow = "import sys; import numpy as np; from lockers import open_store; store = open_store(sys.argv[1])"
     grow += "; store.transact(lambda transaction: transaction.put('regret', b'late', np.zeros(10**6)))"
     opened, real = [], Path.open

@@ -39,6 +39,7 @@ class Replayed:
     """A hand that was read from the text of its actions.
 
     Attributes:
+        hand: the hand as it was played; a raise in it may be below the smallest legal raise.
         legal: the hand with every such raise increased to the smallest legal raise; None if these larger raises would
             have ended the hand, or a round, earlier.
         put_in_before: chips that each player had put in before the current round.

@@ -118,7 +118,8 @@ class Server:
                 limits=httpx.Limits(max_keepalive_connections=0),  # else a request may meet a dead connection
                 event_hooks={"response": [self._refuse_redirection]},
             )
-        except (ValueError, ImportError) as error:  # an address that httpx does not know, or SOCKS
+        # no address, an address that httpx does not know, or SOCKS
+        except (httpx.InvalidURL, ValueError, ImportError) as error:
             raise InputError(f"proxy of the environment: {one_line(str(error), 200)}") from None
         self._secrets: set[str] = set()
 

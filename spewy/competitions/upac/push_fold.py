@@ -36,7 +36,7 @@ class PushFold:
 
     Attributes:
         push: frequency with which the small blind goes all in, ``[starting hand]`` in the order of
-            `buckets.preflop_classes`.
+            `buckets.cards.preflop_classes`.
         call: frequency with which the big blind calls, ``[starting hand]``.
         value: mean chips that the small blind wins per hand.
         exploitability: half the sum of both best-response values, in chips.

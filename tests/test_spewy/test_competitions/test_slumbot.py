@@ -594,7 +594,7 @@ def test_options_that_are_refused(args, told, monkeypatch):
     assert told in result.stderr
 
 
-@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "nonsense://127.0.0.1:9"])
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "nonsense://127.0.0.1:9", "http://127.0.0.1:x"])
 def test_a_proxy_that_cannot_be_used_is_refused(proxy, monkeypatch):
     monkeypatch.setenv("ALL_PROXY", proxy)
     with pytest.raises(InputError, match="proxy of the environment: "):
