@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -112,6 +113,7 @@ class Server:
         try:
             self._client = httpx.Client(
                 headers=HEADERS,
+                cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),  # keeps none: not all can be sent
                 verify=ssl.create_default_context(),  # trusts the system's certificates, as other programs do
                 trust_env=not is_local(host),  # no proxy is asked for a server on this machine
                 timeout=self.timeout,

@@ -420,6 +420,17 @@ def test_a_redirection_to_no_address():
     assert told == f"{url}: expected an answer, found a redirection to http://[; give its --url"
 
 
+def test_cookies_that_cannot_be_sent_back():
+    """httpx would keep a cookie, and fail at each later request if it is not ASCII."""
+
+    def spoil(status, at, data):
+        head = f"HTTP/1.1 {status} OK\r\nSet-Cookie: a=\xe9; Path=/\r\nContent-Length: {len(data)}\r\n\r\n"
+        return [head.encode("latin-1") + data]
+
+    with stand_in(spoil=spoil) as (_, url):
+        assert play("call", "--url", url, "--hands", 2, "--patience", 0).exit_code == 0
+
+
 @pytest.mark.slow
 def test_headers_that_do_not_end():
     """Each byte arrives in time, and the answer does not."""
