@@ -80,7 +80,10 @@ def incr_text(hand: Hand, action: str, put_in_before: int) -> str:
 
 
 def parse_incr(hand: Hand, incr: str, put_in_before: int) -> str:
-    """Convert the text of an action in Slumbot's protocol to an ACPC action."""
+    """Convert the text of an action in Slumbot's protocol to an ACPC action.
+
+    The action must be legal, but a raise may be below the smallest legal raise.
+    """
     betting = hand.betting
     subject = f"action {shown(incr)}"
     if not _TOKEN.fullmatch(incr) or incr == "/":
