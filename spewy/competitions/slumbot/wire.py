@@ -206,12 +206,12 @@ class Server:
         texts = [getattr(cause, "strerror", None) or str(cause) for cause in reversed(causes)]
         text = next(filter(None, texts), type(error).__name__)
         sent = not isinstance(error, httpx.ConnectError)
-        return _FailedError(f"the connection failed: {one_line(text, 200)}", received=sent)
+        return _FailedError(f"the connection failed: {one_line(self._hidden(text), 200)}", received=sent)
 
     def _refuse_redirection(self, response: httpx.Response) -> None:
         """Refuse a redirection: a POST would become a GET, and a password would go to another server."""
         if 300 <= response.status_code < 400:
-            where = short(response.headers.get("Location") or "nowhere", 100)
+            where = short(self._hidden(response.headers.get("Location") or "nowhere"), 100)
             raise PeerError(f"{self.url}: expected an answer, found a redirection to {where}; give its --url")
 
     def _read(self, response: httpx.Response, data: bytes) -> dict[str, Any]:
@@ -219,10 +219,12 @@ class Server:
         answer, status = _json_object(data), response.status_code
         if "error_msg" in answer:
             message = answer["error_msg"]
-            told = short(self._hidden(message), 200) if isinstance(message, str) else shown(message)
+            told = message if isinstance(message, str) else json.dumps(message)
+            told = short(self._hidden(told), 200)
             raise RefusedError(f"{self.url}: the server refuses: {told}")
         if not 200 <= status < 300:
-            told = f"the server answers {status} {one_line(response.reason_phrase, 60)}".rstrip()
+            reason = one_line(self._hidden(response.reason_phrase), 60)
+            told = f"the server answers {status} {reason}".rstrip()
             if status not in BUSY:
                 raise PeerError(f"{self.url}: {told}; is this the address of Slumbot's server?")
             after = response.headers.get("Retry-After", "")

@@ -455,6 +455,23 @@ def test_secrets_that_the_server_repeats(tmp_path, monkeypatch):
     assert "s3cr3t" not in (tmp_path / "log").read_text()
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 500 not s3cr3t-word\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 302 Found\r\nLocation: /?s3cr3t-word\r\nContent-Length: 0\r\n\r\n",
+        b'HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\n{"error_msg": ["s3cr3t-word"] }',
+        b"s3cr3t-word\r\n\r\n",
+    ],
+)
+def test_secrets_beside_the_body_of_an_answer(answer, monkeypatch):
+    monkeypatch.setenv("SPEWY_SLUMBOT_PASSWORD", "s3cr3t-word")
+    with stand_in(spoil=lambda *sent: [answer]) as (_, url):
+        told = error_of(play("call", "--url", url, "--user", "me"))
+    assert "..." in told
+    assert "s3cr3t" not in told
+
+
 def test_an_answer_that_does_not_end():
     def drip(listening):
         connection, _ = listening.accept()
