@@ -129,6 +129,9 @@ def remove_store(folder: Path | str) -> None:
 
     The first step removes the manifest, so an interrupted removal leaves a folder without a store. `open_store` deletes
     the remaining files when it makes a new store there.
+
+    Raises:
+        LockerError: The folder holds no store, or this process or another one has the store open.
     """
     folder = Path(folder).absolute()
     if not holds_store(folder):
@@ -618,14 +621,18 @@ class Environment:
 
     def copy(self, target: Path) -> None:
         """Write the last commit, without unused pages, to a new file; threads and processes may write meanwhile."""
-        # Once the snapshot has begun, the map has the whole file.
-        with self.snapshot(), self._using() as env:
-            try:
-                with target.open("wb") as file:
-                    env.copyfd(file.fileno(), compact=True)
-                    os.fsync(file.fileno())
-            except (lmdb.Error, OSError) as error:
-                raise translate(error, target) from error
+        for attempt in range(_ATTEMPTS):
+            # Once the snapshot has begun, the map has the whole file; LMDB copies a later commit if there is one.
+            with self.snapshot(), self._using() as env:
+                try:
+                    with target.open("wb") as file:
+                        env.copyfd(file.fileno(), compact=True)
+                        os.fsync(file.fileno())
+                    return
+                except (lmdb.Error, OSError) as error:
+                    outgrown = isinstance(error, lmdb.MapResizedError)
+                    if not outgrown or attempt == _ATTEMPTS - 1:
+                        raise translate(error, target) from error
 
     def close(self, wanted: int = 0) -> None:
         """Close the file once no transaction runs; the next use opens it in a map of at least ``wanted`` bytes."""
@@ -701,13 +708,14 @@ class Environment:
     def _open(self) -> lmdb.Environment:
         writable = self.writers > 0
         for attempt in range(_ATTEMPTS):
+            size = map_size(self.path)  # first, because it names a file that is missing or empty
             try:
                 if writable:
                     require_writable(self.path)
                     make_lock_file(self.path)
                 env = lmdb.open(
                     os.fsencode(self.path),
-                    map_size=max(self._wanted, map_size(self.path)),
+                    map_size=max(self._wanted, size),
                     subdir=False,
                     create=False,
                     readonly=not writable,

@@ -125,11 +125,19 @@ class Store(Reads, Protocol):
         ...
 
     def compact(self) -> None:
-        """Free the disk space of deleted and replaced arrays."""
+        """Free the disk space of deleted and replaced arrays.
+
+        Raises:
+            LockerError: Another process has the store open.
+        """
         ...
 
     def require_alone(self) -> None:
-        """Check that no other process has the store open."""
+        """Check that no other process has the store open.
+
+        Raises:
+            LockerError: Another process has the store open.
+        """
         ...
 
     def require_sound(self) -> None:

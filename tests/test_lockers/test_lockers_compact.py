@@ -6,6 +6,8 @@ import multiprocessing
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -253,3 +255,27 @@ def test_a_copy_that_breaks_off_leaves_no_store(tmp_path, monkeypatch):
         with pytest.raises(StorageError):
             store.copy_to(tmp_path / "there")
         assert not holds_store(tmp_path / "there")
+
+
+def test_a_copy_of_a_file_that_another_process_lets_outgrow_the_map_meanwhile(
+    tmp_path, monkeypatch, tiny_maps
+):
+    grow = "import sys; import numpy as np; from lockers import open_store; store = open_store(sys.argv[1])"
+    grow += "; store.transact(lambda transaction: transaction.put('regret', b'late', np.zeros(10**6)))"
+    opened, real = [], Path.open
+
+    def grown_before(path, mode="r", *rest, **options):
+        if mode == "wb" and not opened:
+            opened.append(path)
+            subprocess.run([sys.executable, "-c", grow, tmp_path / "here"], check=True)
+        return real(path, mode, *rest, **options)
+
+    with filled(tmp_path / "here") as store:
+        monkeypatch.setattr(Path, "open", grown_before)
+        store.copy_to(tmp_path / "there")
+        monkeypatch.undo()
+        with open_store(tmp_path / "there") as copy:
+            assert opened
+            assert copy.check() == []
+            assert list(copy.keys("regret")) == list(store.keys("regret"))
+            assert len(copy.get("regret", b"late")) == 10**6

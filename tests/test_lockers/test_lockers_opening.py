@@ -212,6 +212,14 @@ def test_a_missing_data_file(tmp_path: Path) -> None:
     assert in_use(tmp_path) == 0
 
 
+def test_a_data_file_that_is_lost_before_it_is_opened_again(tmp_path: Path) -> None:
+    with open_store(tmp_path, {}) as store:
+        store._attached().close()
+        (tmp_path / "lockers.mdb").unlink()
+        with pytest.raises(DamagedLockerError, match=r"lockers\.mdb: expected a data file, found none"):
+            store.get("payoff", b"k")
+
+
 def test_the_lock_file_may_be_written_by_whoever_may_read_the_data(tmp_path: Path) -> None:
     for mode, lock_mode in ((0o644, 0o666), (0o640, 0o660), (0o600, 0o600), (0o664, 0o666)):
         folder = tmp_path / f"{mode:o}"

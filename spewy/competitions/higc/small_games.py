@@ -41,8 +41,8 @@ START_KEY = bytes(8)
 POSITIVE, SUMS = 1.5, 2.0
 """DCFR's exponents for positive regrets and strategy sums; negative regrets are halved in each iteration."""
 CHECK_EVERY = 25
-FIELDS = {"keys", "first", "actions", "average", "exploitability", "name"}
-"""Arrays in the file of a stored strategy, as the attributes of `Tabular`."""
+FIELDS = ("keys", "first", "actions", "average", "exploitability", "name")
+"""Arrays in the file of a stored strategy, as the attributes of `Tabular`, in order: equal strategies, equal bytes."""
 
 Keys = tuple[bytes, bytes]
 Waiting = tuple[SpielState, int, int, int, float, Keys]
@@ -221,6 +221,7 @@ class SpielStrategy:
 
     Attributes:
         average: average frequency of each action, ``[position]``, in the order of `SpielTree.actions`.
+        exploitability: exploitability in the game's units.
     """
 
     average: Floats

@@ -72,6 +72,7 @@ class Results:
 
     @property
     def mean(self) -> Mean:
+        """Mean winnings in mbb per hand."""
         return Mean.of(self.winnings, self.big_blind)
 
     @property

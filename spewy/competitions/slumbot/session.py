@@ -127,9 +127,7 @@ class Session:
         if answer.token is None and self._record.token is None:
             raise self._wrong("token: expected one in the answer to new_hand, found none")
         if len(_TOKENS.findall(answer.action)) > 1 - answer.position:
-            raise self._wrong(
-                f"state {shown(answer.action)} out of order: expected the beginning of a hand, found a later state"
-            )
+            raise self._out_of_order(answer, "expected the beginning of a hand, found a later state")
         return answer, reply.fields
 
     def _log_in(self, login: Login) -> None:
@@ -170,15 +168,11 @@ class Session:
         answer = self._parsed(reply.fields)
         known, told = _TOKENS.findall(before.action), _TOKENS.findall(answer.action)
         if told[: len(known) + 1] != [*known, incr]:
-            raise self._wrong(
-                f"state {shown(answer.action)} out of order: expected one after {shown(before.action)} and {incr}"
-            )
+            raise self._out_of_order(answer, f"expected one after {shown(before.action)} and {incr}")
         first, second, seat = before.played.hand, answer.played.hand, before.position
         same = seat == answer.position and first.hole[seat] == second.hole[seat]
         if not (same and second.board[: len(first.board)] == first.board):
-            raise self._wrong(
-                f"state {shown(answer.action)} out of order: its position or cards are not those of the hand"
-            )
+            raise self._out_of_order(answer, "its position or cards are not those of the hand")
         twice = answer.old_action is not None and _TOKENS.findall(answer.old_action) != known
         if twice and (reply.repeated or sent_before):
             place = f"after {before.action!r}" if before.action else "at the beginning of the hand"

@@ -39,6 +39,7 @@ class Replayed:
     """A hand that was read from the text of its actions.
 
     Attributes:
+        hand: the hand as it was played; a raise in it may be below the smallest legal raise.
         legal: the hand with every such raise increased to the smallest legal raise; None if these larger raises would
             have ended the hand, or a round, earlier.
         put_in_before: chips that each player had put in before the current round.
@@ -79,7 +80,10 @@ def incr_text(hand: Hand, action: str, put_in_before: int) -> str:
 
 
 def parse_incr(hand: Hand, incr: str, put_in_before: int) -> str:
-    """Convert the text of an action in Slumbot's protocol to an ACPC action."""
+    """Convert the text of an action in Slumbot's protocol to an ACPC action.
+
+    The action must be legal, but a raise may be below the smallest legal raise.
+    """
     betting = hand.betting
     subject = f"action {shown(incr)}"
     if not _TOKEN.fullmatch(incr) or incr == "/":

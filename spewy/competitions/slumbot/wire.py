@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -112,13 +113,15 @@ class Server:
         try:
             self._client = httpx.Client(
                 headers=HEADERS,
+                cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),  # keeps none: not all can be sent
                 verify=ssl.create_default_context(),  # trusts the system's certificates, as other programs do
                 trust_env=not is_local(host),  # no proxy is asked for a server on this machine
                 timeout=self.timeout,
                 limits=httpx.Limits(max_keepalive_connections=0),  # else a request may meet a dead connection
                 event_hooks={"response": [self._refuse_redirection]},
             )
-        except (ValueError, ImportError) as error:  # an address that httpx does not know, or SOCKS
+        # no address, an address that httpx does not know, or SOCKS
+        except (httpx.InvalidURL, ValueError, ImportError) as error:
             raise InputError(f"proxy of the environment: {one_line(str(error), 200)}") from None
         self._secrets: set[str] = set()
 
@@ -203,12 +206,12 @@ class Server:
         texts = [getattr(cause, "strerror", None) or str(cause) for cause in reversed(causes)]
         text = next(filter(None, texts), type(error).__name__)
         sent = not isinstance(error, httpx.ConnectError)
-        return _FailedError(f"the connection failed: {one_line(text, 200)}", received=sent)
+        return _FailedError(f"the connection failed: {one_line(self._hidden(text), 200)}", received=sent)
 
     def _refuse_redirection(self, response: httpx.Response) -> None:
         """Refuse a redirection: a POST would become a GET, and a password would go to another server."""
         if 300 <= response.status_code < 400:
-            where = short(response.headers.get("Location") or "nowhere", 100)
+            where = short(self._hidden(response.headers.get("Location") or "nowhere"), 100)
             raise PeerError(f"{self.url}: expected an answer, found a redirection to {where}; give its --url")
 
     def _read(self, response: httpx.Response, data: bytes) -> dict[str, Any]:
@@ -216,10 +219,12 @@ class Server:
         answer, status = _json_object(data), response.status_code
         if "error_msg" in answer:
             message = answer["error_msg"]
-            told = short(self._hidden(message), 200) if isinstance(message, str) else shown(message)
+            told = message if isinstance(message, str) else json.dumps(message)
+            told = short(self._hidden(told), 200)
             raise RefusedError(f"{self.url}: the server refuses: {told}")
         if not 200 <= status < 300:
-            told = f"the server answers {status} {one_line(response.reason_phrase, 60)}".rstrip()
+            reason = one_line(self._hidden(response.reason_phrase), 60)
+            told = f"the server answers {status} {reason}".rstrip()
             if status not in BUSY:
                 raise PeerError(f"{self.url}: {told}; is this the address of Slumbot's server?")
             after = response.headers.get("Retry-After", "")

@@ -36,7 +36,7 @@ class PushFold:
 
     Attributes:
         push: frequency with which the small blind goes all in, ``[starting hand]`` in the order of
-            `buckets.preflop_classes`.
+            `buckets.cards.preflop_classes`.
         call: frequency with which the big blind calls, ``[starting hand]``.
         value: mean chips that the small blind wins per hand.
         exploitability: half the sum of both best-response values, in chips.
@@ -51,7 +51,10 @@ class PushFold:
 
 @lru_cache(maxsize=128)
 def push_fold(stack: int) -> PushFold:
-    """Solve push or fold with blinds of 1 and 2."""
+    """Solve push or fold with blinds of 1 and 2.
+
+    ``stack`` is the smaller stack in chips, blinds included; a player whose blind exceeds it is all in.
+    """
     if not 1 <= stack <= MOST_STACK:
         raise InputError(f"stack: expected 1 to {MOST_STACK:,} chips, found {shown(stack)}")
     pairs, margin = odds()

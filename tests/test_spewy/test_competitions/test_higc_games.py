@@ -3,6 +3,7 @@
 from random import Random
 from threading import Event
 
+import numpy as np
 import pyspiel
 import pytest
 from higc_tables import QUICK, lines_of, local
@@ -128,6 +129,8 @@ def test_a_strategy_comes_back_from_its_file(tmp_path):
     tree = spiel_tree(SpielGame(GOOFSPIEL), 10_000, 60.0)
     before = Tabular.of(GOOFSPIEL, tree, solve_tree(tree, 1.0, 60.0))
     before.write(tmp_path / "x.npz")
+    with np.load(tmp_path / "x.npz") as file:  # the head of a series has the hash of the file's bytes
+        assert file.files == ["keys", "first", "actions", "average", "exploitability", "name"]
     after = Tabular.read(tmp_path / "x.npz")
     assert (after.name, after.exploitability) == (before.name, before.exploitability)
     key = int(before.keys[3]).to_bytes(8, "little")

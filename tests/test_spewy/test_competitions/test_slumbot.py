@@ -420,6 +420,17 @@ def test_a_redirection_to_no_address():
     assert told == f"{url}: expected an answer, found a redirection to http://[; give its --url"
 
 
+def test_cookies_that_cannot_be_sent_back():
+    """httpx would keep a cookie, and fail at each later request if it is not ASCII."""
+
+    def spoil(status, at, data):
+        head = f"HTTP/1.1 {status} OK\r\nSet-Cookie: a=\xe9; Path=/\r\nContent-Length: {len(data)}\r\n\r\n"
+        return [head.encode("latin-1") + data]
+
+    with stand_in(spoil=spoil) as (_, url):
+        assert play("call", "--url", url, "--hands", 2, "--patience", 0).exit_code == 0
+
+
 @pytest.mark.slow
 def test_headers_that_do_not_end():
     """Each byte arrives in time, and the answer does not."""
@@ -442,6 +453,23 @@ def test_secrets_that_the_server_repeats(tmp_path, monkeypatch):
         told = error_of(play("call", "--url", url, "--user", "me", "--log", tmp_path / "log"))
     assert told == f"{url}: the server refuses: wrong password: ..."
     assert "s3cr3t" not in (tmp_path / "log").read_text()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 500 not s3cr3t-word\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 302 Found\r\nLocation: /?s3cr3t-word\r\nContent-Length: 0\r\n\r\n",
+        b'HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\n{"error_msg": ["s3cr3t-word"] }',
+        b"s3cr3t-word\r\n\r\n",
+    ],
+)
+def test_secrets_beside_the_body_of_an_answer(answer, monkeypatch):
+    monkeypatch.setenv("SPEWY_SLUMBOT_PASSWORD", "s3cr3t-word")
+    with stand_in(spoil=lambda *sent: [answer]) as (_, url):
+        told = error_of(play("call", "--url", url, "--user", "me"))
+    assert "..." in told
+    assert "s3cr3t" not in told
 
 
 def test_an_answer_that_does_not_end():
@@ -594,7 +622,7 @@ def test_options_that_are_refused(args, told, monkeypatch):
     assert told in result.stderr
 
 
-@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "nonsense://127.0.0.1:9"])
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "nonsense://127.0.0.1:9", "http://127.0.0.1:x"])
 def test_a_proxy_that_cannot_be_used_is_refused(proxy, monkeypatch):
     monkeypatch.setenv("ALL_PROXY", proxy)
     with pytest.raises(InputError, match="proxy of the environment: "):

@@ -228,7 +228,8 @@ def nearest(stacks: tuple[int, ...], stack: int) -> int:
 def taken_for(size: float, sizes: list[float], draw: float) -> int:
     """Translate a bet to one of a tree's sizes: at random by the pseudo-harmonic mapping between two sizes.
 
-    A bet below the smallest size, or above the largest size, is translated to that size.
+    All sizes are shares of the pot, and those of the tree ascend. A bet below the smallest size, or above the largest
+    size, is translated to that size.
 
     Returns:
         Index of the chosen size.
