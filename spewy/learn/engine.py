@@ -1,4 +1,4 @@
-"""The protocol of engines, which improve, measure and save the strategies of a solve.
+"""What engines have in common, which improve, measure and save the strategies of a solve.
 
 There are four engines:
 
@@ -17,9 +17,13 @@ There are four engines:
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from threading import Event
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Protocol
+
+from spewy.system.tools import Closing
 
 if TYPE_CHECKING:
     from solvers.measure import Exploitability
@@ -115,42 +119,54 @@ class Spread(NamedTuple):
     median: float
 
 
-class Engine(Protocol):
+class Engine(Closing, ABC):
     """Improves the strategies of a solve, which it reads from and saves to the solve's lockers.
+
+    The defaults are those of engines that keep all chunks in memory and measure exploitability in one pass.
 
     Attributes:
         counted: unit in which `done` counts.
         saves: when the engine saves: after checks, after each visit, or in the background.
+        slow: whether a check or a save may take minutes: the run saves before each check, since it may be killed during
+            the check, and does not repeat the last check of the run before.
+        advice: end of the error message if exploitability is not finite.
     """
 
-    counted: Counted
-    saves: Saves
+    counted: ClassVar[Counted] = "sweeps"
+    saves: ClassVar[Saves] = "checked"
+    slow: ClassVar[bool] = False
+    advice: ClassVar[str] = ', and solve.precision = "double" may help'
+
+    def __init__(self, threads: int = 1, seconds_before: float = 0.0) -> None:
+        self._threads, self._seconds_before = threads, seconds_before
+        self._save_took: float | None = None
 
     @property
+    @abstractmethod
     def done(self) -> int:
         """Number of finished sweeps or deals, saved or not."""
-        ...
 
     @property
     def threads(self) -> int:
         """Number of threads or processes that work in parallel."""
-        ...
+        return self._threads
 
     @property
     def settled(self) -> bool:
         """Whether the strategies are exactly those after `done` sweeps or deals, so that they may be saved."""
-        ...
+        return True
 
     @property
     def seconds_before(self) -> float:
         """Seconds of work in earlier runs."""
-        ...
+        return self._seconds_before
 
     @property
     def save_took(self) -> float | None:
         """Duration of the last save in seconds; None before the first save."""
-        ...
+        return self._save_took
 
+    @abstractmethod
     def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
         """Work for a short time, so that saves and Ctrl-C need not wait long.
 
@@ -163,33 +179,41 @@ class Engine(Protocol):
         Returns:
             The checks that were made during the call; only engines with very short sweeps make any.
         """
-        ...
 
-    def measure(self, stop: Stop, tell: Callable[[int, int], object]) -> Check | None:
+    def measure(
+        self, stop: Stop | None = None, tell: Callable[[int, int], object] = lambda done, total: None
+    ) -> Check | None:
         """Measure how far the average strategies are from an equilibrium of the real game.
 
         Args:
-            stop: once set, the measurement may end early.
+            stop: once set, the measurement may end early; None: it does not.
             tell: called with the number of measured flops and the number of flops to measure, if flops are measured one
                 by one.
 
         Returns:
             The check, or None if the measurement ended early.
         """
-        ...
+        timer = Timer()
+        measured = self.exploitability(stop or Event())
+        return None if measured is None else Check.of(self.done, *timer.times(), measured)
+
+    def exploitability(self, stop: Stop) -> Exploitability | None:
+        """Compute best responses to the average strategies for `measure`; None if ``stop`` was set meanwhile."""
+        raise NotImplementedError
 
     def expected_values(self) -> tuple[float, float] | None:
         """Chips per deal that each player wins under the average strategies; None if only `measure` computes this."""
-        ...
+        return None
 
     def spread(self) -> tuple[Spread, ...] | None:
         """Return how evenly board buckets were visited, for each round; None if every sweep visits all boards."""
-        ...
+        return None
 
+    @abstractmethod
     def saved(self) -> int:
         """Number of sweeps or deals that are saved in the lockers."""
-        ...
 
+    @abstractmethod
     def save(self, seconds: float, dropping: int | None = None, *, wait: bool = True) -> None:
         """Save all finished work, so that it survives any interruption.
 
@@ -200,11 +224,9 @@ class Engine(Protocol):
             wait: whether to return only after everything is saved. If False, an engine with background saves begins a
                 save unless an earlier save is still running, and returns at once.
         """
-        ...
 
     def close(self) -> None:
         """Stop threads and processes."""
-        ...
 
 
 class Timer:

@@ -10,18 +10,19 @@ killed then leaves chunks of two different sweeps, from which the next run can c
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
 
 from lockers import Store
 from solvers.game import Lock
+from solvers.measure import Exploitability
 from solvers.solver import Part, Solver, restart
 from solvers.state import ChunkStrategy
 from spewy.chunks.layout import Layout
 from spewy.errors import SolveError
-from spewy.learn.engine import Check, Counted, Goal, Progress, Saves, Spread, Stop, Timer
+from spewy.learn.engine import Check, Engine, Goal, Progress, Stop, Timer
 from spewy.records.chunks import Chunks, Kind, save_boards
 from spewy.records.progress import saved_seconds, saved_sweeps
 
@@ -42,16 +43,12 @@ PARTS: dict[Kind, Part] = {Kind.REGRETS: "regrets", Kind.SUMS: "sums", Kind.GUES
 """The solver's name for each kind of array."""
 
 
-class LiveEngine:
+class LiveEngine(Engine):
     """Engine whose sweeps are iterations of a solver; each iteration visits every chunk once.
 
     Args:
         solver: a new solver for the layout's live game.
     """
-
-    counted: Counted = "sweeps"
-    saves: Saves = "checked"
-    settled = True
 
     def __init__(
         self,
@@ -63,6 +60,7 @@ class LiveEngine:
         exact: bool,
         threads: int = 1,
     ) -> None:
+        super().__init__(threads, saved_seconds(store))
         self.layout = layout
         self.store = store
         self.solver = solver
@@ -71,9 +69,6 @@ class LiveEngine:
         self._kinds = [kind for kind, part in PARTS.items() if part in solver.parts]
         self._pace = max(1, solver.state_bytes) / STATE_SPEED if exact else SECONDS_AT_ONCE
         self._checks = FIRST_SPRINT
-        self.threads = threads
-        self.seconds_before = saved_seconds(store)
-        self.save_took: float | None = None
         self._saved = saved_sweeps(store)
         if self._saved:
             solver.iteration = self._saved
@@ -101,19 +96,12 @@ class LiveEngine:
         progress(self.done, 1, 1)
         return checks
 
-    def measure(
-        self, stop: Stop | None = None, tell: Callable[[int, int], object] = lambda done, of: None
-    ) -> Check:
-        """Measure exploitability, even if ``stop`` is set, because this engine saves only after a measurement."""
-        timer = Timer()
-        measured = self.solver.exploitability()
-        return Check.of(self.done, *timer.times(), measured)
+    def exploitability(self, stop: Stop) -> Exploitability:
+        """Measure even if ``stop`` is set, because this engine saves only after a measurement."""
+        return self.solver.exploitability()
 
     def expected_values(self) -> tuple[float, float]:
         return self.solver.expected_values()
-
-    def spread(self) -> tuple[Spread, ...] | None:
-        return None
 
     def saved(self) -> int:
         return self._saved
@@ -141,7 +129,7 @@ class LiveEngine:
         )
         self.solver.let_go()
         self._saved = self.done
-        _, self.save_took = timer.times()
+        _, self._save_took = timer.times()
 
     def close(self) -> None:
         self.solver.close()

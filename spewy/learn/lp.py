@@ -6,16 +6,17 @@ saved in the same form as the strategy sums of other engines, weighted by the pl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
 
 from lockers import Store
 from solvers.game import LiveGame, Strategies
 from solvers.matrix.lp import Method, solve_live
+from solvers.measure import Exploitability
 from solvers.state import ChunkStrategy
 from spewy.chunks.layout import Layout
-from spewy.learn.engine import Check, Counted, Goal, Progress, Saves, Spread, Stop, Timer
+from spewy.learn.engine import Check, Engine, Goal, Progress, Stop
 from spewy.learn.playdown import Judge
 from spewy.records.chunks import Chunks, Kind, save_boards
 from spewy.records.progress import saved_seconds, saved_sweeps
@@ -25,17 +26,12 @@ METHOD: Method = "highs-ipm"
 """Interior point with crossover: as exact as the simplex method, and up to five times as fast on larger games."""
 
 
-class LpEngine:
+class LpEngine(Engine):
     """Engine whose only sweep solves the game as a linear program."""
 
-    counted: Counted = "sweeps"
-    saves: Saves = "checked"
-    settled = True
-
     def __init__(self, layout: Layout, store: Store, threads: int = 1) -> None:
-        self.layout, self.store, self.threads = layout, store, threads
-        self.seconds_before = saved_seconds(store)
-        self.save_took: float | None = None
+        super().__init__(threads, saved_seconds(store))
+        self.layout, self.store = layout, store
         self._saved = self._done = saved_sweeps(store)
         self._plans = Chunks(layout, store).whole()
         self._judge = Judge(layout, threads)
@@ -53,19 +49,12 @@ class LpEngine:
             progress(1, 1, 1)
         return ()
 
-    def measure(
-        self, stop: Stop | None = None, tell: Callable[[int, int], object] = lambda done, of: None
-    ) -> Check:
-        """Measure exploitability by best responses in the whole game, independently of the program's value."""
-        timer = Timer()
-        measured = self._judge.exploitability(self._plans)
-        return Check.of(self.done, *timer.times(), measured)
+    def exploitability(self, stop: Stop) -> Exploitability:
+        """Measure by best responses in the whole game, independently of the program's value."""
+        return self._judge.exploitability(self._plans)
 
     def expected_values(self) -> tuple[float, float]:
         return self._judge.expected_values(self._plans)
-
-    def spread(self) -> tuple[Spread, ...] | None:
-        return None
 
     def saved(self) -> int:
         return self._saved
@@ -79,8 +68,6 @@ class LpEngine:
             self.layout, self.store, portions, [Kind.SUMS], partial(_board, self._plans), sweeps, counted=True
         )
         self._saved = self._done
-
-    def close(self) -> None: ...
 
     def _solve(self, stop: Stop, progress: Progress) -> Strategies | None:
         with closing(LocalPool(1)) as pool:

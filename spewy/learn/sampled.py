@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from threading import Event
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,11 +19,11 @@ from spewy.chunks.rounds import LineForest
 from spewy.errors import SolveError
 from spewy.game.gamefile import Game
 from spewy.learn.background_saves import BackgroundSaves, Opener
-from spewy.learn.engine import Check, Counted, Goal, Progress, Saves, Spread, Stop
+from spewy.learn.engine import Check, Engine, Goal, Progress, Spread, Stop
 from spewy.learn.real_game import Finding, RealGame, rows_know_suits
 from spewy.records.bucket_numbers import BucketNumbers, Mark, read_buckets, read_mark
 from spewy.records.strategy_locker import LineIndex
-from spewy.system.tools import Closing, TakingTurns
+from spewy.system.tools import TakingTurns
 
 if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
@@ -32,7 +33,7 @@ PORTION_SECONDS = 0.3
 """Target duration of one call of `SampledEngine.run` in seconds."""
 
 
-class SampledEngine(Closing):
+class SampledEngine(Engine):
     """Engine that deals boards at random; it continues from the regrets and strategy sums in a store.
 
     Args:
@@ -54,8 +55,10 @@ class SampledEngine(Closing):
         lockers.DamagedLockerError: the content of the store is damaged.
     """
 
-    counted: Counted = "deals"
-    saves: Saves = "in background"
+    counted = "deals"
+    saves = "in background"
+    slow = True
+    advice = ""
 
     def __init__(
         self,
@@ -70,6 +73,7 @@ class SampledEngine(Closing):
         opened: Opener | None,
         check_flops: int = 1,
     ) -> None:
+        super().__init__(threads)
         n_rows = abstraction.n_rows
         self._game, self._rounds, self._abstraction, self._seed = game, rounds, abstraction, seed
         self.discount = DEFAULT_DISCOUNT
@@ -112,14 +116,6 @@ class SampledEngine(Closing):
     @property
     def done(self) -> int:
         return self._cfr.iteration
-
-    @property
-    def threads(self) -> int:
-        return self._cfr.threads
-
-    @property
-    def settled(self) -> bool:
-        return True
 
     @property
     def seconds_before(self) -> float:
@@ -211,10 +207,12 @@ class SampledEngine(Closing):
             Spread(int(counts[0].min()), float(np.median(counts[0]))) for counts in self.numbers.visits
         )
 
-    def measure(self, stop: Stop, tell: Callable[[int, int], object]) -> Check | None:
+    def measure(
+        self, stop: Stop | None = None, tell: Callable[[int, int], object] = lambda done, total: None
+    ) -> Check | None:
         """Measure exploitability on the same random sample of flops each time."""
         begun, done = time.perf_counter(), self.done
-        finding = self.judge(self._check_flops, stop, tell)
+        finding = self.judge(self._check_flops, stop or Event(), tell)
         if finding is None:
             return None
         ended = time.perf_counter()
@@ -232,9 +230,6 @@ class SampledEngine(Closing):
     def judge(self, flops: int, stop: Stop, tell: Callable[[int, int], object]) -> Finding | None:
         """Measure exploitability on a random sample of ``flops`` flops; None if ``stop`` was set."""
         return self._real_game.judge(flops, threads=self.threads, stop=stop, tell=tell)
-
-    def expected_values(self) -> tuple[float, float] | None:
-        return None
 
     def save_to(self, store: Opener, play: Opener) -> None:
         """Set the lockers to which `save` writes: of regrets and sums, and of strategies."""

@@ -6,28 +6,19 @@ Local processes open the lockers themselves. A cluster's workers get the arrays 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from lockers import MemoryStore, Store
+from solvers.measure import Exploitability
 from solvers.stopping import StoppedError
 from spewy.chunks.layout import Layout, Subgames
 from spewy.chunks.problem import Problem
 from spewy.errors import PeerError, error_line
-from spewy.learn.engine import (
-    Check,
-    Counted,
-    Goal,
-    Progress,
-    Saves,
-    Spread,
-    Stop,
-    Timer,
-    visits_at_once,
-)
+from spewy.learn.engine import Check, Engine, Goal, Progress, Stop, Timer, visits_at_once
 from spewy.learn.playdown import Judge
 from spewy.learn.remote_visits import Place, RemoteTask, RemoteVisits, do_remote_task, kept_parts
 from spewy.learn.visit import Visitor, VisitSettings
@@ -46,7 +37,7 @@ MOST_FRUITLESS = 3
 """Largest number of consecutive attempts in which all workers leave before they finish any visit."""
 
 
-class StoredEngine:
+class StoredEngine(Engine):
     """Engine that visits chunk by chunk and saves each visit at once; an interrupted sweep continues where it stopped.
 
     Args:
@@ -56,9 +47,7 @@ class StoredEngine:
             `close` closes it. None for local processes.
     """
 
-    counted: Counted = "sweeps"
-    saves: Saves = "at once"
-    settled = True
+    saves = "at once"
 
     def __init__(
         self,
@@ -69,6 +58,7 @@ class StoredEngine:
         workers: int = 1,
         cluster: Cluster | None = None,
     ) -> None:
+        super().__init__(workers, saved_seconds(store))
         self.layout = layout
         self.store = store
         self.settings = settings
@@ -78,8 +68,6 @@ class StoredEngine:
         self._processes = 1 if isinstance(store, MemoryStore) else workers  # memory is not shared
         self._pool = LocalPool(self._processes)
         self._cluster = cluster
-        self.seconds_before = saved_seconds(store)
-        self.save_took: float | None = None
         self._sweeps = saved_sweeps(store)
         self._begun: set[int] = set()
         self._parts = Subgames(layout)
@@ -115,19 +103,14 @@ class StoredEngine:
         self._sweeps = number
         return ()
 
-    def measure(self, stop: Stop, tell: Callable[[int, int], object] = lambda done, of: None) -> Check | None:
-        timer, sums = Timer(), Chunks(self.layout, self.store).whole()
+    def exploitability(self, stop: Stop) -> Exploitability | None:
         try:
-            measured = self._judge.exploitability(sums, stop.is_set)
+            return self._judge.exploitability(Chunks(self.layout, self.store).whole(), stop.is_set)
         except StoppedError:
             return None
-        return Check.of(self.done, *timer.times(), measured)
 
     def expected_values(self) -> tuple[float, float]:
         return self._judge.expected_values(Chunks(self.layout, self.store).whole())
-
-    def spread(self) -> tuple[Spread, ...] | None:
-        return None
 
     def saved(self) -> int:
         return self._sweeps
@@ -136,7 +119,7 @@ class StoredEngine:
         """Flush the store to disk, since each visit was saved when it was made."""
         timer = Timer()
         self.store.flush()
-        _, self.save_took = timer.times()
+        _, self._save_took = timer.times()
 
     def close(self) -> None:
         self._pool.close()

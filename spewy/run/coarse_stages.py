@@ -18,11 +18,11 @@ from spewy.learn.engine import Stop
 from spewy.records.bucket_numbers import Mark, read_mark
 from spewy.run.engines import Start, sampled_engine
 from spewy.run.folder_state import kept_abstraction, remove_stages, stage_folder
-from spewy.run.loop import Log, Loop
-from spewy.run.reporter import Reporter, StatusWriter
+from spewy.run.loop import Log, work
+from spewy.run.reporter import Reporter
 from spewy.run.sampled_plan import SampledPlan, spec_of
 from spewy.run.stopping import INTERRUPTED, Stopping
-from spewy.run.stores import Saving, Stores
+from spewy.run.stores import Stores
 from spewy.system.interrupts import interruptible
 from spewy.system.tools import Closing
 
@@ -120,18 +120,22 @@ class CoarseStages(Closing):
         with closing(sampled_engine(plan, stores, made, start, report.note, report.boards)) as engine:
             log("start", f"{engine.done} deals, {text}")
             with interruptible() if stop is None else nullcontext(stop) as stopped:
-                saving = Saving(engine, self._save_every, plan.cost.disk_bytes)
-                status = StatusWriter(job, stopping, engine, saving, self._folder, report, (k + 1, n))
-                loop = Loop(
-                    job, stopping, engine, stores, saving, status, report, log, stopped, together=False
+                disk, places = plan.cost.disk_bytes, (k + 1, n)
+                loop = work(
+                    engine,
+                    job,
+                    stopping,
+                    stores,
+                    self._folder,
+                    self._save_every,
+                    disk,
+                    report,
+                    log,
+                    stopped,
+                    stage=places,
                 )
-                ended = loop.run()
-                seconds = loop.seconds
-                loop.finish(seconds, None)
-            status.end(seconds)
-            self.seconds += loop.solving
-            log("save", f"{engine.done} deals, {seconds:.1f} s of work")
-        return ended
+        self.seconds += loop.solving
+        return loop.ended
 
     def _remove(self, below: int) -> None:
         for k, stores in enumerate(self._stores[:below]):

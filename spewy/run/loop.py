@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from spewy.errors import PeerError, SolveError
 from spewy.job.job import Job
@@ -16,6 +17,45 @@ from spewy.run.stores import Saving, Stores
 
 Log = Callable[[str, str], None]
 """Function that writes a line to the log, given an event and a text."""
+
+
+def work(
+    engine: Engine,
+    job: Job,
+    stopping: Stopping,
+    stores: Stores,
+    folder: Path | None,
+    save_every: float | None,
+    save_bytes: int,
+    report: Reporter,
+    log: Log,
+    stop: Stop,
+    *,
+    stage: tuple[int, int] | None = None,
+) -> Loop:
+    """Run an engine until its solve ends, save everything, and return the loop that has ended.
+
+    Args:
+        save_every: seconds between two saves; None: the default schedule. In memory, only the end saves.
+        save_bytes: expected size of a save in bytes.
+        stage: number of the stage with fewer board buckets, and number of all stages; None: all board buckets.
+    """
+
+    def note(text: str) -> None:
+        report.note(f"{job.name}: {text}")
+
+    # A store in memory does not outlive the process, and may read the engine's own arrays until the next save.
+    every = math.inf if folder is None else save_every
+    saving = Saving.of(engine, every, save_bytes, None if folder is None else note)
+    status = StatusWriter(job, stopping, engine, saving, folder, report, stage)
+    # With a given interval a save may be due between any two checks.
+    loop = Loop(job, stopping, engine, stores, saving, status, report, log, stop, together=save_every is None)
+    interrupted = loop.run() == INTERRUPTED
+    if interrupted and engine.slow:
+        note("saving; another interruption stops at once and loses the last work")
+    loop.finish(None if interrupted else job.first_dropped)
+    log("save", f"{engine.done} {engine.counted}, {loop.worked:.1f} s of work")
+    return loop
 
 
 class Loop:
@@ -30,6 +70,9 @@ class Loop:
         trace: (sweeps or deals, seconds, exploitability in chips) of each check, of earlier runs too.
         check: the last check of this run or of an earlier one.
         checking: seconds that the checks of this run took.
+        ended: reason of the end of the run, in words.
+        worked: seconds of work in all runs, once the run has ended.
+        solving: seconds of this run until the check of the current strategies, once the run has ended.
     """
 
     def __init__(
@@ -51,7 +94,8 @@ class Loop:
         self._together = together
         self._before = engine.seconds_before
         self.check: Check | None = None
-        self.checking = 0.0
+        self.checking = self.worked = self.solving = 0.0
+        self.ended = ""
         with stores.use() as store:
             self.trace = [row for row in read_trace(store) if row[0] <= engine.done]
             self._result = read_result(store)
@@ -62,12 +106,6 @@ class Loop:
     def seconds(self) -> float:
         """Seconds of work, summed over all runs."""
         return self._before + time.perf_counter() - self._started
-
-    @property
-    def solving(self) -> float:
-        """Seconds from the start of this run to the check of the current strategies, or to now if there is none."""
-        check = self.current
-        return (time.perf_counter() if check is None else max(check.at, self._started)) - self._started
 
     @property
     def current(self) -> Check | None:
@@ -81,14 +119,23 @@ class Loop:
             while (ended := self._ended()) is None:
                 self._step()
         except PeerError:
-            if self._engine.settled and self._engine.saves == "in background":
+            if self._engine.settled:
                 self._saving.finish(self.seconds)
             raise
+        now, check = time.perf_counter(), self.current
+        self.ended, self.worked = ended, self.seconds
+        self.solving = (now if check is None else max(check.at, self._started)) - self._started
         return ended
 
+    def finish(self, dropping: int | None) -> None:
+        """Save all finished work, the trace and the status; rounds from ``dropping`` on need not be saved."""
+        self._saving.finish(self.worked, dropping)
+        self._write_trace()
+        self._status.end(self.worked)
+
     def _resume(self) -> None:
-        """Measure the strategies from which the run continues; for a job that samples boards, read the last check."""
-        if self._engine.counted == "sweeps":
+        """Measure the strategies from which the run continues, or read their last check if a check is slow."""
+        if not self._engine.slow:
             self._status.tell(self.seconds)  # raises an error if the file cannot be written
             if self._engine.done:
                 self._measure(record=False)
@@ -114,7 +161,7 @@ class Loop:
             if ended is not None and (check is not None or not self._stopping.measured):
                 return ended
             if self._stop.is_set():
-                if self._engine.saves != "checked" or check is not None or not self._engine.done:
+                if not self._saving.only_checked or check is not None or not self._engine.done:
                     return INTERRUPTED
             elif ended is None:
                 return None
@@ -130,16 +177,17 @@ class Loop:
         for check in engine.run(goal, self._stop, self._progress):
             self.checking += check.took
             self._record(check)
-        if engine.saves != "checked":
-            self._save_if_due()
+        if self._saving.worked(self.seconds):
+            self._log_save()
         self._stores.let_go()
         self._status.tell(self.seconds)
         if engine.done == before:
             return
         if self.current is None and self._is_check_due():
             self._measure()
-        if engine.saves == "checked" and self.current is not None and self._goes_on():
-            self._save_if_due()
+        if self.current is not None and self._goes_on() and self._saving.measured(self.seconds):
+            self._write_trace()
+            self._log_save()
 
     def _is_check_due(self) -> bool:
         elapsed = time.perf_counter() - self._checked
@@ -152,22 +200,19 @@ class Loop:
             or self._stopping.exhausted(self._engine, self.seconds, self.check)
         )
 
-    def _save_if_due(self) -> None:
-        if self._saving.save_if_due(self.seconds):
-            if self._engine.saves == "checked":
-                self._write_trace()
-            self._log("save", f"{self._saving.saved} {self._engine.counted}")
+    def _log_save(self) -> None:
+        self._log("save", f"{self._saving.saved} {self._engine.counted}")
 
     def _measure(self, *, record: bool = True) -> bool:
         """Measure the current strategies; return False if an interruption prevented it."""
-        background = self._engine.saves == "in background"
-        if background:
+        slow = self._engine.slow
+        if slow:
             self._saving.begin(self.seconds)  # a check takes minutes, in which the process may be killed
         begun = time.perf_counter()
         check = self._engine.measure(self._stop, self._measuring)
         self._checked = time.perf_counter()
         self.checking += self._checked - begun
-        if background:
+        if slow:
             self._status.pause()
         if check is not None:
             self._record(check, record=record)
@@ -179,15 +224,14 @@ class Loop:
         if not math.isfinite(check.exploitability):
             raise SolveError(
                 f"{self._job.name}, {engine.counted.removesuffix('s')} {check.done}: expected a finite "
-                f"exploitability, found {check.exploitability}; its strategies are not saved"
-                + (', and solve.precision = "double" may help' if engine.counted == "sweeps" else "")
+                f"exploitability, found {check.exploitability}; its strategies are not saved{engine.advice}"
             )
         self.check = check
         if not record:
             self._status.checked(check, forecast(self.trace, self._stopping.target))
             return
         self.trace.append((check.done, self._before + check.at - self._started, check.exploitability))
-        if engine.saves != "checked":
+        if not self._saving.only_checked:  # else the trace is saved with the strategies
             self._write_trace()
         left = 0.0 if self._stopping.is_reached(check) else forecast(self.trace, self._stopping.target)
         amount, unit = self._stopping.in_unit(check.exploitability), self._stopping.unit
@@ -198,11 +242,6 @@ class Loop:
             "" if check.flops is None else f" on {check.flops} flops, {check.core_seconds:.1f} s of a core"
         )
         self._log("check", f"{check.done} {engine.counted}, exploitability {amount:.4g}{error} {unit}{where}")
-
-    def finish(self, seconds: float, dropping: int | None) -> None:
-        """Save all finished work and the trace; rounds from ``dropping`` on need not be saved."""
-        self._saving.finish(seconds, dropping)
-        self._write_trace()
 
     def _write_trace(self) -> None:
         with self._stores.use() as store:

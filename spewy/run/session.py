@@ -6,7 +6,6 @@ solve.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, nullcontext
@@ -25,12 +24,12 @@ from spewy.records.strategy_locker import StrategyLocker
 from spewy.run.cost import Cost, Plan
 from spewy.run.engines import Start, require_start, sampled_engine, walked_engine
 from spewy.run.folder_state import finished, held, kept_abstraction, remove_stages, start_again
-from spewy.run.loop import Log, Loop
+from spewy.run.loop import Log, work
 from spewy.run.memory import ProcessMemory, require_address_space
-from spewy.run.reporter import Reporter, Silent, StatusWriter, logged, unfailing
+from spewy.run.reporter import Reporter, Silent, logged, unfailing
 from spewy.run.result import SolveResult, require_zero_sum
 from spewy.run.stopping import INTERRUPTED, Stopping, Trace
-from spewy.run.stores import LARGE, Saving, Stores
+from spewy.run.stores import LARGE, Stores
 from spewy.run.walked_cost import WalkedCost
 from spewy.run.walked_plan import WalkedPlan
 from spewy.run.warmup import warm_up
@@ -219,25 +218,21 @@ class Session(Closing):
         memory: ProcessMemory,
     ) -> SolveResult:
         job = self.job
-        # A store in memory does not outlive the process, and reads the engine's own arrays until the next save.
-        once = self.folder is None and engine.saves == "checked"
-        note = None if self.folder is None else lambda text: report.note(f"{job.name}: {text}")
-        saving = Saving(engine, math.inf if once else self.save_every, self.cost.disk_bytes, note)
-        status = StatusWriter(job, self.stopping, engine, saving, self.folder, report)
-        together = self.save_every is None  # with a given interval a save may be due between any two checks
-        loop = Loop(
-            job, self.stopping, engine, self.stores, saving, status, report, log, stop, together=together
+        loop = work(
+            engine,
+            job,
+            self.stopping,
+            self.stores,
+            self.folder,
+            self.save_every,
+            self.cost.disk_bytes,
+            report,
+            log,
+            stop,
         )
-        ended = loop.run()
-        earlier = 0.0 if self._coarse is None else self._coarse.seconds
-        seconds, solving = loop.seconds, loop.solving + earlier
-        interrupted, dropping = ended == INTERRUPTED, job.first_dropped
-        if interrupted and engine.saves == "in background":  # large games take long to write
-            report.note(f"{job.name}: saving; another interruption stops at once and loses the last work")
-        loop.finish(seconds, None if interrupted else dropping)
         report.end()
-        status.end(seconds)
-        log("save", f"{engine.done} {engine.counted}, {seconds:.1f} s of work")
+        earlier = 0.0 if self._coarse is None else self._coarse.seconds
+        solving, interrupted, dropping = loop.solving + earlier, loop.ended == INTERRUPTED, job.first_dropped
         check = loop.current
         net = None if check is None else check.net or engine.expected_values()
         if net is not None:
@@ -252,7 +247,9 @@ class Session(Closing):
             self._coarse.remove()
         trace = tuple(loop.trace)
         variant = self._variant_text(loop.trace)
-        result = SolveResult.of(job, engine.done, ended, check, net, times, trace, memory.peak_mib, variant)
+        result = SolveResult.of(
+            job, engine.done, loop.ended, check, net, times, trace, memory.peak_mib, variant
+        )
         if not interrupted:
             with self.stores.use() as store:
                 write_result(store, result.to_json())
@@ -261,7 +258,7 @@ class Session(Closing):
 
                 names = drop(job, self.store, dropping)
                 report.note(f"{job.name}: {' and '.join(names)} dropped, as save.rounds says")
-        log(STOP, ended)
+        log(STOP, loop.ended)
         return result.in_unit(job.amounts)
 
     def _variant_text(self, trace: Trace) -> str | None:

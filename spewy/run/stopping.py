@@ -177,7 +177,7 @@ class Stopping:
         if self.most_seconds is not None and taken >= self.most_seconds:
             return "time is up"
         if self.last is not None and engine.done >= self.last:
-            return "all sweeps made" if engine.counted == "sweeps" else "all deals made"
+            return f"all {engine.counted} made"
         return None
 
     def in_unit(self, chips: float) -> float:

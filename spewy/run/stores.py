@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from lockers import MemoryStore, Store, open_store
 from spewy.errors import size_text
 from spewy.job.job import Job
-from spewy.learn.engine import Engine
+from spewy.learn.engine import Engine, Saves
 from spewy.records.strategy_locker import FOLDER
 from spewy.system.tools import Closing
 
@@ -125,6 +125,9 @@ class Stores(Closing):
 class Saving:
     """Decides when an engine saves, and begins the saves; the first save of a solve comes early.
 
+    This class is for engines that save each visit at once. `SavingChecked` and `SavingInBackground` are for the others;
+    `Saving.of` makes that of an engine.
+
     Args:
         every: seconds between two saves; None: the default, which is longer if saves take long; infinity: the engine
             saves at the end only.
@@ -133,33 +136,44 @@ class Saving:
 
     Attributes:
         saved: number of sweeps or deals in the last save.
+        only_checked: whether the engine saves only strategies that a check has measured.
     """
 
+    only_checked = False
+
     def __init__(
-        self,
+        self, engine: Engine, every: float | None, expected_bytes: int, note: Callable[[str], None] | None
+    ) -> None:
+        self._engine, self._every, self._bytes, self._note = engine, every, expected_bytes, note
+        self._expected = expected_bytes / SAVE_SPEED
+        self._since = time.perf_counter()
+        self.saved = engine.saved()
+
+    @staticmethod
+    def of(
         engine: Engine,
         every: float | None,
         expected_bytes: int,
         note: Callable[[str], None] | None = None,
-    ) -> None:
-        self._engine, self._every, self._bytes, self._note = engine, every, expected_bytes, note
-        self._expected = expected_bytes / SAVE_SPEED
-        self._background = engine.saves == "in background"
-        self._since = time.perf_counter()
-        self.saved = engine.saved()
+    ) -> Saving:
+        policies: dict[Saves, type[Saving]] = {
+            "checked": SavingChecked,
+            "at once": Saving,
+            "in background": SavingInBackground,
+        }
+        return policies[engine.saves](engine, every, expected_bytes, note)
 
-    def save_if_due(self, seconds: float) -> bool:
-        """Save, or begin a background save, if the last save is old enough; return whether a save has finished."""
-        before, self.saved = self.saved, self._engine.saved()
-        if time.perf_counter() - self._since >= self._pause():
-            self.begin(seconds)
-            self.saved = self._engine.saved()
-        return self.saved != before
+    def worked(self, seconds: float) -> bool:
+        """Called after each call of the engine's `run`: save if it is time; return whether a save has finished."""
+        return self._save_if_due(seconds)
+
+    def measured(self, seconds: float) -> bool:
+        """Called after a check of the current strategies if the solve goes on, as `worked` is."""
+        return False
 
     def begin(self, seconds: float) -> None:
         """Save now, in the background if the engine can; ``seconds`` is the working time of all runs so far."""
-        if not self._background:
-            self._announce()
+        self._announce()
         self._engine.save(seconds, wait=False)
         self._since = time.perf_counter()
 
@@ -168,6 +182,14 @@ class Saving:
         self._announce()
         self._engine.save(seconds, dropping)
         self.saved = self._engine.saved()
+
+    def _save_if_due(self, seconds: float) -> bool:
+        """Save, or begin a background save, if the last save is old enough; return whether a save has finished."""
+        before, self.saved = self.saved, self._engine.saved()
+        if time.perf_counter() - self._since >= self._pause():
+            self.begin(seconds)
+            self.saved = self._engine.saved()
+        return self.saved != before
 
     def _announce(self) -> None:
         if self._note is not None and self._bytes >= LARGE and self._engine.saved() != self._engine.done:
@@ -178,9 +200,33 @@ class Saving:
     def _pause(self) -> float:
         """Return the seconds from the last save to the next; the first save of a solve comes after less time."""
         took = self._expected if self._engine.save_took is None else self._engine.save_took
-        pause = self._every
-        if pause is None:
-            pause = max(BACKGROUND_SECONDS if self._background else SAVE_SECONDS, SAVE_SHARE * took)
-        if self.saved or pause == math.inf:
-            return pause
-        return min(pause, FIRST_SECONDS if self._background else FIRST_SHARE * took)
+        usual, first = self._pauses(took)
+        pause = usual if self._every is None else self._every
+        return pause if self.saved or pause == math.inf else min(pause, first)
+
+    def _pauses(self, took: float) -> tuple[float, float]:
+        """Return the default seconds between two saves that take ``took``, and the most before the first save."""
+        return max(SAVE_SECONDS, SAVE_SHARE * took), FIRST_SHARE * took
+
+
+class SavingChecked(Saving):
+    """Saves after checks only, so that what is saved is known to be finite."""
+
+    only_checked = True
+
+    def worked(self, seconds: float) -> bool:
+        return False
+
+    def measured(self, seconds: float) -> bool:
+        return self._save_if_due(seconds)
+
+
+class SavingInBackground(Saving):
+    """Saves in a second thread while the solve goes on."""
+
+    def begin(self, seconds: float) -> None:
+        self._engine.save(seconds, wait=False)
+        self._since = time.perf_counter()
+
+    def _pauses(self, took: float) -> tuple[float, float]:
+        return max(BACKGROUND_SECONDS, SAVE_SHARE * took), FIRST_SECONDS
