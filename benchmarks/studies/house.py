@@ -20,7 +20,10 @@ from benchmarks.command import as_command
 from benchmarks.paths import ROOT
 
 PACKAGES = ("compiled", "lockers", "buckets", "solvers", "spewy")
-KIND = re.compile(r"\.sampled\b(?!\.| import)|\bcounted [!=]=|\bsaves [!=]=|isinstance\([^)]*Plan\)")
+KIND = re.compile(
+    r"(?<!solvers)(?<!learn)(?<!resolving)\.sampled\b(?!\.| import)"
+    r"|\bcounted [!=]=|\bsaves [!=]=|isinstance\([^)]*Plan\)"
+)
 
 
 def main() -> None:

@@ -357,6 +357,11 @@ class Job(Section):
         return self.dealing is not None
 
     @property
+    def counted(self) -> str:
+        """Unit of a solve's work: "sweeps" through all boards, or "deals" of sampled boards."""
+        return "deals" if self.sampled else "sweeps"
+
+    @property
     def dealing(self) -> Dealing | None:
         """How the solve samples boards; None if it visits all boards."""
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from threading import Event
 from typing import TYPE_CHECKING
@@ -22,7 +23,8 @@ from spewy.learn.background_saves import BackgroundSaves, Opener
 from spewy.learn.engine import Check, Engine, Goal, Progress, Spread, Stop
 from spewy.learn.real_game import Finding, RealGame, rows_know_suits
 from spewy.records.bucket_numbers import BucketNumbers, Mark, read_buckets, read_mark
-from spewy.records.strategy_locker import LineIndex
+from spewy.records.policy import board_abstraction
+from spewy.records.strategy_locker import LineIndex, StrategyLocker
 from spewy.system.tools import TakingTurns
 
 if TYPE_CHECKING:
@@ -271,3 +273,33 @@ class SampledEngine(Engine):
         if self._saving is not None:
             self._saving.close()
         self._cfr.close()
+
+
+@dataclass(frozen=True)
+class Start:
+    """Saved regrets and averages with which a new solve of the same game and betting begins.
+
+    Attributes:
+        origin: name of the solve, or of its stage, for the user.
+        short: whether the regrets and sums are 16-bit numbers.
+        mark: number of deals, and seconds of work, that they include.
+        opened: opens the store of regrets and averages for reading.
+    """
+
+    origin: str
+    game: Game
+    short: bool
+    mark: Mark
+    opened: Opener
+    play: Opener
+
+    @property
+    def text(self) -> str:
+        """Description for the user, such as "starting from 3,000 deals of results/coarse"."""
+        return f"starting from {self.mark.deals:,} deals of {self.origin}"
+
+    def fill(self, engine: SampledEngine, board_buckets: Abstraction) -> None:
+        with self.play() as store:
+            arrays = StrategyLocker(store).arrays()
+        old = board_abstraction(self.game, arrays)
+        engine.start_from(self.opened, old, board_buckets, self.mark, short=self.short)

@@ -56,7 +56,12 @@ class ChunkReads(Closing):
     Args:
         policy: average strategies of the solve; `close` closes them.
         most_boards: largest number of final boards (run-outs) for which equities are computed; None for no limit.
+
+    Attributes:
+        suits_matter: whether strategies may differ on boards that are equal up to suits.
     """
+
+    suits_matter = True
 
     def __init__(self, policy: Policy, most_boards: int | None = MOST_FINAL_BOARDS) -> None:
         self.policy = policy

@@ -69,6 +69,8 @@ class StoreReads(ChunkReads):
         n_solved: number of subgames that were re-solved.
     """
 
+    suits_matter = False
+
     def __init__(
         self,
         job: Job,

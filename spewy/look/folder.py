@@ -14,12 +14,12 @@ from typing import Any
 
 from buckets.cards import cards_name, parse_cards
 from buckets.errors import CardError
-from lockers import DATA, LockerError, Store, holds_store, lacks_manifest, open_store
+from lockers import DATA, LockerError, Reads, Store, holds_store, lacks_manifest, open_store
 from spewy.errors import InputError, NotSolvedError, nearest, path_text, short
 from spewy.job.job import Job
 from spewy.records.policy import BucketPolicy, ChunkPolicy, Policy
 from spewy.records.progress import read_trace, saved_sweeps
-from spewy.records.strategy_locker import FOLDER, StrategyLocker, read_saved, saved_deals
+from spewy.records.strategy_locker import FOLDER, StrategyLocker, found_saved
 from spewy.run.folder_state import STAGES
 from spewy.system.textfile import as_path, read_text
 
@@ -47,7 +47,7 @@ def open_policy(folder: str | Path) -> Policy:
     store = open_strategies(folder)
     try:
         job = stored_job(store, folder)
-        require_solved(saved_deals(store) if job.sampled else saved_sweeps(store), folder)
+        require_solved(saved_work(store), folder)
         return stored_policy(job, store)
     except BaseException:
         store.close()
@@ -62,12 +62,12 @@ def solve_identity(folder: str | Path) -> dict[str, Any]:
     save. They do not depend on the folder's place, nor on what only reads the folder.
     """
     with closing(open_strategies(folder)) as store:
-        sampled = stored_job(store, folder).sampled
-        require_solved(saved_deals(store) if sampled else saved_sweeps(store), folder)
+        stored_job(store, folder)  # raises an error if the store is that of no solve
+        require_solved(saved_work(store), folder)
         content = json.dumps(dict(store.manifest), sort_keys=True).encode()
         manifest = hashlib.sha256(content).hexdigest()[:16]
-        if sampled:
-            saved = read_saved(store)
+        saved = found_saved(store)
+        if saved is not None:
             return {"manifest": manifest, "saved_deals": saved.deals, "saved_at": saved.saved_at}
         first = next(([seconds, amount] for _, seconds, amount in read_trace(store)), None)
         return {"manifest": manifest, "saved_sweeps": saved_sweeps(store), "first_check": first}
@@ -97,6 +97,12 @@ def stored_job(store: Store, folder: str | Path) -> Job:
     if not isinstance(data, dict):
         raise InputError(f"folder {folder}: expected the lockers of a solve, found a manifest without a job")
     return Job.stored(data, f"folder {folder}")
+
+
+def saved_work(store: Reads) -> int:
+    """Read the number of saved sweeps, or of saved deals in a strategy locker."""
+    averages = found_saved(store)
+    return saved_sweeps(store) if averages is None else averages.deals
 
 
 def require_solved(saved: int, folder: str | Path) -> None:

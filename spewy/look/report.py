@@ -307,7 +307,7 @@ def _deals(
     problem, t = solution.problem, node.round
     history, perm = solved_board(problem, t - 1, cards)
     back, deals = np.argsort(perm), following_deals(problem, t - 1, history)
-    apart = solution.job.sampled and problem.game.num_board_cards[t] == 1
+    apart = solution.reads.suits_matter and problem.game.num_board_cards[t] == 1
     out: list[tuple[Cards, NodeTotals]] = []
     for done, (following, members) in enumerate(deals, 1):
         names = [tuple(sorted(permute_cards(dealt, back).tolist(), reverse=True)) for dealt, _ in members]

@@ -28,11 +28,10 @@ from spewy.game.nodes import Line, Node, entry_line, path_to
 from spewy.job.job import Job
 from spewy.look.chunk import NOTHING, Cards, ChunkReads, ChunkView, NodeTotals
 from spewy.look.dropped import Note, StoreReads
-from spewy.look.folder import open_strategies, require_solved, stored_job, stored_policy
+from spewy.look.folder import open_strategies, require_solved, saved_work, stored_job, stored_policy
 from spewy.look.node import NodeView, Step
 from spewy.look.selection import Selection
-from spewy.records.progress import first_dropped, read_trace, require_whole, saved_sweeps
-from spewy.records.strategy_locker import saved_deals
+from spewy.records.progress import first_dropped, read_trace, require_whole
 from spewy.system.textfile import as_path
 from spewy.system.tools import Closing
 
@@ -89,7 +88,7 @@ class SolveView(Closing):
         store = open_strategies(path)
         try:
             job = stored_job(store, folder)
-            require_solved(saved_deals(store) if job.sampled else saved_sweeps(store), folder)
+            require_solved(saved_work(store), folder)
             return cls(job, store, target, note, folder=path)
         except BaseException:
             store.close()
@@ -101,7 +100,7 @@ class SolveView(Closing):
     @property
     def progress(self) -> str:
         """Number of sweeps or deals that the strategies average, in words."""
-        return f"{self.sweeps:,} {'deals' if self.job.sampled else 'sweeps'}"
+        return f"{self.sweeps:,} {self.job.counted}"
 
     @property
     def checked_pct(self) -> float:

@@ -15,14 +15,14 @@ from lockers import holds_store
 from spewy.job.job import Job
 from spewy.job.settings import Dealing
 from spewy.learn.engine import Stop
+from spewy.learn.sampled import Start
 from spewy.records.bucket_numbers import Mark, read_mark
-from spewy.run.engines import Start, sampled_engine
 from spewy.run.folder_state import kept_abstraction, remove_stages, stage_folder
 from spewy.run.loop import Log, work
 from spewy.run.reporter import Reporter
 from spewy.run.sampled_plan import SampledPlan, spec_of
 from spewy.run.stopping import INTERRUPTED, Stopping
-from spewy.run.stores import Stores
+from spewy.run.stores import StoresOfDeals
 from spewy.system.interrupts import interruptible
 from spewy.system.tools import Closing
 
@@ -44,7 +44,7 @@ class CoarseStages(Closing):
     ) -> None:
         self._plans = [_plan_of(plan, stage) for stage in plan.dealing.stages()]
         self._stopping, self._folder, self._save_every = stopping, folder, save_every
-        self._stores: list[Stores | None] = [None] * len(self._plans)
+        self._stores: list[StoresOfDeals | None] = [None] * len(self._plans)
         self.seconds = 0.0
 
     @property
@@ -89,18 +89,18 @@ class CoarseStages(Closing):
         with self._open(k).read() as store:
             return read_mark(store)
 
-    def _open(self, k: int) -> Stores:
+    def _open(self, k: int) -> StoresOfDeals:
         stores = self._stores[k]
         if stores is None:
-            stores = self._stores[k] = Stores(self._plans[k].job, self._folder_of(k))
+            stores = self._stores[k] = self._plans[k].stores(self._folder_of(k))
         return stores
 
     def _folder_of(self, k: int) -> Path | None:
         return None if self._folder is None else stage_folder(self._folder, k + 1)
 
     def _start(self, k: int) -> Start:
-        stores = self._open(k)
-        return Start(f"stage {k + 1}", self._plans[k].job, self._mark(k), stores.read, stores.play)
+        stores, job = self._open(k), self._plans[k].job
+        return Start(f"stage {k + 1}", job.rules, job.solve.short, self._mark(k), stores.read, stores.play)
 
     def _solve(self, k: int, report: Reporter, log: Log, stop: Stop | None) -> str:
         """Work on stage k, and return the reason of its end in words."""
@@ -116,8 +116,9 @@ class CoarseStages(Closing):
         )
         report.note(f"{job.name}: {text}")
         start = self._start(k - 1) if k and not mark.deals else None
-        made = kept_abstraction(job, self._folder_of(k))
-        with closing(sampled_engine(plan, stores, made, start, report.note, report.boards)) as engine:
+        folder = self._folder_of(k)
+        plan = replace(plan, made=kept_abstraction(job, folder))
+        with closing(plan.engine(stores, folder, start, report.note, report.boards)) as engine:
             log("start", f"{engine.done} deals, {text}")
             with interruptible() if stop is None else nullcontext(stop) as stopped:
                 disk, places = plan.cost.disk_bytes, (k + 1, n)

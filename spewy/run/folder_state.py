@@ -88,8 +88,8 @@ def remove_stages(folder: Path, below: int | None = None) -> None:
 
 
 def kept_abstraction(job: Job, folder: Path | None) -> Abstraction | None:
-    """Read the board buckets and rows in the strategy locker of a folder; None without a strategy locker."""
-    if folder is None or not job.sampled:
+    """Read the board buckets and rows of a job with [boards] in a folder's strategy locker; None without a locker."""
+    if folder is None:
         return None
     from spewy.records.bucket_numbers import require_numbers
     from spewy.records.policy import board_abstraction

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
-from typing import Literal
 
 from spewy.errors import size_text
 from spewy.system.tools import Closing
@@ -19,8 +18,6 @@ CLUSTERING_BYTES = 150 * 2**20
 """Bytes of scikit-learn and its libraries, in a process that clusters boards or hands (measured: 147 MiB)."""
 STACK_BYTES = (8 + 128) * 2**20
 """Address space of a thread: its stack, and the arena that the C library reserves for it."""
-MAPPED_BYTES = {"spots": 32 * 2**20, "deals": 192 * 2**20}
-"""Address space of a solve for machine code and memory-mapped lockers (measured: 9 and 130 MiB), by kind of job."""
 
 
 def peak_rss_mib() -> float:
@@ -77,16 +74,15 @@ def memory_at_once(sizes: Sequence[int], n: int) -> int:
     return sum(largest) + len(largest) * PROCESS_BYTES
 
 
-def require_address_space(kind: Literal["spots", "deals"], memory_bytes: int, threads: int) -> None:
+def require_address_space(n_bytes: int, threads: int) -> None:
     """Refuse a solve for which too little address space is left, as under ``ulimit -v``.
 
-    Without this check, LLVM or the C library would end the process without a message. ``kind`` is "deals" for a job
-    that samples boards, "spots" for any other job.
+    Without this check, LLVM or the C library would end the process without a message.
     """
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     if most == resource.RLIM_INFINITY:
         return
-    needed, in_use = memory_bytes + MAPPED_BYTES[kind] + threads * STACK_BYTES, _address_space()
+    needed, in_use = n_bytes + threads * STACK_BYTES, _address_space()
     if in_use + needed > most:
         amounts = [size_text(n_bytes) for n_bytes in (needed, max(0, most - in_use), most)]
         raise MemoryError(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from math import comb, prod
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,24 +19,38 @@ from buckets.abstraction.abstraction import DEALS
 from buckets.abstraction.percentiles import start_kinds
 from buckets.cards import board_map, count_boards
 from buckets.cards.boards import MAX_NUMBERS
-from lockers import STORE_BYTES, DiskSize
-from spewy.chunks.bucket_locker import Sizes, kept_sizes
+from lockers import STORE_BYTES, DiskSize, Store, open_store
+from spewy.chunks.bucket_locker import kept_sizes
 from spewy.chunks.rounds import LineForest, line_forests
-from spewy.errors import InputError, size_text
+from spewy.errors import InputError, path_text, size_text
 from spewy.game.count import MAX_NODES, require_buildable
 from spewy.game.gamefile import Game
 from spewy.job.job import Job
-from spewy.job.sections import SolveSection
+from spewy.job.sections import DaskSection, SolveSection
 from spewy.job.settings import Dealing
 from spewy.job.texts import parse_memory
-from spewy.records.bucket_numbers import BYTES_AT_ONCE, PORTIONS
+from spewy.learn.engine import Engine
+from spewy.records import strategy_locker
+from spewy.records.bucket_numbers import BYTES_AT_ONCE, PORTIONS, read_mark, require_numbers
 from spewy.records.disk import judged_size, with_bucket_numbers, with_class_bytes
-from spewy.run.cost import Cost, Count, Plan
+from spewy.records.policy import BucketPolicy, Policy
+from spewy.records.strategy_locker import FOLDER, StrategyLocker
+from spewy.run.cost import Cost, Count
 from spewy.run.memory import CLUSTERING_BYTES, PROCESS_BYTES
+from spewy.run.plan import Boards, Note, Plan, connect
+from spewy.run.stopping import Stopping
+from spewy.run.stores import Stores, StoresOfDeals
+from spewy.run.warmup import warm_up
 
 if TYPE_CHECKING:
+    from buckets.abstraction import Abstraction
     from solvers.sampled.batches import LineBatches
+    from spewy.learn.sampled import SampledEngine, Start
 
+APART = ("name", "boards", "rows", "solve")
+"""Keys and sections that may differ between a job and the solve from which it starts."""
+LONG = 10.0
+"""Seconds for computing board buckets and rows above which a note announces the computation."""
 RIVALS = 1.7  # factor of the time of a deal if players learn against rivals, CFR-BR (measured)
 SENT = 2
 """Number of copies of the state that a solve on a cluster needs, since a worker's share is buffered until complete."""
@@ -55,25 +73,30 @@ class SampledPlan(Plan):
     Attributes:
         dealing: settings of the sampling, such as its seed.
         spec: the board buckets and rows that the job asks for.
+        made: the board buckets and rows in the strategy locker of the folder, if any; None: they are taken from the
+            user's bucket locker, or computed.
     """
+
+    mapped_bytes = 192 * 2**20  # measured: 130 MiB
 
     cost: SampledCost
     dealing: Dealing
     spec: AbstractionSpec
     rounds: list[LineForest]
+    made: Abstraction | None = None
 
     @classmethod
-    def of(cls, job: Job, *, made: Sizes | None = None, in_memory: bool = False) -> SampledPlan:
-        """Make the plan of a job; ``made`` are the numbers of board buckets and rows in its folder, if any."""
+    def of(cls, job: Job, *, made: Abstraction | None = None, in_memory: bool = False) -> SampledPlan:
+        """Make the plan of a job; ``made`` are the board buckets and rows in its folder, if any."""
         assert job.dealing is not None
         dealing, spec = job.dealing, spec_of(job.rules, job.dealing)
-        made = made or kept_sizes(spec)
-        board_buckets, rows = made or (n_board_buckets(spec), n_rows(spec))
+        sizes = kept_sizes(spec) if made is None else (made.n_board_buckets, made.n_rows)
+        board_buckets, rows = sizes or (n_board_buckets(spec), n_rows(spec))
         _require_possible(job, board_buckets, rows)
         rounds = line_forests(job.betting_tree)
 
         def estimate(job: Job) -> SampledCost:
-            cost = sampled_cost(job, spec, rounds, board_buckets, rows, made=made is not None)
+            cost = sampled_cost(job, spec, rounds, board_buckets, rows, made=sizes is not None)
             kept = cost.disk_bytes if in_memory else 0
             return replace(
                 cost, memory_bytes=cost.memory_bytes + kept, process_bytes=cost.process_bytes + kept
@@ -83,7 +106,7 @@ class SampledPlan(Plan):
         if cost.memory_bytes > parse_memory(job.solve.memory):
             short = None if job.solve.short else estimate(job.replace(precision="16-bit"))
             refusal = _refusal(job, cost, short)
-        return cls(job=job, cost=cost, refusal=refusal, dealing=dealing, spec=spec, rounds=rounds)
+        return cls(job=job, cost=cost, refusal=refusal, dealing=dealing, spec=spec, rounds=rounds, made=made)
 
     @property
     def threads(self) -> int:
@@ -95,6 +118,110 @@ class SampledPlan(Plan):
         """0, since whole games have no rake."""
         return 0.0
 
+    @property
+    def stopping(self) -> Stopping:
+        return Stopping.of(self.job)
+
+    def require(self, folder: Path | None = None) -> None:
+        super().require(folder)
+        if folder is not None:
+            _require_room(folder, self.cost.most_disk_bytes)
+
+    def start(self, folder: Path) -> Start:
+        """Open the regrets and averages in the folder of another solve, with which a new solve can begin."""
+        from spewy.learn.sampled import Start
+
+        if not folder.is_dir():
+            raise InputError(
+                f"start from {path_text(folder)}: expected the folder of another solve, found none"
+            )
+        with open_store(folder, read_only=True) as store:
+            require_numbers(store, f"start from {path_text(folder)}")
+            old, mark = _same_game(store, self.job, folder), read_mark(store)
+        if not mark.deals:
+            raise InputError(f"start from {path_text(folder)}: no deals are saved there")
+        most = self.job.solve.memory
+        cost = SampledPlan.of(old.replace(memory=most)).cost  # a folder does not keep its job's memory
+        needed = self.cost.memory_bytes + cost.state_bytes
+        if needed > parse_memory(most):
+            raise InputError(
+                f"solve.memory: a start from {folder} needs {size_text(needed)}, for both solves together, "
+                f"found {most}"
+            )
+        opened, play = (partial(open_store, path, read_only=True) for path in (folder, folder / FOLDER))
+        return Start(str(folder), old.rules, old.solve.short, mark, opened, play)
+
+    def stores(self, folder: Path | None) -> StoresOfDeals:
+        return StoresOfDeals(self.job, folder)
+
+    def prepare(self, note: Note, done: int) -> None:
+        warm_up("sampled", len(self.rounds), self.job.solve.short, note)
+        if self.cost.making_seconds > LONG:
+            note(f"{self.job.name}: computing board buckets and rows, which takes minutes, but only once")
+
+    def engine(
+        self, stores: Stores, folder: Path | None, start: Start | None, note: Note, boards: Boards
+    ) -> Engine:
+        """Make the engine; create the strategy locker if it is missing."""
+        assert isinstance(stores, StoresOfDeals)
+        from spewy.chunks.bucket_locker import abstraction
+
+        board_buckets = self.made or abstraction(self.spec, boards)
+        with ExitStack() as opened:
+            engine = self._dealing_engine(stores, board_buckets, note)
+            opened.callback(engine.close)
+            if start is not None and not engine.done:
+                start.fill(engine, board_buckets)
+                note(f"{self.job.name}: {start.text}")
+            with stores.play(make=True) as store:
+                strategy_locker.begin(
+                    store, engine.lines, board_buckets.n_board_buckets, board_buckets.arrays
+                )
+            engine.save_to(stores.use, stores.play)
+            opened.pop_all()
+        return engine
+
+    def policy(self, stores: Stores) -> Policy:
+        return BucketPolicy.of(self.job.problem, StrategyLocker(stores.strategies))
+
+    def _dealing_engine(self, stores: Stores, board_buckets: Abstraction, note: Note) -> SampledEngine:
+        """Make the engine with threads on this machine or with a cluster's workers."""
+        from spewy.learn.sampled import SampledEngine
+
+        job, dealing = self.job, self.dealing
+        if job.solve.workers != "dask":
+            return SampledEngine(
+                job.rules,
+                self.rounds,
+                board_buckets,
+                dealing.seed,
+                threads=job.solve.workers,
+                short=job.solve.short,
+                cfr_br=dealing.cfr_br,
+                opened=stores.read,
+                check_flops=dealing.check_flops,
+            )
+        from spewy.learn.flop_engine import FlopEngine
+
+        with ExitStack() as opened:
+            settings = job.dask or DaskSection()
+            cluster = opened.enter_context(connect(settings, note))
+            engine = FlopEngine(
+                job.rules,
+                self.rounds,
+                board_buckets,
+                dealing.seed,
+                short=job.solve.short,
+                cfr_br=dealing.cfr_br,
+                opened=stores.read,
+                cluster=cluster,
+                shares=settings.workers,
+                interval=settings.interval,
+                check_flops=dealing.check_flops,
+            )
+            opened.pop_all()  # the engine closes the cluster
+        return engine
+
 
 def spec_of(game: Game, dealing: Dealing) -> AbstractionSpec:
     return AbstractionSpec(
@@ -105,6 +232,37 @@ def spec_of(game: Game, dealing: Dealing) -> AbstractionSpec:
         tuple("hands" if k is None else k for k in dealing.rows),
         remember=dealing.remember,
     )
+
+
+def _require_room(folder: Path, n_bytes: int) -> None:
+    existing = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+    in_use = sum(512 * path.lstat().st_blocks for path in folder.rglob("*.mdb")) if folder.exists() else 0
+    free, needed = shutil.disk_usage(existing).free, n_bytes - in_use
+    if needed > free:
+        raise InputError(
+            f"folder {folder}: the solve needs {size_text(needed)} of disk space, and {size_text(free)} are free; "
+            "free some space, or choose another folder"
+        )
+
+
+def _same_game(store: Store, job: Job, folder: Path) -> Job:
+    """Read the job of another solve, which must have the same game and betting as ``job``."""
+    theirs, ours = store.manifest.get("job"), job.manifest()["job"]
+    if not isinstance(theirs, dict) or theirs.get("boards") is None:
+        raise InputError(
+            f"start from {path_text(folder)}: expected the folder of a solve with [boards], found another"
+        )
+
+    def game(data: dict[str, Any]) -> dict[str, Any]:
+        return {key: part for key, part in data.items() if key not in APART}
+
+    other = [key for key in game(ours) if game(theirs).get(key) != game(ours)[key]]
+    if other:
+        raise InputError(
+            f"start from {path_text(folder)}: expected the game and the betting of {job.name}, found another "
+            f"[{'], ['.join(other)}]"
+        )
+    return Job.stored(theirs, f"folder {folder}")
 
 
 def _refusal(job: Job, cost: SampledCost, short: SampledCost | None) -> str:

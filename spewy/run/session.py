@@ -14,37 +14,32 @@ from typing import TYPE_CHECKING
 
 from lockers import Store, holds_store, open_store
 from spewy.chunks.layout import Layout
-from spewy.errors import InputError, path_text, shown, size_text
+from spewy.errors import InputError, path_text, shown
 from spewy.job.job import Job
 from spewy.learn.engine import Engine, Stop
-from spewy.records.policy import BucketPolicy, ChunkPolicy, Policy
-from spewy.records.progress import first_dropped, require_whole, saved_sweeps, write_result
+from spewy.records.policy import Policy
+from spewy.records.progress import saved_sweeps, write_result
 from spewy.records.status import STOP
-from spewy.records.strategy_locker import StrategyLocker
-from spewy.run.cost import Cost, Plan
-from spewy.run.engines import Start, require_start, sampled_engine, walked_engine
-from spewy.run.folder_state import finished, held, kept_abstraction, remove_stages, start_again
+from spewy.run.cost import Cost
+from spewy.run.folder_state import kept_abstraction, remove_stages, start_again
 from spewy.run.loop import Log, work
 from spewy.run.memory import ProcessMemory, require_address_space
+from spewy.run.plan import Plan
 from spewy.run.reporter import Reporter, Silent, logged, unfailing
 from spewy.run.result import SolveResult, require_zero_sum
-from spewy.run.stopping import INTERRUPTED, Stopping, Trace
-from spewy.run.stores import LARGE, Stores
+from spewy.run.stopping import INTERRUPTED
+from spewy.run.stores import LARGE
 from spewy.run.walked_cost import WalkedCost
 from spewy.run.walked_plan import WalkedPlan
-from spewy.run.warmup import warm_up
 from spewy.system.folders import FolderLock
 from spewy.system.interrupts import interruptible
 from spewy.system.textfile import as_path
 from spewy.system.tools import Closing
 
 if TYPE_CHECKING:
-    from buckets.abstraction import Abstraction
+    from spewy.learn.sampled import Start
     from spewy.run.coarse_stages import CoarseStages
     from spewy.run.sampled_plan import SampledPlan
-
-LONG = 10.0
-"""Seconds for computing board buckets and rows above which a note announces the computation."""
 
 
 class Session(Closing):
@@ -89,24 +84,19 @@ class Session(Closing):
         with ExitStack() as opened:
             if folder is not None:
                 opened.enter_context(FolderLock(folder, "solve"))
-            self._made = None if again else kept_abstraction(job, folder)
-            self.plan = _plan(job, folder, cost, self._made)
-            walked = self.plan if isinstance(self.plan, WalkedPlan) else None
-            pace = None if walked is None else walked.cost.seconds_per_sweep
-            self.stopping = Stopping.of(job, pace, restarts=walked is not None and walked.restarts)
+            self.plan = _plan(job, folder, cost, again=again)
+            self.stopping = self.plan.stopping
             if folder is not None:
                 self.plan.require(folder)
             if start_from is not None:
                 self._require_start(start_from, again=again)
             if again and folder is not None:
                 start_again(job, folder)
-            self.stores = opened.enter_context(Stores(job, folder))
+            self.stores = opened.enter_context(self.plan.stores(folder))
             self._coarse = None if start_from is not None else self._stages()
             if self._coarse is not None:
                 opened.enter_context(self._coarse)
-            self._before = None if job.sampled else self._finished_before()
-            if self._before is None and not job.sampled:
-                require_whole(self.store, job.rules.num_rounds, f"folder {folder}")
+            self._before = self.plan.finished_before(self.stores, folder)
             self._opened = opened.pop_all()
         self.build_seconds = time.perf_counter() - started
 
@@ -166,15 +156,13 @@ class Session(Closing):
         if self._before is not None:
             return self._before
         self.plan.require()
-        require_address_space(
-            "deals" if self.job.sampled else "spots", self.cost.memory_bytes, self.plan.threads + 1
-        )
+        require_address_space(self.cost.memory_bytes + self.plan.mapped_bytes, self.plan.threads + 1)
         with _log_of(self.folder) as log:
             done = self.saved
-            self._warm_up(report, done)
+            self.plan.prepare(report.note, done)
             report.begin(self.job, self.cost, done)
             coarse = None if done else self._coarse
-            if self.job.sampled and self.folder is not None and coarse is None:
+            if self.job.dealing is not None and self.folder is not None and coarse is None:
                 remove_stages(self.folder)
             if coarse is not None and coarse.run(report, log, stop) == INTERRUPTED:
                 return self._interrupted(coarse, report, log, memory)
@@ -192,7 +180,9 @@ class Session(Closing):
                 report.note(
                     f"{self.job.name}: no stages with fewer board buckets and rows, because of --start-from"
                 )
-            with closing(self._engine(report, start)) as engine:
+            with closing(
+                self.plan.engine(self.stores, self.folder, start, report.note, report.boards)
+            ) as engine:
                 building = self.build_seconds + time.perf_counter() - begun
                 log("start", self._start_text(engine, start))
                 with interruptible() if stop is None else nullcontext(stop) as stopping:
@@ -200,9 +190,7 @@ class Session(Closing):
 
     def policy(self) -> Policy:
         """Return the saved strategies, which can be read until the session is closed."""
-        if not self.job.sampled:
-            return ChunkPolicy(self.layout.problem, self.store)
-        return BucketPolicy.of(self.job.problem, StrategyLocker(self.strategies))
+        return self.plan.policy(self.stores)
 
     def close(self) -> None:
         """Close the stores and release the folder."""
@@ -246,7 +234,10 @@ class Session(Closing):
         if self._coarse is not None:
             self._coarse.remove()
         trace = tuple(loop.trace)
-        variant = self._variant_text(loop.trace)
+        restart = self.stopping.restart_after(loop.trace)
+        if restart is not None and restart == loop.trace[-1][0]:
+            restart = None  # the run ended where the next one will restart
+        variant = self.plan.variant_text(restart)
         result = SolveResult.of(
             job, engine.done, loop.ended, check, net, times, trace, memory.peak_mib, variant
         )
@@ -260,17 +251,6 @@ class Session(Closing):
                 report.note(f"{job.name}: {' and '.join(names)} dropped, as save.rounds says")
         log(STOP, loop.ended)
         return result.in_unit(job.amounts)
-
-    def _variant_text(self, trace: Trace) -> str | None:
-        """Name the variant of CFR, and a restart that has taken place, with its reason; None for other engines."""
-        if not isinstance(self.plan, WalkedPlan) or self.plan.setup.engine == "program":
-            return None
-        name, restart = self.plan.setup.variant, self.stopping.restart_after(trace)
-        if restart is None or restart == trace[-1][0]:  # the run ended where the next one will restart
-            return name
-        return (
-            f"{name}, restarted from its averages after sweep {restart:,} because exploitability fell slowly"
-        )
 
     def _stages(self) -> CoarseStages | None:
         if self.job.dealing is None or not self.job.dealing.coarse:
@@ -296,40 +276,7 @@ class Session(Closing):
             return coarse.start()
         if done or self.start_from is None:
             return None
-        return Start.of_folder(self.start_from, self._sampled_plan)
-
-    def _engine(self, report: Reporter, start: Start | None) -> Engine:
-        plan = self.plan
-        if isinstance(plan, WalkedPlan):
-            return walked_engine(plan, self.store, self.folder, report.note)
-        return sampled_engine(self._sampled_plan, self.stores, self._made, start, report.note, report.boards)
-
-    def _warm_up(self, report: Reporter, done: int) -> None:
-        """Compile kernels that are not cached, and tell the user about slow parts of the solve.
-
-        These are long computations of board buckets, streaming from disk, and a single linear program.
-        """
-        plan, job = self.plan, self.job
-        if job.sampled:
-            dealing = self._sampled_plan
-            warm_up("sampled", len(dealing.rounds), job.solve.short, report.note)
-            if dealing.cost.making_seconds > LONG:
-                report.note(
-                    f"{job.name}: computing board buckets and rows, which takes minutes, but only once"
-                )
-            return
-        assert isinstance(plan, WalkedPlan)
-        if plan.setup.exact:
-            warm_up("exact", plan.layout.n_rounds, job.solve.short, report.note)
-            dropped = job.rules.num_rounds - (job.first_dropped or job.rules.num_rounds)
-            if dropped:  # commands that show strategies solve dropped rounds again
-                warm_up("exact", dropped, False, report.note)
-        streamed = plan.memory_plan.streamed_bytes
-        if streamed:
-            text = f"the last round streams from {size_text(streamed)} on disk"
-            report.note(f"{job.name}: within {job.solve.memory} of memory, {text}")
-        if plan.cost.program is not None and not done:
-            report.note(f"{job.name}: one linear program, {plan.cost.program}; it has no steps to save")
+        return self._sampled_plan.start(self.start_from)
 
     def _start_text(self, engine: Engine, start: Start | None) -> str:
         text = f"{engine.done} {engine.counted}, {engine.threads} {'thread' if engine.threads == 1 else 'threads'}"
@@ -348,27 +295,21 @@ class Session(Closing):
             with open_store(self.folder, read_only=True) as store:
                 if saved_sweeps(store):
                     return  # the solve continues its own deals
-        require_start(start, self._sampled_plan)
+        self._sampled_plan.start(start)
         if again and self.folder is not None and start.resolve() == self.folder.resolve():
             raise InputError(
                 f"start from {path_text(start)}: this is the solve's own folder, which is emptied when it begins from "
                 "scratch; start from a copy of the folder"
             )
 
-    def _finished_before(self) -> SolveResult | None:
-        """Return the stored result of a job that drops rounds; None if the solve or the drop is not finished."""
-        if self.job.first_dropped is None or first_dropped(self.store) != self.job.first_dropped:
-            return None
-        return finished(self.job, held(self.store))
 
-
-def _plan(job: Job, folder: Path | None, cost: WalkedCost | None, made: Abstraction | None) -> Plan:
+def _plan(job: Job, folder: Path | None, cost: WalkedCost | None, *, again: bool) -> Plan:
     if not job.sampled:
         return WalkedPlan.of(job, streaming=folder is not None, cost=cost)
     from spewy.run.sampled_plan import SampledPlan
 
-    sizes = None if made is None else (made.n_board_buckets, made.n_rows)
-    return SampledPlan.of(job, made=sizes, in_memory=folder is None)
+    made = None if again else kept_abstraction(job, folder)
+    return SampledPlan.of(job, made=made, in_memory=folder is None)
 
 
 @contextmanager

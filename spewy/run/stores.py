@@ -20,7 +20,7 @@ from spewy.records.strategy_locker import FOLDER
 from spewy.system.tools import Closing
 
 if TYPE_CHECKING:
-    from spewy.learn.background_saves import Opener
+    pass
 
 SAVE_SECONDS, BACKGROUND_SECONDS = 30.0, 300.0
 """Default seconds between two saves, for engines that wait for a save and for engines that save in the background."""
@@ -34,13 +34,10 @@ FIRST_SHARE = 4.0  # the work before the first save takes this many times as lon
 
 
 class Stores(Closing):
-    """The stores of a solve, in its folder or in memory.
-
-    A solve with board buckets opens the stores in its folder for each use, since pages that were read or written count
-    as memory of the process until a store is closed. Every other solve keeps its store open.
+    """The store of a solve, in its folder or in memory, which stays open.
 
     Args:
-        folder: folder of the solve; None: the stores are in memory.
+        folder: folder of the solve; None: the store is in memory.
 
     Raises:
         lockers.ManifestMismatchError: the folder holds another job.
@@ -48,29 +45,66 @@ class Stores(Closing):
     """
 
     def __init__(self, job: Job, folder: Path | None) -> None:
-        self._folder, self._sampled = folder, job.sampled
-        self._manifest = manifest = job.manifest()
+        self._folder, self._manifest = folder, job.manifest()
         self._opened = ExitStack()
-        self._store: Store | None = None
-        self._strategies: Store | None = None
         if folder is None:
-            self._store = MemoryStore(manifest)
-            self._strategies = MemoryStore(manifest) if job.sampled else self._store
+            self._store: Store | None = self._opened.enter_context(MemoryStore(self._manifest))
             return
-        store = open_store(folder, manifest)
+        self._store = open_store(folder, self._manifest)
         try:
-            store.require_sound()
+            self._store.require_sound()
         except BaseException:
-            store.close()
+            self._store.close()
             raise
-        if job.sampled:
-            store.close()
-        else:
-            self._store = self._strategies = self._opened.enter_context(store)
+        self._opened.enter_context(self._store)
 
     @property
     def store(self) -> Store:
-        """Lockers of regrets and strategies; with board buckets they are open for reading only, unless in memory."""
+        """Lockers of regrets and strategies."""
+        assert self._store is not None
+        return self._store
+
+    @property
+    def strategies(self) -> Store:
+        """Store of the average strategies."""
+        return self.store
+
+    def use(self) -> AbstractContextManager[Store]:
+        """Return a context manager that opens the lockers of regrets and strategies for writing."""
+        return nullcontext(self.store)
+
+    def read(self) -> AbstractContextManager[Store]:
+        """Return a context manager that opens the lockers of regrets and strategies for reading."""
+        return nullcontext(self.store)
+
+    def let_go(self) -> None:
+        """Release the memory of the pages of a store that is kept open."""
+        if self._store is not None:
+            self._store.let_go()
+
+    def close(self) -> None:
+        self._opened.close()
+
+
+class StoresOfDeals(Stores):
+    """The stores of a solve with board buckets: of regrets and sums, and the strategy locker.
+
+    In a folder they are opened for each use, since pages that were read or written count as memory of the process until
+    a store is closed.
+    """
+
+    def __init__(self, job: Job, folder: Path | None) -> None:
+        super().__init__(job, folder)
+        self._strategies: Store | None = None
+        if folder is None:
+            self._strategies = MemoryStore(self._manifest)
+        else:
+            self._opened.close()
+            self._store = None
+
+    @property
+    def store(self) -> Store:
+        """Lockers of regrets and sums, in a folder for reading only."""
         if self._store is None:
             assert self._folder is not None
             self._store = self._opened.enter_context(open_store(self._folder, read_only=True))
@@ -78,48 +112,23 @@ class Stores(Closing):
 
     @property
     def strategies(self) -> Store:
-        """Read-only store of the average strategies: the strategy locker, or `store` itself."""
+        """The strategy locker, in a folder for reading only."""
         if self._strategies is None:
             assert self._folder is not None
             self._strategies = self._opened.enter_context(open_store(self._folder / FOLDER, read_only=True))
         return self._strategies
 
     def use(self) -> AbstractContextManager[Store]:
-        """Return a context manager that opens the lockers of regrets and strategies for writing."""
-        if self._folder is None or not self._sampled:
-            return nullcontext(self.store)
-        return open_store(self._folder)
+        return nullcontext(self.store) if self._folder is None else open_store(self._folder)
 
     def read(self) -> AbstractContextManager[Store]:
-        """Return a context manager that opens the lockers of regrets and strategies for reading."""
-        if self._folder is None or not self._sampled:
-            return nullcontext(self.store)
-        return open_store(self._folder, read_only=True)
+        return nullcontext(self.store) if self._folder is None else open_store(self._folder, read_only=True)
 
-    def let_go(self) -> None:
-        """Release the memory of the pages of a store that is kept open."""
-        if self._store is not None:
-            self._store.let_go()
-
-    def play_or_new(self) -> AbstractContextManager[Store]:
-        """Return a context manager that opens the strategy locker, and creates it if it is missing."""
+    def play(self, *, make: bool = False) -> AbstractContextManager[Store]:
+        """Return a context manager that opens the strategy locker for writing; ``make`` a locker that is missing."""
         if self._folder is None:
-            return self.play()
-        return open_store(self._folder / FOLDER, self._manifest)
-
-    @property
-    def play(self) -> Opener:
-        """Function that returns a context manager which opens the strategy locker for writing."""
-        folder, strategies = self._folder, self._strategies
-        if folder is None:
-            assert strategies is not None
-            return lambda: nullcontext(strategies)
-        return lambda: open_store(folder / FOLDER)
-
-    def close(self) -> None:
-        self._opened.close()
-        if self._folder is None and self._store is not None:
-            self._store.close()
+            return nullcontext(self.strategies)
+        return open_store(self._folder / FOLDER, self._manifest if make else None)
 
 
 class Saving:

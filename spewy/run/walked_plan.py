@@ -11,24 +11,34 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from compiled.vector import WIDTH
 from solvers.discount import DEFAULT_VARIANT, Variant, exact_variant, variant
-from solvers.exact import useful_threads
+from solvers.exact import ExactCfr, useful_threads
 from solvers.exact.context import n_tasks
 from solvers.exact.engine import MAX_ROUNDS
 from solvers.exact.tables import n_blocks
+from solvers.solver import Solver
 from spewy.chunks.boards import counted_exactly
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError, size_text
 from spewy.game.count import MAX_NODES, require_buildable
 from spewy.game.names import SEAT_NAMES
 from spewy.job.job import MOST_POTS_SINGLE, Job
+from spewy.job.sections import SolveSection
 from spewy.job.texts import parse_memory
-from spewy.run.cost import Plan
+from spewy.learn.engine import Engine
+from spewy.learn.live import LiveEngine
+from spewy.records.policy import ChunkPolicy, Policy
+from spewy.records.progress import first_dropped, require_whole
+from spewy.run.folder_state import finished, held
+from spewy.run.plan import Boards, Note, Plan, connect
+from spewy.run.result import SolveResult
+from spewy.run.stopping import Stopping
+from spewy.run.stores import Stores
 from spewy.run.walked_cost import (
     EngineName,
     EngineSetup,
@@ -41,6 +51,11 @@ from spewy.run.walked_cost import (
     thread_bytes,
     walked_cost,
 )
+from spewy.run.warmup import warm_up
+
+if TYPE_CHECKING:
+    from spewy.learn.sampled import Start
+    from spewy.learn.visit import VisitSettings
 
 RESERVE = 16 << 20
 """Bytes of memory for temporary arrays, which the estimated cost does not include."""
@@ -64,6 +79,8 @@ class WalkedPlan(Plan):
         memory_plan: how much of the engine's state stays in memory.
     """
 
+    mapped_bytes = 32 * 2**20  # measured: 9 MiB
+
     cost: WalkedCost
     layout: Layout
     setup: EngineSetup
@@ -84,10 +101,88 @@ class WalkedPlan(Plan):
         forests = [bets.forest.arrays for bets in self.layout.betting]
         return max((float(arrays.rake.max()) for arrays in forests), default=0.0)
 
+    @property
+    def stopping(self) -> Stopping:
+        return Stopping.of(self.job, self.cost.seconds_per_sweep, restarts=self.restarts)
+
     def require(self, folder: Path | None = None) -> None:
         """Refuse a job that exceeds its memory; the message names changes to the job that save memory."""
         if self.refusal is not None:
             raise InputError(f"{self.refusal}{cuts_text(self.job, self.memory_plan.least_bytes)}")
+
+    def stores(self, folder: Path | None) -> Stores:
+        return Stores(self.job, folder)
+
+    def finished_before(self, stores: Stores, folder: Path | None) -> SolveResult | None:
+        wanted, job, store = self.job.first_dropped, self.job, stores.store
+        if wanted is not None and first_dropped(store) == wanted:
+            result = finished(job, held(store))
+            if result is not None:
+                return result
+        require_whole(store, job.rules.num_rounds, f"folder {folder}")
+        return None
+
+    def prepare(self, note: Note, done: int) -> None:
+        job = self.job
+        if self.setup.exact:
+            warm_up("exact", self.layout.n_rounds, job.solve.short, note)
+            dropped = job.rules.num_rounds - (job.first_dropped or job.rules.num_rounds)
+            if dropped:  # commands that show strategies solve dropped rounds again
+                warm_up("exact", dropped, False, note)
+        streamed = self.memory_plan.streamed_bytes
+        if streamed:
+            text = f"the last round streams from {size_text(streamed)} on disk"
+            note(f"{job.name}: within {job.solve.memory} of memory, {text}")
+        if self.cost.program is not None and not done:
+            note(f"{job.name}: one linear program, {self.cost.program}; it has no steps to save")
+
+    def engine(
+        self, stores: Stores, folder: Path | None, start: Start | None, note: Note, boards: Boards
+    ) -> Engine:
+        solve, layout, store = self.job.solve, self.layout, stores.store
+        if self.setup.engine == "program":
+            from spewy.learn.lp import LpEngine
+
+            return LpEngine(layout, store, self.setup.threads)
+        if self.setup.engine == "stored":
+            from spewy.learn.stored import StoredEngine
+
+            settings = visit_settings(solve, self.setup.variant, self.job.first_live)
+            on_cluster = solve.workers == "dask"
+            cluster = connect(self.job.dask, note) if on_cluster else None
+            return StoredEngine(layout, store, settings, solve.order, self.setup.threads, cluster)
+        game, schedule, exact = layout.live, variant(self.setup.variant), self.setup.exact
+        solver: Solver
+        if exact:
+            kept = self.memory_plan.kept
+            solver = ExactCfr(
+                game,
+                schedule,
+                threads=self.setup.threads,
+                short=solve.short,
+                folder=folder if kept < 1 else None,
+                kept=kept,
+            )
+        else:
+            from solvers.reference.cfr import Cfr
+
+            dtype = np.float32 if solve.precision == "single" else np.float64
+            solver = Cfr(game, schedule, threads=self.setup.threads, dtype=dtype)
+        layout.forget_live()  # the solver has copied what it needs
+        return LiveEngine(layout, store, solver, game.locks, exact=exact, threads=self.setup.threads)
+
+    def policy(self, stores: Stores) -> Policy:
+        return ChunkPolicy(self.layout.problem, stores.store)
+
+    def variant_text(self, restart: int | None) -> str | None:
+        if self.setup.engine == "program":
+            return None
+        if restart is None:
+            return self.setup.variant
+        return (
+            f"{self.setup.variant}, restarted from its averages after sweep {restart:,} because exploitability "
+            "fell slowly"
+        )
 
     @classmethod
     def of(
@@ -143,6 +238,20 @@ class WalkedPlan(Plan):
         fits = resides.least_bytes <= budget
         refusal = None if fits else _refusal(job, needed, resides.least_bytes if streaming else None)
         return cls(job=job, cost=cost, refusal=refusal, layout=layout, setup=setup, memory_plan=resides)
+
+
+def visit_settings(solve: SolveSection, variant_name: str, first_live: int | None = None) -> VisitSettings:
+    from spewy.learn.visit import VisitSettings
+
+    iterations = solve.iterations or (1 if solve.integrate == "regret" else 50)
+    return VisitSettings(
+        solve.integrate,
+        solve.method,
+        variant_name,
+        iterations,
+        solve.tremble,
+        first_live,
+    )
 
 
 def require_possible(job: Job) -> None:

@@ -120,8 +120,7 @@ def _exploitability(solution: Solution, judged: Judged | None) -> str:
         return "exploitability not measured"
     unit = {"%": "% of the pot", "mbb": "mbb per hand"}.get(judged.unit, judged.unit)
     error = "" if judged.stderr is None else f" ± {judged.stderr:.1f}"
-    unit_of_time = "deals" if solution.job.sampled else "sweeps"
-    when = "" if judged.deals == solution.sweeps else f" after {judged.deals:,} {unit_of_time}"
+    when = "" if judged.deals == solution.sweeps else f" after {judged.deals:,} {solution.job.counted}"
     return f"exploitability {judged.exploitability:.3g}{error} {unit}{when}"
 
 

@@ -22,10 +22,9 @@ from lockers import DamagedLockerError, LockerError, lacks_manifest, open_store
 from lockers.files import FILE
 from spewy.batch.batch import folder_name
 from spewy.errors import InputError, one_line, shown
-from spewy.look.folder import WEIGHTS_FILE, strategy_folder
+from spewy.look.folder import WEIGHTS_FILE, saved_work, strategy_folder
 from spewy.look.solution import Solution
-from spewy.records.progress import saved_sweeps
-from spewy.records.strategy_locker import FOLDER, saved_deals
+from spewy.records.strategy_locker import FOLDER
 from spewy.web.background import Background, Work
 from spewy.web.readers import Readers, identity, stamp
 
@@ -329,8 +328,7 @@ def _examined(folder: Path) -> Health:
             if not isinstance(job, dict):
                 return Health(FOREIGN)
             sampled = job.get("boards") is not None
-            saved = saved_deals(store) if sampled else saved_sweeps(store)
-            return Health(None if saved else UNSAVED, job.get("spot") is None, sampled)
+            return Health(None if saved_work(store) else UNSAVED, job.get("spot") is None, sampled)
     except DamagedLockerError:
         return Health(DAMAGED)
     except (LockerError, OSError) as error:

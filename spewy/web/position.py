@@ -96,7 +96,6 @@ def both_views(
 
 def summary(solution: Solution) -> dict[str, Any]:
     job, problem = solution.job, solution.problem
-    pct = float("nan") if job.sampled else solution.checked_pct
     return {
         "name": job.name,
         "holdem": job.rules.num_hole_cards == 2 and len(job.rules.deck) == 52,
@@ -107,7 +106,7 @@ def summary(solution: Solution) -> dict[str, Any]:
         "unit": job.amounts.name,
         "pot": problem.pot / job.amounts.chips,
         "progress": solution.progress,
-        "exploitability_pct": _number(pct),
+        "exploitability_pct": _number(solution.checked_pct),
     }
 
 

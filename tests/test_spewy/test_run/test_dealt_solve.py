@@ -193,7 +193,10 @@ def test_rivals_begin_with_what_the_players_have_learnt(leduc, tmp_path):
     before = numbers_in(tmp_path / "out")
     assert not rivals_in(tmp_path / "out")
     job = Job.load(leduc[0], ["solve.cfr_br=1"])
-    with Session(job, tmp_path / "out") as session, session._engine(Silent(), None) as engine:
+    with (
+        Session(job, tmp_path / "out") as session,
+        session.plan.engine(session.stores, session.folder, None, print, print) as engine,
+    ):
         first, last = engine.numbers.regrets
         assert len(first) == 4
         assert len(last) == 2

@@ -8,7 +8,6 @@ from jobs import example, toy
 from spewy.learn import live
 from spewy.learn.engine import Goal
 from spewy.records.progress import saved_sweeps
-from spewy.run.engines import walked_engine
 from spewy.run.session import Session
 
 JOBS = {
@@ -49,7 +48,7 @@ def start():
 
     def open_one(name, folder=None):
         session = Session(JOBS[name], folder)
-        opened.append((session, walked_engine(session.plan, session.store, session.folder, print)))
+        opened.append((session, session.plan.engine(session.stores, session.folder, None, print, print)))
         return opened[-1]
 
     yield open_one

@@ -13,7 +13,6 @@ from naive_spot import NaiveSpot
 
 import spewy
 from spewy.job.job import Job
-from spewy.run.engines import walked_engine
 from spewy.run.memory import ProcessMemory
 from spewy.run.reporter import Silent
 from spewy.run.session import Session
@@ -35,7 +34,7 @@ SMALL = {
 
 def engine_after(job, sweeps, folder=None):
     session = Session(job, folder)
-    engine = walked_engine(session.plan, session.store, session.folder, print)
+    engine = session.plan.engine(session.stores, session.folder, None, print, print)
     engine.solver.run(sweeps)
     return session, engine
 
@@ -114,7 +113,7 @@ def test_a_solve_without_a_folder_keeps_no_second_copy(tmp_path):
     """The store in memory reads the solver's own arrays, which take as much as the solve was allowed."""
     job = example("T1", "solve.max_sweeps=5")
     with Session(job) as session:
-        engine = walked_engine(session.plan, session.store, None, print)
+        engine = session.plan.engine(session.stores, None, None, print, print)
         engine.solver.run(5)
         engine.measure()
         tracemalloc.start()
