@@ -22,30 +22,38 @@ if TYPE_CHECKING:
     from spewy.bot.bot import Player
     from spewy.errors import InputError, SpewyError
     from spewy.job.job import Job
+    from spewy.look.exploit import FlopJudged, JudgingBegan
     from spewy.look.folder import open_policy
     from spewy.look.node import NodeView
     from spewy.look.solution import Solution, solve
     from spewy.match.match import play_match
     from spewy.records.policy import Decision, Policy
-    from spewy.run.reporter import Reporter
+    from spewy.run.events import Advanced, Began, Checked, Ended, Noted, Stated
     from spewy.run.result import SolveResult
     from spewy.run.session import Session
 
 __all__ = [
+    "Advanced",
     "BatchResult",
+    "Began",
+    "Checked",
     "Decision",
+    "Ended",
+    "FlopJudged",
     "InputError",
     "Job",
+    "JudgingBegan",
     "LockerBot",
     "NodeView",
+    "Noted",
     "Player",
     "Policy",
-    "Reporter",
     "Rivers",
     "Session",
     "Solution",
     "SolveResult",
     "SpewyError",
+    "Stated",
     "__version__",
     "open_bot",
     "open_policy",
@@ -61,20 +69,27 @@ __version__ = (
 )
 
 _MODULES = {
+    "Advanced": "run.events",
     "BatchResult": "batch.solve_batch",
+    "Began": "run.events",
+    "Checked": "run.events",
     "Decision": "records.policy",
+    "Ended": "run.events",
+    "FlopJudged": "look.exploit",
     "InputError": "errors",
     "Job": "job.job",
+    "JudgingBegan": "look.exploit",
     "LockerBot": "bot.agent",
     "NodeView": "look.node",
+    "Noted": "run.events",
     "Player": "bot.bot",
     "Policy": "records.policy",
-    "Reporter": "run.reporter",
     "Rivers": "batch.solve_rivers",
     "Session": "run.session",
     "Solution": "look.solution",
     "SolveResult": "run.result",
     "SpewyError": "errors",
+    "Stated": "run.events",
     "open_bot": "bot.agent",
     "open_policy": "look.folder",
     "play_match": "match.match",

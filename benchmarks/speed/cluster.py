@@ -30,8 +30,7 @@ from benchmarks.command import as_command
 from benchmarks.paths import ROOT
 from spewy import Job
 from spewy.look.judging import judge_folder
-from spewy.records.status import Status
-from spewy.run.reporter import Silent
+from spewy.run.events import Advanced, Event, Stated
 from spewy.run.session import Session
 from spewy.system.children import start_python
 
@@ -151,7 +150,7 @@ def _solved(
     watch = _Watch(spent)
     with Session(job, folder) as session:
         session.solve(watch)
-    found = judge_folder(folder, _Unheard(), flops=args.flops or None, seed=1)
+    found = judge_folder(folder, flops=args.flops or None, seed=1)
     mbb = found.exploitability_mbb
     assert mbb is not None
     line = f"{folder.name}, seed {seed}: {mbb:.1f} mbb, {watch.rates()[0]:,.0f} deals per second"
@@ -159,7 +158,7 @@ def _solved(
     return mbb, *watch.rates()
 
 
-class _Watch(Silent):
+class _Watch:
     """Measures the speed of a solve from its reports of progress.
 
     Args:
@@ -170,9 +169,11 @@ class _Watch(Silent):
         self._spent = spent
         self._points: list[tuple[int, float, float]] = []
 
-    def status(self, status: Status, threads: int) -> None:
-        """Record the number of deals, the wall time and the processor time of this report."""
-        self._points.append((status.deals, time.perf_counter(), time.process_time() + self._spent()))
+    def __call__(self, event: Event) -> None:
+        """Record the number of deals, the wall time and the processor time of a status."""
+        if isinstance(event, Stated):
+            spent = time.process_time() + self._spent()
+            self._points.append((event.status.deals, time.perf_counter(), spent))
 
     def rates(self) -> tuple[float, float]:
         """Return deals per second of wall time and of processor time, without the check at the end of the solve."""
@@ -219,24 +220,16 @@ def _sweep_seconds(args: argparse.Namespace, scratch: Path, workers: int, size: 
     return (sweeps.ends[-1] - sweeps.ends[0]) / (len(sweeps.ends) - 1)
 
 
-class _Sweeps(Silent):
-    """A reporter that records the times at which sweeps end."""
+class _Sweeps:
+    """A listener that records the times at which sweeps end."""
 
     def __init__(self) -> None:
         self.ends: list[float] = []
 
-    def sweep(self, number: int, done: int, total: int) -> None:
-        """Record the time if sweep ``number`` has ended: ``done`` of its ``total`` visits are done."""
-        if done == total and number > len(self.ends):
+    def __call__(self, event: Event) -> None:
+        """Record the time if a sweep has ended."""
+        if isinstance(event, Advanced) and event.done == event.total and (event.sweep or 0) > len(self.ends):
             self.ends.append(time.perf_counter())
-
-
-class _Unheard:
-    def begin(self, *told: object) -> None:
-        pass
-
-    def judged(self, *told: object) -> None:
-        pass
 
 
 @contextmanager

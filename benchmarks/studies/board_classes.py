@@ -20,7 +20,6 @@ from benchmarks.paths import ROOT
 from benchmarks.sampled_games import small_limit
 from spewy.chunks.bucket_locker import abstraction
 from spewy.look.judging import judge_folder
-from spewy.run.reporter import Silent
 from spewy.run.sampled_plan import SampledPlan
 from spewy.run.session import Session
 from spewy.system.textfile import replace_text
@@ -107,9 +106,9 @@ def _measured(case: Case, args: argparse.Namespace) -> dict[str, Any]:
         with Session(job, scratch) as session:
             assert isinstance(session.plan, SampledPlan)
             cost, spec = session.plan.cost, session.plan.spec
-            session.solve(Silent())
+            session.solve()
         board_buckets = abstraction(spec, lambda done, of: None).n_board_buckets[1:]
-        judged = judge_folder(Path(scratch), _Unheard(), flops=None, seed=1, workers=args.workers)
+        judged = judge_folder(Path(scratch), flops=None, seed=1, workers=args.workers)
     assert judged.sample is not None  # a whole game with board buckets
     return {
         "there_are": list(board_buckets),
@@ -118,16 +117,6 @@ def _measured(case: Case, args: argparse.Namespace) -> dict[str, Any]:
         "flops": judged.sample.flops,
         "judge_core_seconds": judged.sample.core_seconds,
     }
-
-
-class _Unheard:
-    """A listener for the computation of best responses that prints nothing."""
-
-    def begin(self, *told: object) -> None:
-        """Print nothing when the computation starts."""
-
-    def judged(self, *told: object) -> None:
-        """Print nothing when a flop is finished."""
 
 
 def _head() -> list[str]:

@@ -30,7 +30,7 @@ from spewy.competitions.upac.push_fold import push_fold, values
 from spewy.competitions.upac.runtime.player import nearest, share, spent, taken_for
 from spewy.competitions.upac.runtime.tables import CALL, PLAYER, ROUND, TOTAL, Tree
 from spewy.competitions.upac.tables import Decides, rung_folders, tree_tables
-from spewy.look.exploit import JudgingCost
+from spewy.look.exploit import FlopJudged, JudgingBegan
 from spewy.look.folder import open_policy
 from spewy.look.judging import judge_folder
 from spewy.records.policy import BucketPolicy
@@ -255,20 +255,14 @@ def _places(tree: Tree, node: int, other: Tree, there: int) -> list[int | None]:
 
 def _judged(folder: Path, flops: int, seed: int) -> str:
     """Measure the exploitability of a folder's strategy locker; return it with its standard error in mbb per hand."""
-    found = judge_folder(folder, _Quiet(), flops=flops, seed=seed)
+    found = judge_folder(folder, _print_beginning, flops=flops, seed=seed)
     assert found.sample is not None  # a whole game with board buckets
     return f"{found.exploitability_mbb:.0f} ± {found.sample.stderr_mbb or 0.0:.0f}"
 
 
-class _Quiet:
-    """A listener for the computation of best responses that prints the number of flops, but no progress."""
-
-    def begin(self, name: str, cost: JudgingCost) -> None:
-        """Print the number of flops to measure."""
-        print(f"{name}: best responses on {cost.to_judge} flops", file=sys.stderr)
-
-    def judged(self, board: str, seconds: float, done: int, total: int, seconds_left: float) -> None:
-        """Print nothing when a flop is finished."""
+def _print_beginning(event: JudgingBegan | FlopJudged) -> None:
+    if isinstance(event, JudgingBegan):
+        print(f"{event.name}: best responses on {event.cost.to_judge} flops", file=sys.stderr)
 
 
 if __name__ == "__main__":

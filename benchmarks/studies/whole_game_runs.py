@@ -1,12 +1,12 @@
 """Helpers of `whole_games`: listeners that print the progress of solves and measurements, and a time limit."""
 
+import threading
 import time
 from dataclasses import dataclass
-from threading import Event
 
 from benchmarks.sampled_games import note
-from spewy.look.exploit import JudgingCost
-from spewy.run.reporter import Silent
+from spewy.look.exploit import FlopJudged, JudgingBegan
+from spewy.run.events import Event, Noted
 
 
 @dataclass
@@ -14,7 +14,7 @@ class Budget:
     """A stop event that is set after some core-seconds (from the first `is_set` on), or at an interruption."""
 
     seconds: float
-    interrupted: Event
+    interrupted: threading.Event
     begun: float | None = None
 
     def is_set(self) -> bool:
@@ -29,22 +29,15 @@ class Budget:
         return 0.0 if self.begun is None else time.process_time() - self.begun
 
 
-class Notes(Silent):
-    """A reporter of a solve that prints its notes only."""
-
-    def note(self, text: str) -> None:
-        """Print a line of text for the user."""
-        note(text)
+def print_notes(event: Event) -> None:
+    """A listener of a solve that prints its notes only."""
+    if isinstance(event, Noted):
+        note(event.text)
 
 
-class Flops:
-    """A listener that prints the progress of best responses on flops."""
-
-    def begin(self, name: str, cost: JudgingCost) -> None:
-        """Print the number of flops to measure."""
-        note(f"{name}: best responses on {cost.to_judge:,} flops")
-
-    def judged(self, board: str, seconds: float, done: int, total: int, seconds_left: float) -> None:
-        """Print the time of a finished flop; with 100 flops or more, print only every hundredth flop."""
-        if total < 100 or done % 100 == 0:
-            note(f"flop {done:,} of {total:,}: {seconds:.1f} s")
+def print_flops(event: JudgingBegan | FlopJudged) -> None:
+    """A listener that prints the times of flops; of 100 flops or more, only each hundredth flop's."""
+    if isinstance(event, JudgingBegan):
+        note(f"{event.name}: best responses on {event.cost.to_judge:,} flops")
+    elif event.total < 100 or event.done % 100 == 0:
+        note(f"flop {event.done:,} of {event.total:,}: {event.seconds:.1f} s")

@@ -30,7 +30,7 @@ import numpy as np
 from benchmarks.command import as_command
 from benchmarks.paths import EXAMPLES, ROOT
 from benchmarks.sampled_games import abstraction_spec, note, progress_note, real_game, sampled_cfr
-from benchmarks.studies.whole_game_runs import Budget, Flops, Notes
+from benchmarks.studies.whole_game_runs import Budget, print_flops, print_notes
 from benchmarks.studies.whole_game_tables import (
     answers_table,
     curve_table,
@@ -176,14 +176,14 @@ def curve(args: argparse.Namespace) -> int:
                 spent = _spent(args.start_from, args.data, earlier, job.solve.workers)
             stop = Budget(60 * minutes - spent, interrupted)
             with Session(job, args.folder, start_from=args.start_from) as session:
-                result = session.solve(Notes(), stop)
+                result = session.solve(print_notes, stop)
             spent += stop.spent
             learnt = [{"core_minutes": spent / 60, "seconds": _mark(args.folder).seconds}]
             _keep(args.data, lambda data, learnt=learnt: data.setdefault("learnt", {}).update({name: learnt}))
             if interrupted.is_set():
                 return INTERRUPTED
             try:
-                judged = judge_folder(args.folder, Flops(), flops=args.flops or None, seed=args.seed)
+                judged = judge_folder(args.folder, print_flops, flops=args.flops or None, seed=args.seed)
             except NotSolvedError as error:  # a short budget ends before the first save or in an early stage
                 note(f"not measured after {minutes:g} core-minutes: {error}")
                 continue

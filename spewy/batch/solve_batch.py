@@ -10,14 +10,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import joblib
 
 from lockers import LockerError
 from spewy.batch.batch import Batch, BatchJob, Outcome
 from spewy.batch.work import (
-    News,
     estimate_job,
     estimate_task,
     job_text,
@@ -32,9 +31,9 @@ from spewy.batch.work import (
 from spewy.errors import InputError, PeerError, shown
 from spewy.job.job import Job
 from spewy.learn.engine import Stop
+from spewy.run.events import Advanced, Checked, Ended, unfailing
 from spewy.run.folder_state import start_again
 from spewy.run.memory import available_memory, memory_at_once
-from spewy.run.reporter import unfailing
 from spewy.run.walked_cost import WalkedCost
 from spewy.system.dask_pool import worker_pool
 from spewy.system.folders import FolderLock
@@ -131,7 +130,7 @@ def solve_batch(
     folder: str | Path,
     *,
     jobs: int | None = None,
-    reporter: BatchReporter | None = None,
+    listener: BatchListener | None = None,
 ) -> BatchResult:
     """Solve a spot on many boards; boards that are solved already are not solved again.
 
@@ -144,34 +143,16 @@ def solve_batch(
         boards: the boards; or the number of weighted flops that represent all 1,755.
         folder: folder for the results, with a folder for each board; created if necessary.
         jobs: number of solves that run at the same time; None for as many as cores and memory allow.
-        reporter: receives the progress of the batch; None for no reports.
+        listener: called with each event of the batch, see `BatchEvent`; None: nobody listens.
 
     Raises:
         lockers.LockerError: a folder contains another job, or is damaged.
     """
     path = as_path(folder, "folder")
     batch = Batch.of_boards(job if isinstance(job, Job) else Job.load(job), boards, path)
-    outcomes = run_batch(batch, _Silent() if reporter is None else reporter, jobs)
+    outcomes = run_batch(batch, listener, jobs)
     batch.write_weights()
     return BatchResult(path, batch.entries, outcomes)
-
-
-class _Silent:
-    """A `BatchReporter` that reports nothing."""
-
-    def laid_out(self, done: int, total: int) -> None: ...
-
-    def begin(self, batch: Batch, cost: BatchCost) -> None: ...
-
-    def started(self, number: int) -> None: ...
-
-    def check(self, number: int, check: News) -> None: ...
-
-    def ended(self, number: int, outcome: Outcome) -> None: ...
-
-    def stopping(self) -> None: ...
-
-    def end(self) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -223,29 +204,49 @@ class BatchCost:
         return None if None in seconds else sum(each for each in seconds if each is not None)
 
 
-class BatchReporter(Protocol):
-    """Receives the progress of a batch; jobs are named by their numbers in the batch."""
+@dataclass(frozen=True)
+class BatchBegan:
+    """The first solve of a batch comes next."""
 
-    def laid_out(self, done: int, total: int) -> None:
-        """Called after the cost of a job was estimated, with the number of estimated jobs and of all jobs to solve."""
+    batch: Batch
+    cost: BatchCost
 
-    def begin(self, batch: Batch, cost: BatchCost) -> None:
-        """Called before the first solve."""
 
-    def started(self, number: int) -> None:
-        """Called when the solve of a job begins."""
+@dataclass(frozen=True)
+class JobBegan:
+    """The solve of a job of a batch begins.
 
-    def check(self, number: int, check: News) -> None:
-        """Called when the exploitability of a running job was measured."""
+    Attributes:
+        number: number of the job in the batch, from 0, as in the other events.
+    """
 
-    def ended(self, number: int, outcome: Outcome) -> None:
-        """Called when a job has finished, has failed or was stopped."""
+    number: int
 
-    def stopping(self) -> None:
-        """Called at Ctrl-C, before the running jobs save their work and end."""
 
-    def end(self) -> None:
-        """Called after the last job."""
+@dataclass(frozen=True)
+class JobChecked:
+    """The exploitability of a running job was measured."""
+
+    number: int
+    check: Checked
+
+
+@dataclass(frozen=True)
+class JobEnded:
+    """A job has finished, has failed or was stopped."""
+
+    number: int
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class BatchStopping:
+    """The running jobs save their work and end, after Ctrl-C."""
+
+
+BatchEvent: TypeAlias = Advanced | BatchBegan | JobBegan | JobChecked | JobEnded | BatchStopping | Ended
+BatchListener = Callable[[BatchEvent], object]
+"""Function that is called with each event of a batch; `Advanced` counts jobs whose cost is estimated."""
 
 
 def processes(batch: Batch, asked: int | None = None) -> int:
@@ -258,7 +259,7 @@ def processes(batch: Batch, asked: int | None = None) -> int:
     return max(1, min(wanted, len(batch.to_do)))
 
 
-def run_batch(batch: Batch, report: BatchReporter, asked: int | None = None) -> tuple[Outcome, ...]:
+def run_batch(batch: Batch, listener: BatchListener | None, asked: int | None = None) -> tuple[Outcome, ...]:
     """Solve all unfinished jobs of a batch, and return the outcome of each job.
 
     Within ``joblib.parallel_config(backend="dask")`` the workers of the cluster solve the jobs, one job in each thread.
@@ -266,7 +267,7 @@ def run_batch(batch: Batch, report: BatchReporter, asked: int | None = None) -> 
     """
     for i in batch.to_do:  # this check comes first, since starting processes takes a second
         refuse_impossible(batch.entries[i].job, batch.entries[i].label)
-    report = unfailing(report)
+    tell = unfailing(listener)
     outcomes = {i: Outcome(result, skipped=True) for i, result in batch.done.items()}
     with ExitStack() as locks, worker_pool(processes(batch, asked)) as pool:
         n = max(1, min(pool.size, len(batch.to_do)))
@@ -274,21 +275,21 @@ def run_batch(batch: Batch, report: BatchReporter, asked: int | None = None) -> 
         estimates: dict[int, WalkedCost] = {}
         for i, cost in runner.estimates(batch):
             estimates[i] = cost
-            report.laid_out(len(estimates), len(batch.to_do))
+            tell(Advanced(len(estimates), len(batch.to_do)))
         available = available_memory() if pool.shares_files else None
         if asked is None and available is not None:
             sizes = [cost.memory_bytes for cost in estimates.values()]
             while n > 1 and memory_at_once(sizes, n) > available:
                 n -= 1
         cost_of_all = BatchCost(estimates, n, available)
-        report.begin(batch, cost_of_all)
+        tell(BatchBegan(batch, cost_of_all))
         try:
             with interruptible() as stop:
-                for i, outcome in runner.solve(batch, cost_of_all, report, stop):
+                for i, outcome in runner.solve(batch, cost_of_all, tell, stop):
                     outcomes[i] = outcome
-                    report.ended(i, outcome)
+                    tell(JobEnded(i, outcome))
         finally:
-            report.end()
+            tell(Ended())
     return tuple(
         outcomes[i if entry.same_as is None else entry.same_as] for i, entry in enumerate(batch.entries)
     )
@@ -302,17 +303,17 @@ class _Here:
             yield i, estimate_job(batch.entries[i].job, batch.entries[i].label)
 
     def solve(
-        self, batch: Batch, cost: BatchCost, report: BatchReporter, stop: Stop
+        self, batch: Batch, cost: BatchCost, tell: BatchListener, stop: Stop
     ) -> Iterator[tuple[int, Outcome]]:
         for i in batch.to_do:
             if stop.is_set():
                 yield i, Outcome(stored=batch.stored[i])
                 continue
-            report.started(i)
+            tell(JobBegan(i))
             entry = batch.entries[i]
 
-            def forward(check: News, i: int = i) -> None:
-                report.check(i, check)
+            def forward(check: Checked, i: int = i) -> None:
+                tell(JobChecked(i, check))
 
             yield (
                 i,
@@ -350,19 +351,19 @@ class _InPool:
                 yield batch.to_do[message.task], message.value
 
     def solve(
-        self, batch: Batch, cost: BatchCost, report: BatchReporter, stop: Stop
+        self, batch: Batch, cost: BatchCost, tell: BatchListener, stop: Stop
     ) -> Iterator[tuple[int, Outcome]]:
         died: list[int] = []
-        yield from self._solve_some(batch, batch.to_do, cost, report, stop, died)
+        yield from self._solve_some(batch, batch.to_do, cost, tell, stop, died)
         if died:
-            yield from self._solve_some(batch, died, cost, report, stop)
+            yield from self._solve_some(batch, died, cost, tell, stop)
 
     def _solve_some(
         self,
         batch: Batch,
         numbers: Sequence[int],
         cost: BatchCost,
-        report: BatchReporter,
+        tell: BatchListener,
         stop: Stop,
         died: list[int] | None = None,
     ) -> Iterator[tuple[int, Outcome]]:
@@ -379,7 +380,7 @@ class _InPool:
                     refused[i] = str(error)
                     continue
                 begun.append(i)
-                report.started(i)
+                tell(JobBegan(i))
                 yield arguments
 
         stopping = False
@@ -389,12 +390,12 @@ class _InPool:
             if stop.is_set() and not stopping:
                 stopping = True
                 self._pool.stop()
-                report.stopping()
+                tell(BatchStopping())
             if message is None:
                 continue
             i = begun[message.task]
             if message.kind == "news":
-                report.check(i, message.value)
+                tell(JobChecked(i, message.value))
             elif message.kind == "died" and died is not None and not self._pool.shares_files:
                 died.append(i)
             else:

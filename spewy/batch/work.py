@@ -12,7 +12,6 @@ import shutil
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,9 +21,8 @@ from spewy.batch.batch import OLD, Outcome
 from spewy.errors import InputError, PeerError, SpewyError, path_text, shown
 from spewy.job.job import Job
 from spewy.learn.engine import Stop
-from spewy.run.cost import Cost
+from spewy.run.events import Began, Checked, Event
 from spewy.run.folder_state import Stored, look
-from spewy.run.reporter import Silent
 from spewy.run.session import Session
 from spewy.run.walked_cost import WalkedCost
 from spewy.run.walked_plan import WalkedPlan, require_possible
@@ -34,41 +32,6 @@ from spewy.system.processes import Parent
 
 Files = dict[str, bytes]
 """Contents of a folder's files, by path relative to the folder."""
-
-
-@dataclass(frozen=True)
-class News:
-    """A measurement of exploitability that a running job reports.
-
-    Attributes:
-        sweep: number of finished sweeps.
-        found: exploitability in the unit of the job's target.
-        unit: unit of the job's target, such as "%".
-        seconds_left: estimated seconds until the target is reached; None if unknown.
-    """
-
-    sweep: int
-    found: float
-    unit: str
-    seconds_left: float | None
-
-
-class Relay(Silent):
-    """A reporter that forwards the checks of a solve as `News`.
-
-    Attributes:
-        done_before: number of sweeps of earlier runs.
-    """
-
-    def __init__(self, forward: Callable[[News], None]) -> None:
-        self._forward = forward
-        self.done_before = 0
-
-    def begin(self, job: Job, cost: Cost, done: int) -> None:
-        self.done_before = done
-
-    def check(self, sweep: int, found: float, unit: str, seconds_left: float | None) -> None:
-        self._forward(News(sweep, found, unit, seconds_left))
 
 
 def solve_task(
@@ -87,7 +50,7 @@ def solve_task(
 def solve_job(
     job: Job,
     folder: Path,
-    forward: Callable[[News], None],
+    forward: Callable[[Checked], None],
     stop: Stop,
     save_every: float | None,
     cost: WalkedCost,
@@ -100,16 +63,25 @@ def solve_job(
     discards what earlier runs saved in the folder.
     """
     _forget_peak()
-    relay = Relay(forward)
+    before = 0
+
+    def listen(event: Event) -> None:
+        nonlocal before
+        match event:
+            case Began():
+                before = event.done
+            case Checked():
+                forward(event)
+
     try:
         if stop.is_set():
             return Outcome(stored=look(job, folder))
         session = Session(job, folder, save_every, cost, again=again)
         try:
-            result = session.solve(relay, stop)
+            result = session.solve(listen, stop)
         finally:
             session.close()
-        return Outcome(result, skipped=0 < result.sweeps == relay.done_before and not result.interrupted)
+        return Outcome(result, skipped=0 < result.sweeps == before and not result.interrupted)
     except SpewyError as error:
         return Outcome(error=str(error), stored=left(job, folder))
     except Exception as error:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Self
 
 from spewy.cli.options import is_verbose
 from spewy.cli.tables import count, duration, left, say, size, visible_lines
+from spewy.run.events import Advanced, Began, Checked, Ended, Event, Noted, Stated
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from spewy.job.job import Job
     from spewy.records.status import Status
     from spewy.run.cost import Cost
 
@@ -138,35 +138,26 @@ class Bar:
 
 
 class Lines:
-    """A reporter of a solve that prints a line at its start, a line for each check, and other lines once a minute."""
+    """A listener of a solve that prints a line at its start, a line for each check, and other lines once a minute."""
 
     def __init__(self) -> None:
         self._last, self._counted = time.monotonic(), "sweep"
 
-    def begin(self, job: Job, cost: Cost, done: int) -> None:
-        self._counted = "deal" if job.sampled else "sweep"
-        say(f"{job.name}: {cost_text(cost)}")
-        if done:
-            say(f"{job.name}: continuing after {self._counted} {done:,}")
-
-    def note(self, text: str) -> None:
-        say(text)
-
-    def sweep(self, number: int, done: int, total: int) -> None:
-        """Print nothing for progress within a sweep."""
-
-    def check(self, done: int, exploitability: float, unit: str, seconds_left: float | None) -> None:
-        say(f"{self._counted} {done}: {check_text(exploitability, unit, seconds_left)}")
-
-    def boards(self, done: int, total: int) -> None:
-        self._now_and_then(f"{done:,} of {total:,} boards done")
-
-    def status(self, status: Status, threads: int) -> None:
-        if status.visits is not None:
-            self._now_and_then(f"{status.name}: {status_text(status, threads)}")
-
-    def end(self) -> None:
-        """Print nothing at the end of the solve."""
+    def __call__(self, event: Event) -> None:
+        match event:
+            case Began():
+                self._counted = event.job.counted.removesuffix("s")
+                say(f"{event.job.name}: {cost_text(event.cost)}")
+                if event.done:
+                    say(f"{event.job.name}: continuing after {self._counted} {event.done:,}")
+            case Noted():
+                say(event.text)
+            case Checked():
+                say(f"{self._counted} {event.done}: {_check_text(event)}")
+            case Stated() if event.status.visits is not None:
+                self._now_and_then(f"{event.status.name}: {status_text(event.status, event.threads)}")
+            case Advanced() if event.sweep is None:
+                self._now_and_then(f"{event.done:,} of {event.total:,} boards done")
 
     def _now_and_then(self, text: str) -> None:
         now = time.monotonic()
@@ -174,40 +165,41 @@ class Lines:
             self._last = now
             say(text)
 
+    def close(self) -> None:
+        """Nothing is open."""
+
 
 class SolveBar(Lines):
-    """A reporter of a solve that draws a bar of the sweeps, with the exploitability beside it."""
+    """A listener of a solve that draws a bar of the sweeps, with the exploitability beside it."""
 
     def __init__(self) -> None:
         super().__init__()
         self._bar: Bar | None = None
 
-    def begin(self, job: Job, cost: Cost, done: int) -> None:
-        super().begin(job, cost, done)
-        if not job.sampled:
-            self._bar = Bar(job.name, job.last_sweep, done=done, unit="sweeps", keep=True, time_left=False)
+    def __call__(self, event: Event) -> None:
+        match event:
+            case Advanced() if event.sweep is not None:
+                if self._bar is not None:
+                    self._bar.move(event.sweep - 1 + event.done / max(event.total, 1))
+            case Checked():
+                if self._bar is not None:
+                    self._bar.show(_check_text(event))
+            case Ended():
+                self.close()
+            case _:
+                super().__call__(event)
+        if isinstance(event, Began) and event.job.dealing is None:
+            job = event.job
+            self._bar = Bar(
+                job.name, job.last_sweep, done=event.done, unit="sweeps", keep=True, time_left=False
+            )
 
-    def sweep(self, number: int, done: int, total: int) -> None:
-        if self._bar is not None:
-            self._bar.move(number - 1 + done / max(total, 1))
-
-    def check(self, done: int, exploitability: float, unit: str, seconds_left: float | None) -> None:
-        if self._bar is not None:
-            self._bar.show(check_text(exploitability, unit, seconds_left))
-
-    def boards(self, done: int, total: int) -> None:
-        self._in_one_line(f"{done:,} of {total:,} boards done")
-
-    def status(self, status: Status, threads: int) -> None:
-        if status.visits is not None:
-            self._in_one_line(f"{status.name}: {status_text(status, threads)}")
-
-    def _in_one_line(self, text: str) -> None:
+    def _now_and_then(self, text: str) -> None:
         if self._bar is None:
             self._bar = Bar(keep=True)
         self._bar.show(text)
 
-    def end(self) -> None:
+    def close(self) -> None:
         if self._bar is not None:
             self._bar.close()
             self._bar = None
@@ -218,7 +210,7 @@ def draws_bars() -> bool:
     return sys.stderr.isatty() and not is_verbose()
 
 
-def solve_reporter() -> Lines:
+def solve_listener() -> Lines:
     return SolveBar() if draws_bars() else Lines()
 
 
@@ -287,6 +279,10 @@ def check_text(exploitability: float, unit: str, seconds_left: float | None) -> 
     if seconds_left is None:
         return f"exploitability {amount}, time left unknown"
     return f"exploitability {amount}" + (f", {left(seconds_left)}" if seconds_left >= 1 else "")
+
+
+def _check_text(check: Checked) -> str:
+    return check_text(check.exploitability, check.unit, check.seconds_left)
 
 
 def status_text(status: Status, threads: int) -> str:

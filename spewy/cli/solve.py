@@ -24,15 +24,15 @@ from spewy.cli.options import (
     set_option,
     verbose_option,
 )
-from spewy.cli.progress import Bar, check_text, draws_bars, solve_reporter
+from spewy.cli.progress import Bar, check_text, draws_bars, solve_listener
 from spewy.cli.tables import count, duration, facts, json_text, number, say, size, table_text
 from spewy.errors import InputError, one_line, path_text
+from spewy.run.events import Advanced, Checked, Ended
 from spewy.system.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
     from spewy.batch.batch import Batch, BatchJob, Outcome
-    from spewy.batch.solve_batch import BatchCost
-    from spewy.batch.work import News
+    from spewy.batch.solve_batch import BatchCost, BatchEvent
     from spewy.job.job import Job
     from spewy.records.policy import Policy
     from spewy.run.result import SolveResult
@@ -178,12 +178,12 @@ def solve(
         say(f"{job.name}: laying out boards and betting")
     with _naming_out():
         session = Session(job, where, save_every, start_from=start_from, again=again)
-    reporter = solve_reporter()
+    listener = solve_listener()
     try:
-        result = session.solve(reporter)
+        result = session.solve(listener)
         first = () if as_json or not session.saved else _first_action(job, session.policy())
     finally:
-        reporter.end()
+        listener.close()
         session.close()
     result = replace(result, seconds={**result.seconds, "total": time.perf_counter() - STARTED})
     click.echo(json_text(result.to_json()) if as_json else facts(summary(result, first)))
@@ -275,37 +275,46 @@ def solve_batch(
     batch = replace(Batch.load(files, overrides, out), save_every=save_every, again=again)
     batch.write_weights()
     with on_cluster(address, jobs, "--jobs"):
-        outcomes = run_batch(batch, batch_reporter(batch), jobs)
+        outcomes = run_batch(batch, batch_listener(batch), jobs)
     click.echo(json_text(batch.to_json(outcomes)) if as_json else _table(batch, outcomes))
     return _verdict(batch, outcomes)
 
 
 class BatchLines:
-    """A reporter of a batch that prints lines, each of which begins with a job's name."""
+    """A listener of a batch that prints lines, each of which begins with a job's name."""
 
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
         self._printed_at: dict[int, float] = {}
         self._ended = 0
 
-    def laid_out(self, done: int, total: int) -> None:
-        """Print nothing while the boards of the jobs are enumerated."""
+    def __call__(self, event: BatchEvent) -> None:
+        from spewy.batch.solve_batch import BatchBegan, BatchStopping, JobBegan, JobChecked, JobEnded
 
-    def begin(self, batch: Batch, cost: BatchCost) -> None:
-        for line in cost_lines(batch, cost):
-            say(line)
+        match event:
+            case BatchBegan():
+                for line in cost_lines(event.batch, event.cost):
+                    say(line)
+            case JobBegan():
+                self.began(event.number)
+            case JobChecked():
+                self.checked(event.number, event.check)
+            case JobEnded():
+                self.ended(event.number, event.outcome)
+            case BatchStopping():
+                say("interrupted: the running jobs are being saved; Ctrl-C again stops them at once")
 
-    def started(self, number: int) -> None:
+    def began(self, number: int) -> None:
         entry, sweeps = self._batch.entries[number], self._batch.stored[number].sweeps
         further = f", continuing after sweep {sweeps}" if sweeps and not self._batch.again else ""
         say(f"{entry.label}: lockers in {entry.folder}{further}")
 
-    def check(self, number: int, check: News) -> None:
+    def checked(self, number: int, check: Checked) -> None:
         now = time.monotonic()
         if now - self._printed_at.get(number, -QUIET_SECONDS) >= QUIET_SECONDS:
             self._printed_at[number] = now
-            text = check_text(check.found, check.unit, check.seconds_left)
-            say(f"{self._batch.entries[number].label}: sweep {check.sweep}: {text}")
+            text = check_text(check.exploitability, check.unit, check.seconds_left)
+            say(f"{self._batch.entries[number].label}: sweep {check.done}: {text}")
 
     def ended(self, number: int, outcome: Outcome) -> None:
         self._ended += 1
@@ -314,39 +323,36 @@ class BatchLines:
         if outcome.details and is_verbose():
             say(outcome.details)
 
-    def stopping(self) -> None:
-        say("interrupted: the running jobs are being saved; Ctrl-C again stops them at once")
-
-    def end(self) -> None:
-        """Print nothing at the end of the batch; the command prints the results."""
-
 
 class BatchBar(BatchLines):
-    """A reporter of a batch that draws a bar of the jobs, with the exploitability of running jobs beside it."""
+    """A listener of a batch that draws a bar of the jobs, with the exploitability of running jobs beside it."""
 
     def __init__(self, batch: Batch) -> None:
         super().__init__(batch)
         self._bar: Bar | None = None
         self._running: dict[int, str] = {}
 
-    def laid_out(self, done: int, total: int) -> None:
-        if self._bar is None:
-            self._bar = self._new("preparing", total)
-        self._bar.move(done)
+    def __call__(self, event: BatchEvent) -> None:
+        from spewy.batch.solve_batch import BatchBegan
 
-    def begin(self, batch: Batch, cost: BatchCost) -> None:
-        self.end()
-        super().begin(batch, cost)
-        if batch.to_do:
-            self._bar = self._new("solving", len(batch.to_do))
+        match event:
+            case Advanced():
+                if self._bar is None:
+                    self._bar = self._new("preparing", event.total)
+                self._bar.move(event.done)
+            case Ended() | BatchBegan():
+                self._close()
+        super().__call__(event)
+        if isinstance(event, BatchBegan) and event.batch.to_do:
+            self._bar = self._new("solving", len(event.batch.to_do))
 
-    def started(self, number: int) -> None:
+    def began(self, number: int) -> None:
         self._running[number] = "..."
         self._show()
 
-    def check(self, number: int, check: News) -> None:
+    def checked(self, number: int, check: Checked) -> None:
         unit = "%" if check.unit == "%" else f" {check.unit}"
-        self._running[number] = f"{max(check.found, 0.0):.3g}{unit}"
+        self._running[number] = f"{max(check.exploitability, 0.0):.3g}{unit}"
         self._show()
 
     def ended(self, number: int, outcome: Outcome) -> None:
@@ -357,7 +363,7 @@ class BatchBar(BatchLines):
             self._bar.advance()
         self._show()
 
-    def end(self) -> None:
+    def _close(self) -> None:
         if self._bar is not None:
             self._bar.close()
             self._bar = None
@@ -372,7 +378,7 @@ class BatchBar(BatchLines):
             self._bar.show(", ".join(shown))
 
 
-def batch_reporter(batch: Batch) -> BatchLines:
+def batch_listener(batch: Batch) -> BatchLines:
     return BatchBar(batch) if draws_bars() else BatchLines(batch)
 
 

@@ -32,7 +32,14 @@ from spewy.chunks.rounds import betting_rounds
 from spewy.game.gamefile import Game
 from spewy.job.job import Job
 from spewy.learn.real_game import Finding, RealGame, rows_know_suits
-from spewy.look.exploit import ExploitResult, FlopSample, JudgingCost, JudgingReporter
+from spewy.look.exploit import (
+    ExploitResult,
+    FlopJudged,
+    FlopSample,
+    JudgingBegan,
+    JudgingCost,
+    JudgingListener,
+)
 from spewy.look.folder import require_solve, require_solved, stored_job, strategy_folder
 from spewy.records.caches import FlopFinding, ResponseCache
 from spewy.records.policy import board_abstraction
@@ -46,7 +53,7 @@ from spewy.system.textfile import as_path
 
 def judge_folder(
     folder: str | Path,
-    report: JudgingReporter | None = None,
+    listener: JudgingListener | None = None,
     *,
     flops: int | None,
     seed: int,
@@ -58,7 +65,7 @@ def judge_folder(
 
     Args:
         folder: folder of a solve, or a copy of its strategy locker.
-        report: object that is told about the progress; None: nobody is told.
+        listener: called with each event; None: nobody listens.
         flops: number of flops to draw; None for all. Small games are always measured on all flops.
         seed: seed of the draw.
         workers: number of processes; None for one on each core.
@@ -82,8 +89,8 @@ def judge_folder(
                 compute, given = _task_of_parcel, (pool.share(decoder.parcel()), decoded.name)
             n_cached = len(game.to_judge(draw)) - len(missing)
             cost = JudgingCost(len(missing), n_cached, pool.size, decoder.n_bytes, game.desk().n_bytes)
-            if report is not None:
-                report.begin(decoder.job.name, cost)
+            if listener is not None:
+                listener(JudgingBegan(decoder.job.name, cost))
             start = None
             with closing(_findings(pool, compute, given, missing)) as findings:
                 for done, (first, finding) in enumerate(findings, 1):
@@ -94,10 +101,9 @@ def judge_folder(
                         # without the start of the processes, which can take longer than a flop
                         start = now - finding.seconds
                     seconds_left = (now - start) / done * (len(missing) - done)
-                    if report is not None:
-                        report.judged(
-                            game.trees.name(first), finding.seconds, done, len(missing), seconds_left
-                        )
+                    if listener is not None:
+                        name = game.trees.name(first)
+                        listener(FlopJudged(name, finding.seconds, done, len(missing), seconds_left))
             return _result(decoder.job, deals, game.combined(responses, draw))
 
 

@@ -22,7 +22,7 @@ from spewy.job.job import Job
 from spewy.look import ABOVE
 from spewy.look.compare import Comparison, compare
 from spewy.look.dropped import StoreReads
-from spewy.look.exploit import ExploitResult, JudgingReporter
+from spewy.look.exploit import ExploitResult, JudgingListener
 from spewy.look.openspiel import spiel_policy
 from spewy.look.report import Report, report
 from spewy.look.view import SolveView
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from spewy.look.chunk_game import OneChunk
     from spewy.look.evaluate import Evaluation
-    from spewy.run.reporter import Reporter
+    from spewy.run.events import Listener
     from spewy.run.result import SolveResult
 
 
@@ -113,7 +113,7 @@ class Solution(SolveView):
         flops: int | None = None,
         seed: int | None = None,
         workers: int | None = None,
-        reporter: JudgingReporter | None = None,
+        listener: JudgingListener | None = None,
     ) -> ExploitResult:
         """Measure the exploitability of the average strategies, by exact best responses in the game without buckets.
 
@@ -121,22 +121,22 @@ class Solution(SolveView):
             flops: in a whole game with board buckets, number of flops drawn at random; None for all.
             seed: seed of the draw; None for 0.
             workers: number of processes that compute best responses on flops; None for one on each core.
-            reporter: object that is told about the progress from flop to flop; None: nobody is told.
+            listener: called with `spewy.JudgingBegan`, then `spewy.FlopJudged` after each flop; None: nobody listens.
 
         Raises:
             InputError: rounds were dropped, or an argument that is not None has no effect on this solve.
         """
         if not self.job.sampled:
-            self._refuse("without [boards]", flops=flops, seed=seed, workers=workers, reporter=reporter)
+            self._refuse("without [boards]", flops=flops, seed=seed, workers=workers, listener=listener)
             return _measured(self)
         from spewy.look.judging import judge_folder, judge_in_memory
 
         if flops is None:
             self._refuse("without flops, since all flops are measured", seed=seed)
         if self.folder is None:
-            self._refuse("in memory, where one process measures", workers=workers, reporter=reporter)
+            self._refuse("in memory, where one process measures", workers=workers, listener=listener)
             return judge_in_memory(self.job, self.store, flops=flops, seed=seed or 0)
-        return judge_folder(self.folder, reporter, flops=flops, seed=seed or 0, workers=workers)
+        return judge_folder(self.folder, listener, flops=flops, seed=seed or 0, workers=workers)
 
     def _refuse(self, reason: str, **arguments: object) -> None:
         for name, value in arguments.items():
@@ -245,7 +245,7 @@ def _measured(solution: Solution) -> ExploitResult:
 
 
 def solve(
-    job: Job | str | Path, folder: str | Path | None = None, *, reporter: Reporter | None = None
+    job: Job | str | Path, folder: str | Path | None = None, *, listener: Listener | None = None
 ) -> Solution:
     """Solve a job, or continue its solve, until it reaches its target or its last sweep.
 
@@ -257,7 +257,7 @@ def solve(
     Args:
         job: the job, or the path of its file.
         folder: folder for the lockers of the job, which is created if it is missing; None keeps them in memory.
-        reporter: object that is told about the progress; None: nobody is told.
+        listener: called with each event of the solve, such as `spewy.Checked`; None: nobody listens.
 
     Returns:
         The solution, with the result of the solve in ``solution.result``.
@@ -271,7 +271,7 @@ def solve(
     job = job if isinstance(job, Job) else Job.load(job)
     session = Session(job, folder)
     try:
-        result = session.solve(reporter)
+        result = session.solve(listener)
         solution = Solution(job, session.strategies) if folder is None else None
     except BaseException:
         session.close()

@@ -17,9 +17,9 @@ from spewy.job.settings import Dealing
 from spewy.learn.engine import Stop
 from spewy.learn.sampled import Start
 from spewy.records.bucket_numbers import Mark, read_mark
+from spewy.run.events import Listener, Noted
 from spewy.run.folder_state import kept_abstraction, remove_stages, stage_folder
 from spewy.run.loop import Log, work
-from spewy.run.reporter import Reporter
 from spewy.run.sampled_plan import SampledPlan, spec_of
 from spewy.run.stopping import INTERRUPTED, Stopping
 from spewy.run.stores import StoresOfDeals
@@ -52,7 +52,7 @@ class CoarseStages(Closing):
         """Number of saved deals of the latest stage; 0 before the first save."""
         return self._mark(self._latest()).deals
 
-    def run(self, report: Reporter, log: Log, stop: Stop | None) -> str | None:
+    def run(self, tell: Listener, log: Log, stop: Stop | None) -> str | None:
         """Work on the stages that are not finished, until each has made its deals or the time of the job is up.
 
         Returns `INTERRUPTED` if the run was interrupted; None if the solve can go on with more board buckets.
@@ -60,7 +60,7 @@ class CoarseStages(Closing):
         for k in range(self._latest(), len(self._plans)):
             last = self._plans[k].dealing.last_deal
             assert last is not None
-            ended = None if self._mark(k).deals >= last else self._solve(k, report, log, stop)
+            ended = None if self._mark(k).deals >= last else self._solve(k, tell, log, stop)
             self._remove(k)
             if ended == INTERRUPTED:
                 return ended
@@ -102,7 +102,7 @@ class CoarseStages(Closing):
         stores, job = self._open(k), self._plans[k].job
         return Start(f"stage {k + 1}", job.rules, job.solve.short, self._mark(k), stores.read, stores.play)
 
-    def _solve(self, k: int, report: Reporter, log: Log, stop: Stop | None) -> str:
+    def _solve(self, k: int, tell: Listener, log: Log, stop: Stop | None) -> str:
         """Work on stage k, and return the reason of its end in words."""
         plan, stores, mark = self._plans[k], self._open(k), self._mark(k)
         n, job = len(self._plans) + 1, plan.job
@@ -114,11 +114,11 @@ class CoarseStages(Closing):
         text = (
             f"stage {k + 1} of {n}, {board_buckets} board buckets of {rows} rows, to deal {stopping.last:,}"
         )
-        report.note(f"{job.name}: {text}")
+        tell(Noted(f"{job.name}: {text}"))
         start = self._start(k - 1) if k and not mark.deals else None
         folder = self._folder_of(k)
         plan = replace(plan, made=kept_abstraction(job, folder))
-        with closing(plan.engine(stores, folder, start, report.note, report.boards)) as engine:
+        with closing(plan.engine(stores, folder, start, tell)) as engine:
             log("start", f"{engine.done} deals, {text}")
             with interruptible() if stop is None else nullcontext(stop) as stopped:
                 disk, places = plan.cost.disk_bytes, (k + 1, n)
@@ -130,7 +130,7 @@ class CoarseStages(Closing):
                     self._folder,
                     self._save_every,
                     disk,
-                    report,
+                    tell,
                     log,
                     stopped,
                     stage=places,

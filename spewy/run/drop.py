@@ -26,7 +26,7 @@ from spewy.records.chunks import Chunks, are_kept, delete_rounds, write_leaves
 from spewy.records.progress import dropped_names, first_dropped, mark_dropped, saved_sweeps
 from spewy.records.status import STOP
 from spewy.records.strategy_locker import FOLDER, StrategyLocker, found_saved
-from spewy.run.reporter import LogFile
+from spewy.run.status_file import LogFile
 
 Progress = Callable[[int, int], None]
 

@@ -11,7 +11,8 @@ from spewy.errors import PeerError, SolveError
 from spewy.job.job import Job
 from spewy.learn.engine import Check, Engine, Stop
 from spewy.records.progress import forget_result, read_result, read_trace, write_trace
-from spewy.run.reporter import Reporter, StatusWriter
+from spewy.run.events import Advanced, Checked, Listener, Noted
+from spewy.run.status_file import StatusWriter
 from spewy.run.stopping import INTERRUPTED, REACHED, Stopping, forecast
 from spewy.run.stores import Saving, Stores
 
@@ -27,7 +28,7 @@ def work(
     folder: Path | None,
     save_every: float | None,
     save_bytes: int,
-    report: Reporter,
+    tell: Listener,
     log: Log,
     stop: Stop,
     *,
@@ -42,14 +43,14 @@ def work(
     """
 
     def note(text: str) -> None:
-        report.note(f"{job.name}: {text}")
+        tell(Noted(f"{job.name}: {text}"))
 
     # A store in memory does not outlive the process, and may read the engine's own arrays until the next save.
     every = math.inf if folder is None else save_every
     saving = Saving.of(engine, every, save_bytes, None if folder is None else note)
-    status = StatusWriter(job, stopping, engine, saving, folder, report, stage)
+    status = StatusWriter(job, stopping, engine, saving, folder, tell, stage)
     # With a given interval a save may be due between any two checks.
-    loop = Loop(job, stopping, engine, stores, saving, status, report, log, stop, together=save_every is None)
+    loop = Loop(job, stopping, engine, stores, saving, status, tell, log, stop, together=save_every is None)
     interrupted = loop.run() == INTERRUPTED
     if interrupted and engine.slow:
         note("saving; another interruption stops at once and loses the last work")
@@ -83,14 +84,14 @@ class Loop:
         stores: Stores,
         saving: Saving,
         status: StatusWriter,
-        report: Reporter,
+        tell: Listener,
         log: Log,
         stop: Stop,
         *,
         together: bool,
     ) -> None:
         self._job, self._stopping, self._engine, self._stores = job, stopping, engine, stores
-        self._saving, self._status, self._report, self._log, self._stop = saving, status, report, log, stop
+        self._saving, self._status, self._tell, self._log, self._stop = saving, status, tell, log, stop
         self._together = together
         self._before = engine.seconds_before
         self.check: Check | None = None
@@ -236,7 +237,7 @@ class Loop:
         left = 0.0 if self._stopping.is_reached(check) else forecast(self.trace, self._stopping.target)
         amount, unit = self._stopping.in_unit(check.exploitability), self._stopping.unit
         self._status.checked(check, left)
-        self._report.check(check.done, amount, unit, left)
+        self._tell(Checked(check.done, amount, unit, left))
         error = "" if check.stderr is None else f" +- {self._stopping.in_unit(check.stderr):.4g}"
         where = (
             "" if check.flops is None else f" on {check.flops} flops, {check.core_seconds:.1f} s of a core"
@@ -248,9 +249,9 @@ class Loop:
             write_trace(store, self.trace, self._job.solve.target)
 
     def _progress(self, number: int, done: int, total: int) -> None:
-        self._report.sweep(number, done, total)
+        self._tell(Advanced(done, total, number))
         self._status.tell(self.seconds)
 
     def _measuring(self, done: int, total: int) -> None:
-        self._report.boards(done, total)
+        self._tell(Advanced(done, total))
         self._status.measuring(self.seconds, done, total)

@@ -17,6 +17,7 @@ from spewy.job.sections import DaskSection
 from spewy.learn.engine import Engine
 from spewy.records.policy import Policy
 from spewy.run.cost import Cost
+from spewy.run.events import Listener
 from spewy.run.result import SolveResult
 from spewy.run.stopping import Stopping
 from spewy.run.stores import Stores
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from spewy.system.cluster import Cluster
 
 Note = Callable[[str], None]
-Boards = Callable[[int, int], object]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,15 +79,12 @@ class Plan(ABC):
         """Compile kernels that are not cached, and tell the user about slow parts of the solve."""
 
     @abstractmethod
-    def engine(
-        self, stores: Stores, folder: Path | None, start: Start | None, note: Note, boards: Boards
-    ) -> Engine:
+    def engine(self, stores: Stores, folder: Path | None, start: Start | None, tell: Listener) -> Engine:
         """Make the engine, which continues from the stores and saves to them.
 
         Args:
             start: regrets and averages with which a new solve begins; None: begin from zero.
-            note: called with a text before long steps, and when a worker of a cluster connects or disconnects.
-            boards: called with the numbers of finished and of all boards while board buckets are computed.
+            tell: hears of long steps, and when a worker of a cluster connects or disconnects.
         """
 
     @abstractmethod

@@ -36,8 +36,9 @@ from spewy.records.disk import judged_size, with_bucket_numbers, with_class_byte
 from spewy.records.policy import BucketPolicy, Policy
 from spewy.records.strategy_locker import FOLDER, StrategyLocker
 from spewy.run.cost import Cost, Count
+from spewy.run.events import Advanced, Listener, Noted, noting
 from spewy.run.memory import CLUSTERING_BYTES, PROCESS_BYTES
-from spewy.run.plan import Boards, Note, Plan, connect
+from spewy.run.plan import Note, Plan, connect
 from spewy.run.stopping import Stopping
 from spewy.run.stores import Stores, StoresOfDeals
 from spewy.run.warmup import warm_up
@@ -159,20 +160,18 @@ class SampledPlan(Plan):
         if self.cost.making_seconds > LONG:
             note(f"{self.job.name}: computing board buckets and rows, which takes minutes, but only once")
 
-    def engine(
-        self, stores: Stores, folder: Path | None, start: Start | None, note: Note, boards: Boards
-    ) -> Engine:
+    def engine(self, stores: Stores, folder: Path | None, start: Start | None, tell: Listener) -> Engine:
         """Make the engine; create the strategy locker if it is missing."""
         assert isinstance(stores, StoresOfDeals)
         from spewy.chunks.bucket_locker import abstraction
 
-        board_buckets = self.made or abstraction(self.spec, boards)
+        board_buckets = self.made or abstraction(self.spec, lambda done, total: tell(Advanced(done, total)))
         with ExitStack() as opened:
-            engine = self._dealing_engine(stores, board_buckets, note)
+            engine = self._dealing_engine(stores, board_buckets, tell)
             opened.callback(engine.close)
             if start is not None and not engine.done:
                 start.fill(engine, board_buckets)
-                note(f"{self.job.name}: {start.text}")
+                tell(Noted(f"{self.job.name}: {start.text}"))
             with stores.play(make=True) as store:
                 strategy_locker.begin(
                     store, engine.lines, board_buckets.n_board_buckets, board_buckets.arrays
@@ -184,7 +183,7 @@ class SampledPlan(Plan):
     def policy(self, stores: Stores) -> Policy:
         return BucketPolicy.of(self.job.problem, StrategyLocker(stores.strategies))
 
-    def _dealing_engine(self, stores: Stores, board_buckets: Abstraction, note: Note) -> SampledEngine:
+    def _dealing_engine(self, stores: Stores, board_buckets: Abstraction, tell: Listener) -> SampledEngine:
         """Make the engine with threads on this machine or with a cluster's workers."""
         from spewy.learn.sampled import SampledEngine
 
@@ -205,7 +204,7 @@ class SampledPlan(Plan):
 
         with ExitStack() as opened:
             settings = job.dask or DaskSection()
-            cluster = opened.enter_context(connect(settings, note))
+            cluster = opened.enter_context(connect(settings, noting(tell)))
             engine = FlopEngine(
                 job.rules,
                 self.rounds,

@@ -21,12 +21,13 @@ from spewy.records.policy import Policy
 from spewy.records.progress import saved_sweeps, write_result
 from spewy.records.status import STOP
 from spewy.run.cost import Cost
+from spewy.run.events import Began, Ended, Listener, Noted, noting, unfailing
 from spewy.run.folder_state import kept_abstraction, remove_stages, start_again
 from spewy.run.loop import Log, work
 from spewy.run.memory import ProcessMemory, require_address_space
 from spewy.run.plan import Plan
-from spewy.run.reporter import Reporter, Silent, logged, unfailing
 from spewy.run.result import SolveResult, require_zero_sum
+from spewy.run.status_file import logged
 from spewy.run.stopping import INTERRUPTED
 from spewy.run.stores import LARGE
 from spewy.run.walked_cost import WalkedCost
@@ -134,13 +135,13 @@ class Session(Closing):
         """Estimated memory and disk space of the solve."""
         return self.plan.cost
 
-    def solve(self, reporter: Reporter | None = None, stop: Stop | None = None) -> SolveResult:
+    def solve(self, listener: Listener | None = None, stop: Stop | None = None) -> SolveResult:
         """Solve until the exploitability reaches the target, or a limit of the job ends the solve.
 
         The first Ctrl-C, SIGTERM or SIGHUP saves and returns a result; the second one ends the solve at once.
 
         Args:
-            reporter: called with the progress; if it raises an error, the solve goes on without it. None: no reports.
+            listener: called with each event; if it raises an error, the solve goes on without it. None: nobody listens.
             stop: event that makes the solve save and return once it is set; None: signals do so.
 
         Raises:
@@ -148,45 +149,42 @@ class Session(Closing):
             lockers.LockerError: the folder's lockers are damaged, or cannot be written.
         """
         with ProcessMemory() as memory:
-            return self._solve(unfailing(reporter or Silent()), stop, memory)
+            return self._solve(unfailing(listener), stop, memory)
 
-    def _solve(self, report: Reporter, stop: Stop | None, memory: ProcessMemory) -> SolveResult:
+    def _solve(self, tell: Listener, stop: Stop | None, memory: ProcessMemory) -> SolveResult:
+        note = noting(tell)
         for line in self.job.range_notes:
-            report.note(line)
+            note(line)
         if self._before is not None:
             return self._before
         self.plan.require()
         require_address_space(self.cost.memory_bytes + self.plan.mapped_bytes, self.plan.threads + 1)
         with _log_of(self.folder) as log:
             done = self.saved
-            self.plan.prepare(report.note, done)
-            report.begin(self.job, self.cost, done)
+            self.plan.prepare(note, done)
+            tell(Began(self.job, self.cost, done))
             coarse = None if done else self._coarse
             if self.job.dealing is not None and self.folder is not None and coarse is None:
                 remove_stages(self.folder)
-            if coarse is not None and coarse.run(report, log, stop) == INTERRUPTED:
-                return self._interrupted(coarse, report, log, memory)
+            if coarse is not None and coarse.run(tell, log, stop) == INTERRUPTED:
+                return self._interrupted(coarse, tell, log, memory)
             begun = time.perf_counter()
             if self.cost.memory_bytes >= LARGE:
                 reading = ", and reading the last save" if done else ""
-                report.note(f"{self.job.name}: making tables and arrays{reading}")
+                note(f"{self.job.name}: making tables and arrays{reading}")
             if done and self.start_from is not None:
-                report.note(
+                note(
                     f"{self.job.name}: the folder has deals of its own, so --start-from has no effect; --again would "
                     "begin anew"
                 )
             start = self._start(coarse, done)
             if start is not None and coarse is None and self.job.dealing and self.job.dealing.coarse:
-                report.note(
-                    f"{self.job.name}: no stages with fewer board buckets and rows, because of --start-from"
-                )
-            with closing(
-                self.plan.engine(self.stores, self.folder, start, report.note, report.boards)
-            ) as engine:
+                note(f"{self.job.name}: no stages with fewer board buckets and rows, because of --start-from")
+            with closing(self.plan.engine(self.stores, self.folder, start, tell)) as engine:
                 building = self.build_seconds + time.perf_counter() - begun
                 log("start", self._start_text(engine, start))
                 with interruptible() if stop is None else nullcontext(stop) as stopping:
-                    return self._run(engine, report, log, stopping, building, memory)
+                    return self._run(engine, tell, log, stopping, building, memory)
 
     def policy(self) -> Policy:
         """Return the saved strategies, which can be read until the session is closed."""
@@ -199,7 +197,7 @@ class Session(Closing):
     def _run(
         self,
         engine: Engine,
-        report: Reporter,
+        tell: Listener,
         log: Log,
         stop: Stop,
         building: float,
@@ -214,11 +212,11 @@ class Session(Closing):
             self.folder,
             self.save_every,
             self.cost.disk_bytes,
-            report,
+            tell,
             log,
             stop,
         )
-        report.end()
+        tell(Ended())
         earlier = 0.0 if self._coarse is None else self._coarse.seconds
         solving, interrupted, dropping = loop.solving + earlier, loop.ended == INTERRUPTED, job.first_dropped
         check = loop.current
@@ -248,7 +246,7 @@ class Session(Closing):
                 from spewy.run.drop import drop
 
                 names = drop(job, self.store, dropping)
-                report.note(f"{job.name}: {' and '.join(names)} dropped, as save.rounds says")
+                tell(Noted(f"{job.name}: {' and '.join(names)} dropped, as save.rounds says"))
         log(STOP, loop.ended)
         return result.in_unit(job.amounts)
 
@@ -260,9 +258,9 @@ class Session(Closing):
         return CoarseStages(self._sampled_plan, self.stopping, self.folder, self.save_every)
 
     def _interrupted(
-        self, coarse: CoarseStages, report: Reporter, log: Log, memory: ProcessMemory
+        self, coarse: CoarseStages, tell: Listener, log: Log, memory: ProcessMemory
     ) -> SolveResult:
-        report.end()
+        tell(Ended())
         log(STOP, INTERRUPTED)
         seconds = {"build": self.build_seconds, "solve": coarse.seconds, "best_response": 0.0}
         seconds["total"] = self.build_seconds + coarse.seconds

@@ -34,8 +34,9 @@ from spewy.learn.engine import Engine
 from spewy.learn.live import LiveEngine
 from spewy.records.policy import ChunkPolicy, Policy
 from spewy.records.progress import first_dropped, require_whole
+from spewy.run.events import Listener, noting
 from spewy.run.folder_state import finished, held
-from spewy.run.plan import Boards, Note, Plan, connect
+from spewy.run.plan import Note, Plan, connect
 from spewy.run.result import SolveResult
 from spewy.run.stopping import Stopping
 from spewy.run.stores import Stores
@@ -136,9 +137,7 @@ class WalkedPlan(Plan):
         if self.cost.program is not None and not done:
             note(f"{job.name}: one linear program, {self.cost.program}; it has no steps to save")
 
-    def engine(
-        self, stores: Stores, folder: Path | None, start: Start | None, note: Note, boards: Boards
-    ) -> Engine:
+    def engine(self, stores: Stores, folder: Path | None, start: Start | None, tell: Listener) -> Engine:
         solve, layout, store = self.job.solve, self.layout, stores.store
         if self.setup.engine == "program":
             from spewy.learn.lp import LpEngine
@@ -149,7 +148,7 @@ class WalkedPlan(Plan):
 
             settings = visit_settings(solve, self.setup.variant, self.job.first_live)
             on_cluster = solve.workers == "dask"
-            cluster = connect(self.job.dask, note) if on_cluster else None
+            cluster = connect(self.job.dask, noting(tell)) if on_cluster else None
             return StoredEngine(layout, store, settings, solve.order, self.setup.threads, cluster)
         game, schedule, exact = layout.live, variant(self.setup.variant), self.setup.exact
         solver: Solver

@@ -13,8 +13,8 @@ from cli_runs import COMMAND, KUHN, POLARISED, SOLVE_FIELDS, TURN, good, good_js
 
 from lockers import open_store
 from spewy.batch.batch import Batch, Outcome, same_up_to_suits
-from spewy.batch.solve_batch import processes, run_batch
-from spewy.batch.work import News, estimate_job, job_text, solve_task
+from spewy.batch.solve_batch import JobChecked, processes, run_batch
+from spewy.batch.work import estimate_job, job_text, solve_task
 from spewy.errors import InputError
 from spewy.job.job import Job
 from spewy.run.folder_state import finished, look
@@ -300,10 +300,10 @@ def test_one_fails(tmp_path, monkeypatch):
     """The others finish; the one that failed is named with its error; the exit code is 1."""
     solve = Session.solve
 
-    def breaks(self, reporter=None, stop=None):
+    def breaks(self, listener=None, stop=None):
         if self.job.name == "two":
             raise ZeroDivisionError("oh")
-        return solve(self, reporter, stop)
+        return solve(self, listener, stop)
 
     monkeypatch.setattr(Session, "solve", breaks)
     files = [write(tmp_path, rename(KUHN, "Kuhn", name), f"{name}.toml") for name in ("one", "two", "three")]
@@ -326,15 +326,12 @@ class Killer:
     def __init__(self, number):
         self.number = number
 
-    def check(self, number: int, check: News):
-        if number == self.number:
+    def __call__(self, event):
+        if isinstance(event, JobChecked) and event.number == self.number:
             for task in Path("/proc/self/task").iterdir():
                 for child in (task / "children").read_text().split():
                     if "joblib.externals.loky.backend.popen" in Path(f"/proc/{child}/cmdline").read_text():
                         os.kill(int(child), signal.SIGKILL)
-
-    def __getattr__(self, name):
-        return lambda *args: None
 
 
 @pytest.mark.slow

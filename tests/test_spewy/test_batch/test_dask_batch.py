@@ -78,7 +78,7 @@ class Telling(BatchLines):
         super().__init__(batch)
         self.then, self.jobs, self.reported = then, jobs, set()
 
-    def check(self, number, check):
+    def checked(self, number, check):
         self.reported.add(number)
         if len(self.reported) == self.jobs:
             then, self.then = self.then, lambda: None
@@ -142,10 +142,10 @@ def test_a_worker_that_joins_gets_a_job(tmp_path):
     with closing(DaskCluster(tmp_path, 1)) as found:
 
         class Joining(Telling):
-            def check(self, number, check):
+            def checked(self, number, check):
                 if not self.reported:
                     found.join()
-                super().check(number, check)
+                super().checked(number, check)
 
         with on_cluster(found.address, None):
             run_batch(batch, Joining(batch, lambda: signal.raise_signal(signal.SIGINT), jobs=2))

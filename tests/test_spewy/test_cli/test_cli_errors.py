@@ -407,7 +407,7 @@ def test_options_without_effect_on_one_job_or_spot_are_refused(tmp_path):
     said = refused("play", "terminal", "--lockers", out, "--budget", 3)
     assert "--budget has no effect in spots, whose strategy is exact; remove it" in said
     with Solution.open(out) as solution:
-        for name, value in {"flops": 3, "seed": 1, "workers": 99, "reporter": object()}.items():
+        for name, value in {"flops": 3, "seed": 1, "workers": 99, "listener": print}.items():
             with pytest.raises(InputError, match=rf"{name} has no effect without \[boards\]; remove it"):
                 solution.exploitability(**{name: value})
 

@@ -168,7 +168,7 @@ def test_interrupt_and_go_on(kind, tmp_path):
 
 
 def test_second_interrupt(tmp_path, monkeypatch):
-    def solve(self, reporter):
+    def solve(self, listener):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Session, "solve", solve)
@@ -179,7 +179,7 @@ def test_second_interrupt(tmp_path, monkeypatch):
 
 
 def test_unexpected_errors(tmp_path, monkeypatch):
-    def solve(self, reporter):
+    def solve(self, listener):
         raise RuntimeError("a bug\nof two lines")
 
     monkeypatch.setattr(Session, "solve", solve)

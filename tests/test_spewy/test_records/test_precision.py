@@ -17,7 +17,7 @@ from spewy.records.bucket_numbers import BucketNumbers, write_buckets
 from spewy.records.chunks import Kind, Visit, commit_visit
 from spewy.records.keys import REGRET, STRATEGY
 from spewy.records.progress import saved_sweeps
-from spewy.run.reporter import Silent
+from spewy.run.events import Advanced
 from spewy.run.result import MOST_OFF
 from spewy.run.session import Session
 from spewy.run.walked_plan import WalkedPlan
@@ -47,14 +47,15 @@ def no_number(engine, *args):
     return Check(engine.done, 0.0, 0.0, float("nan"))
 
 
-class StoppingAtOnce(Silent):
+class StoppingAtOnce:
     """Stops a solve after its first portion."""
 
     def __init__(self):
         self.stop = threading.Event()
 
-    def sweep(self, number, done, total):
-        self.stop.set()
+    def __call__(self, event):
+        if isinstance(event, Advanced):
+            self.stop.set()
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])

@@ -29,8 +29,9 @@ from spewy.records.status import (
     running,
     write_status,
 )
-from spewy.run.reporter import LogFile, Silent
+from spewy.run.events import Checked
 from spewy.run.session import Session
+from spewy.run.status_file import LogFile
 from spewy.system.failures import failure_text
 from spewy.system.folders import FolderLock
 
@@ -166,7 +167,7 @@ def test_whether_it_runs_is_known_after_it_was_killed(folder):
     write_status(folder, STANDS)
     code = (
         "import sys, time; from pathlib import Path\n"
-        "from spewy.run.reporter import LogFile; from spewy.system.folders import FolderLock\n"
+        "from spewy.run.status_file import LogFile; from spewy.system.folders import FolderLock\n"
         "lock, log = FolderLock(Path(sys.argv[1]), 'solve'), LogFile(Path(sys.argv[1]))\n"
         "print('open', flush=True); time.sleep(600)"
     )
@@ -268,18 +269,19 @@ def test_no_folder(tmp_path):
     assert "does not exist" in refused("status", tmp_path / "nothing")
 
 
-class Asking(Silent):
-    """A reporter that asks `spewy status` for the folder at each check."""
+class Asking:
+    """A listener that asks `spewy status` for the folder at each check."""
 
     def __init__(self, folder):
         self.folder, self.told = folder, []
 
-    def check(self, sweep, found, unit, seconds_left):
-        self.told.append((sweep, good_json("status", self.folder)))
+    def __call__(self, event):
+        if isinstance(event, Checked):
+            self.told.append((event.done, good_json("status", self.folder)))
 
 
 def test_a_spot_that_runs_tells_its_sweeps(tmp_path, monkeypatch):
-    monkeypatch.setattr("spewy.run.reporter.WRITE_SECONDS", 0.0)
+    monkeypatch.setattr("spewy.run.status_file.WRITE_SECONDS", 0.0)
     job = Job.load(write(tmp_path, TURN), ["solve.max_sweeps=30", "solve.target=0%"])
     folder, asking = tmp_path / "out", Asking(tmp_path / "out")
     with Session(job, folder, save_every=0) as session:  # with 0 each check is reported at once
@@ -297,7 +299,7 @@ def test_a_spot_that_runs_tells_its_sweeps(tmp_path, monkeypatch):
 
 
 def test_the_first_save_comes_with_the_first_check(tmp_path, monkeypatch):
-    monkeypatch.setattr("spewy.run.reporter.WRITE_SECONDS", 0.0)
+    monkeypatch.setattr("spewy.run.status_file.WRITE_SECONDS", 0.0)
     monkeypatch.setattr("spewy.run.stores.FIRST_SHARE", 0.0)
     job = Job.load(write(tmp_path, TURN), ["solve.max_sweeps=40", "solve.target=0%"])
     asking = Asking(tmp_path / "out")

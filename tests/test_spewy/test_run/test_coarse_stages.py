@@ -12,8 +12,8 @@ from spewy.job import settings
 from spewy.look.status import status_of
 from spewy.records.bucket_numbers import read_mark
 from spewy.records.status import LOG, last_word
+from spewy.run.events import Noted, Stated
 from spewy.run.folder_state import STAGES, stage_folder
-from spewy.run.reporter import Silent
 from spewy.run.sampled_plan import SampledPlan
 from spewy.run.stores import Saving
 
@@ -39,22 +39,21 @@ def job(**keys):
     return Job.of(BASE | {"solve": BASE["solve"] | keys})
 
 
-def run(folder, *, stop=None, reporter=None, save_every=None, start_from=None, **keys):
+def run(folder, *, stop=None, listener=None, save_every=None, start_from=None, **keys):
     with Session(job(**keys), folder, save_every, start_from=start_from) as session:
-        return session.solve(reporter, stop)
+        return session.solve(listener, stop)
 
 
-class Stopping(Silent):
+class Stopping:
     """Sets a stop once the solve has a given number of deals."""
 
     def __init__(self, deals):
         self.deals, self.stop, self.notes = deals, threading.Event(), []
 
-    def note(self, text):
-        self.notes.append(text)
-
-    def status(self, status, threads):
-        if status.deals >= self.deals:
+    def __call__(self, event):
+        if isinstance(event, Noted):
+            self.notes.append(event.text)
+        elif isinstance(event, Stated) and event.status.deals >= self.deals:
             self.stop.set()
 
 
@@ -62,7 +61,7 @@ class Stopping(Silent):
 def short_portions(monkeypatch):
     """A run looks at its stop after each seventh deal."""
     monkeypatch.setattr("spewy.learn.sampled.SampledEngine.next_portion", lambda *args: 7)
-    monkeypatch.setattr("spewy.run.reporter.TELL_SECONDS", 0)
+    monkeypatch.setattr("spewy.run.status_file.TELL_SECONDS", 0)
 
 
 def test_stages_have_fewer_board_buckets_and_end_by_deals():
@@ -122,8 +121,8 @@ def test_a_stage_changes_the_result(tmp_path):
 @pytest.mark.parametrize("deals", [50, 230, 700])
 def test_an_interrupted_solve_ends_with_the_same_numbers(deals, tmp_path, short_portions):
     run(tmp_path / "whole")
-    reporter = Stopping(deals)
-    first = run(tmp_path / "parts", stop=reporter.stop, reporter=reporter)
+    listener = Stopping(deals)
+    first = run(tmp_path / "parts", stop=listener.stop, listener=listener)
     assert first.interrupted
     assert deals <= first.sweeps <= deals + 7
     assert last_word(tmp_path / "parts") == "interrupted"
@@ -171,8 +170,8 @@ def test_a_killed_solve_goes_on_in_the_right_stage(number, tmp_path, monkeypatch
 
 
 def test_earlier_stages_go_once_the_next_has_saved(tmp_path, short_portions):
-    reporter = Stopping(230)
-    run(tmp_path, stop=reporter.stop, reporter=reporter)
+    listener = Stopping(230)
+    run(tmp_path, stop=listener.stop, listener=listener)
     assert not stage_folder(tmp_path, 1).exists()
     assert stage_folder(tmp_path, 2).exists()
     with Session(job(), tmp_path, again=True):
@@ -193,18 +192,18 @@ def test_in_memory_the_numbers_are_those_of_a_folder(tmp_path):
 
 
 def test_an_interruption_in_memory_keeps_the_stage(short_portions):
-    reporter = Stopping(230)
+    listener = Stopping(230)
     with Session(job()) as session:
-        assert session.solve(reporter, reporter.stop).interrupted
+        assert session.solve(listener, listener.stop).interrupted
         assert session.saved == 0
         assert session.solve().sweeps == 1000
 
 
 def test_an_interruption_keeps_the_unit(short_portions):
     for deals in (30, 450):  # in a stage, after all stages
-        reporter = Stopping(deals)
+        listener = Stopping(deals)
         with Session(Job.of(BASE | {"unit": "bb"})) as session:
-            assert session.solve(reporter, reporter.stop).unit == "bb"
+            assert session.solve(listener, listener.stop).unit == "bb"
 
 
 def test_cfr_br_and_sixteen_bits_have_stages(tmp_path):
@@ -232,16 +231,16 @@ def test_most_deals_may_end_in_a_stage(tmp_path):
 
 def test_another_solve_replaces_the_stages(tmp_path):
     run(tmp_path / "other", coarse_to_fine=False, max_sweeps=30)
-    reporter = Stopping(10**9)
-    run(tmp_path / "new", start_from=tmp_path / "other", reporter=reporter)
-    assert "leduc-stages: starting from 30 deals of" in "".join(reporter.notes)
-    assert any("no stages with fewer board buckets and rows" in note for note in reporter.notes)
+    listener = Stopping(10**9)
+    run(tmp_path / "new", start_from=tmp_path / "other", listener=listener)
+    assert "leduc-stages: starting from 30 deals of" in "".join(listener.notes)
+    assert any("no stages with fewer board buckets and rows" in note for note in listener.notes)
     assert not (tmp_path / "new" / STAGES).exists()
 
 
 def test_without_stages_left_ones_are_removed(tmp_path, short_portions):
-    reporter = Stopping(230)
-    run(tmp_path, stop=reporter.stop, reporter=reporter)
+    listener = Stopping(230)
+    run(tmp_path, stop=listener.stop, listener=listener)
     assert run(tmp_path, coarse_to_fine=False).sweeps == 1000
     assert not (tmp_path / STAGES).exists()
 

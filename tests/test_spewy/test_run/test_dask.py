@@ -32,7 +32,7 @@ from spewy.learn.flop_engine import (  # noqa: E402
     require_learnt,
 )
 from spewy.learn.flop_share import averaged, part_of  # noqa: E402
-from spewy.run.reporter import Silent  # noqa: E402
+from spewy.run.events import Noted, Stated  # noqa: E402
 from spewy.run.sampled_plan import spec_of  # noqa: E402
 from spewy.run.session import Session  # noqa: E402
 from spewy.system import cluster as cluster_module  # noqa: E402
@@ -73,14 +73,15 @@ def leduc(tmp_path, cluster):
     return write(tmp_path, f'{DASK}address = "{cluster.address}"\n')
 
 
-class Noting(Silent):
+class Noting:
     """Remembers what is told."""
 
     def __init__(self):
         self.notes = []
 
-    def note(self, text):
-        self.notes.append(text)
+    def __call__(self, event):
+        if isinstance(event, Noted):
+            self.notes.append(event.text)
 
 
 @pytest.mark.parametrize("share", [0, 0.5])
@@ -167,13 +168,13 @@ def test_what_a_cluster_has_learnt_goes_on_here_and_the_other_way_round(leduc, t
 def test_ctrl_c_saves_whole_intervals(leduc, tmp_path):
     stop, seen = threading.Event(), []
 
-    class Stopping(Noting):
-        def status(self, status, threads):
-            seen.append(threads)
+    def listen(event):
+        if isinstance(event, Stated):
+            seen.append(event.threads)
             stop.set()
 
     with Session(Job.load(leduc, ["solve.max_sweeps=1000000"]), tmp_path / "out") as session:
-        result = session.solve(Stopping(), stop)
+        result = session.solve(listen, stop)
     assert result.interrupted
     assert seen[0] == 3
     assert visits_in(tmp_path / "out") == {t: [result.sweeps] * 2 for t in (0, 1)}
@@ -351,17 +352,16 @@ def test_ctrl_c_does_not_wait_for_a_worker_that_is_paused(tmp_path, monkeypatch)
             started.append(self)
             super().__init__(*args)
 
-    class Interrupting(Noting):
-        def status(self, status, threads):
-            if status.deals > 5 and threads == 2 and not begun:
-                os.kill(started[0]._workers[0].pid, signal.SIGSTOP)
-                threading.Timer(0.5, stop.set).start()
-                begun.append(time.monotonic() + 0.5)
+    def listen(event):
+        if isinstance(event, Stated) and event.status.deals > 5 and event.threads == 2 and not begun:
+            os.kill(started[0]._workers[0].pid, signal.SIGSTOP)
+            threading.Timer(0.5, stop.set).start()
+            begun.append(time.monotonic() + 0.5)
 
     monkeypatch.setattr(cluster_module, "LocalCluster", Recording)
     job = Job.load(write(tmp_path, DASK), ["solve.max_sweeps=1000000", "dask.workers=2"])
     with Session(job, tmp_path / "out") as session, suppress(PeerError):  # the lost deals may be gone
-        assert session.solve(Interrupting(), stop).interrupted
+        assert session.solve(listen, stop).interrupted
     assert time.monotonic() - begun[0] < 5.0
     assert good("check", tmp_path / "out").endswith(": healthy\n")
 

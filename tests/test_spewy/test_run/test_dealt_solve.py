@@ -32,7 +32,7 @@ from spewy.records.caches import FlopFinding, ResponseCache
 from spewy.records.progress import read_trace, saved_sweeps
 from spewy.records.status import LOG, STATUS, read_status
 from spewy.records.strategy_locker import StrategyLocker
-from spewy.run.reporter import Silent
+from spewy.run.events import Stated
 from spewy.run.sampled_plan import SampledPlan, _pair_table_bytes
 from spewy.run.session import Session
 from spewy.system.folders import FolderLock
@@ -195,7 +195,7 @@ def test_rivals_begin_with_what_the_players_have_learnt(leduc, tmp_path):
     job = Job.load(leduc[0], ["solve.cfr_br=1"])
     with (
         Session(job, tmp_path / "out") as session,
-        session.plan.engine(session.stores, session.folder, None, print, print) as engine,
+        session.plan.engine(session.stores, session.folder, None, print) as engine,
     ):
         first, last = engine.numbers.regrets
         assert len(first) == 4
@@ -242,15 +242,15 @@ def test_sixteen_bits_that_were_stopped_are_what_they_are_without(leduc, tmp_pat
 def test_the_first_save_comes_soon(leduc, tmp_path, monkeypatch):
     """The first save does not wait for five minutes, so a solve that is killed soon keeps what it has learnt."""
     monkeypatch.setattr("spewy.run.stores.FIRST_SECONDS", 0.0)
-    monkeypatch.setattr("spewy.run.reporter.TELL_SECONDS", 0.0)
+    monkeypatch.setattr("spewy.run.status_file.TELL_SECONDS", 0.0)
     saved = []
 
-    class Hearing(Silent):
-        def status(self, status, threads):
-            saved.append(status.saved_deals)
+    def hear(event):
+        if isinstance(event, Stated):
+            saved.append(event.status.saved_deals)
 
     with Session(Job.load(leduc[0]), tmp_path / "out") as session:
-        session.solve(Hearing())
+        session.solve(hear)
     assert 0 < saved[-1] < 3000
     assert len(set(saved) - {0}) == 1  # a second save would wait for five minutes
 

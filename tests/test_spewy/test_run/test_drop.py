@@ -19,7 +19,7 @@ from spewy.look.report import report
 from spewy.look.solution import Solution
 from spewy.records.caches import MarkedStore
 from spewy.records.keys import LEAVES, REGRET, STRATEGY
-from spewy.run.reporter import Silent
+from spewy.run.events import Checked
 from spewy.run.session import Session
 
 RIVER = "Qs 7h 2d 3c 5h"
@@ -480,21 +480,22 @@ def test_a_chunk_that_single_precision_leaves_without_finite_numbers_is_solved_i
     assert failed.stdout == ""
 
 
-class Interrupting(Silent):
+class Interrupting:
     """Interrupts a solve as soon as it hears of a check."""
 
     def __init__(self):
         self.stop = threading.Event()
 
-    def check(self, *told):
-        self.stop.set()
+    def __call__(self, event):
+        if isinstance(event, Checked):
+            self.stop.set()
 
 
 def test_an_interruption_during_the_last_check_leaves_a_result(tmp_path):
     job = Job.load(write(tmp_path, TURN), ["solve.target=1000%", 'save.rounds="turn"'])
-    reporter = Interrupting()
+    listener = Interrupting()
     with Session(job, tmp_path / "out") as session:
-        first = session.solve(reporter, reporter.stop)
+        first = session.solve(listener, listener.stop)
     assert (first.converged, first.interrupted) == (True, False)
     with Session(job, tmp_path / "out") as session:
         assert session.solve().exploitability == first.exploitability

@@ -13,8 +13,8 @@ from naive_spot import NaiveSpot
 
 import spewy
 from spewy.job.job import Job
+from spewy.run.events import Checked, Ended
 from spewy.run.memory import ProcessMemory
-from spewy.run.reporter import Silent
 from spewy.run.session import Session
 
 SMALL = {
@@ -34,7 +34,7 @@ SMALL = {
 
 def engine_after(job, sweeps, folder=None):
     session = Session(job, folder)
-    engine = session.plan.engine(session.stores, session.folder, None, print, print)
+    engine = session.plan.engine(session.stores, session.folder, None, print)
     engine.solver.run(sweeps)
     return session, engine
 
@@ -113,7 +113,7 @@ def test_a_solve_without_a_folder_keeps_no_second_copy(tmp_path):
     """The store in memory reads the solver's own arrays, which take as much as the solve was allowed."""
     job = example("T1", "solve.max_sweeps=5")
     with Session(job) as session:
-        engine = session.plan.engine(session.stores, None, None, print, print)
+        engine = session.plan.engine(session.stores, None, None, print)
         engine.solver.run(5)
         engine.measure()
         tracemalloc.start()
@@ -159,17 +159,14 @@ def test_written_pages_of_lockers_are_no_memory_of_the_solve(tmp_path, monkeypat
     file, told = tmp_path / "T1" / "lockers.mdb", []
     assert file.stat().st_size > 10 * 2**20
 
-    class Looking(Silent):
-        def check(self, *args):
-            told.append(mapped_mib(file))
-
-        def end(self):
+    def look(event):
+        if isinstance(event, Checked | Ended):
             told.append(mapped_mib(file))
 
     with Session(
         example("T1", "solve.max_sweeps=10", "solve.check_every=1"), tmp_path / "T1", 0.0
     ) as session:
-        session.solve(Looking())
+        session.solve(look)
     assert len(told) >= 5
     assert max(told) < 2
 

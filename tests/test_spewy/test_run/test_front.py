@@ -19,7 +19,6 @@ from solvers.discount import variant
 from solvers.exact import ExactCfr
 from spewy.game.ranges import parse_range
 from spewy.look import BoardBuckets
-from spewy.run.reporter import Silent
 
 ROOT = EXAMPLES.parent
 PACKAGES = ("buckets", "compiled", "lockers", "solvers", "spewy")
@@ -151,11 +150,11 @@ def test_solve_takes_a_job_or_its_file(tmp_path, form):
 def test_solve_tells_how_it_goes(tmp_path):
     checks = []
 
-    class Heard(Silent):
-        def check(self, sweep, found, unit, seconds_left):
-            checks.append(sweep)
+    def hear(event):
+        if isinstance(event, spewy.Checked):
+            checks.append(event.done)
 
-    result = spewy.solve(write(tmp_path, POLARISED), reporter=Heard()).result
+    result = spewy.solve(write(tmp_path, POLARISED), listener=hear).result
     assert checks[-1] == result.sweeps
 
 

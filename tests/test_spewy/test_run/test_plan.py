@@ -75,14 +75,9 @@ def test_an_estimate_builds_no_live_game_of_chunks_that_are_stored(built, tmp_pa
 
 def test_a_batch_estimates_each_job_once(built, tmp_path):
     files = [write(tmp_path, text, name) for name, text in (("a.toml", KUHN), ("b.toml", TURN))]
-    outcomes = run_batch(Batch.load(files, (), tmp_path / "out"), _Silent(), 1)
+    outcomes = run_batch(Batch.load(files, (), tmp_path / "out"), None, 1)
     assert all(outcome.done for outcome in outcomes)
     assert built["estimates"] == 2
-
-
-class _Silent:
-    def __getattr__(self, name):
-        return lambda *args: None
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from jobs import EXAMPLES, example
 
 from lockers import open_store
 from spewy.batch.batch import Batch
-from spewy.batch.solve_batch import run_batch
+from spewy.batch.solve_batch import JobBegan, JobChecked, run_batch
 from spewy.cli.progress import check_text
 from spewy.records.progress import saved_sweeps
-from spewy.run.reporter import Silent
+from spewy.run.events import Advanced, Began, Checked, Ended, Noted
 from spewy.run.session import Session
 from spewy.run.stopping import forecast
 
@@ -23,50 +23,47 @@ FAR = ["--set", "solve.target=0%", "--set", "solve.max_sweeps=400"]
 
 
 class Failing:
-    """Fails at one of its methods, and counts what it is told."""
+    """A listener that fails at events of one class, and remembers the classes of all events."""
 
-    def __init__(self, method, error=RuntimeError("no ink")):
-        self.method, self.error, self.told = method, error, []
+    def __init__(self, kind, error=RuntimeError("no ink")):
+        self.kind, self.error, self.told = kind, error, []
 
-    def __getattr__(self, name):
-        def tell(*args):
-            self.told.append(name)
-            if name == self.method:
-                raise self.error
-
-        return tell
+    def __call__(self, event):
+        self.told.append(type(event))
+        if type(event) is self.kind:
+            raise self.error
 
 
-@pytest.mark.parametrize("method", ["begin", "sweep", "check", "end"])
+@pytest.mark.parametrize("kind", [Began, Advanced, Checked, Ended])
 @pytest.mark.parametrize("precision", ["single", "double"])
-def test_a_reporter_that_fails_is_silent_from_then_on(method, precision, tmp_path, caplog):
+def test_a_listener_that_fails_is_called_no_more(kind, precision, tmp_path, caplog):
     job = example("R1", "solve.target=0%", "solve.max_sweeps=20", f"solve.precision={precision}")
-    reporter, session = Failing(method), Session(job, tmp_path / "out")
-    result = session.solve(reporter)
+    listener, session = Failing(kind), Session(job, tmp_path / "out")
+    result = session.solve(listener)
     assert (result.sweeps, saved_sweeps(session.store)) == (20, 20)
     session.close()
-    assert reporter.told.count(method) == 1
-    assert reporter.told[-1] == method
+    assert listener.told.count(kind) == 1
+    assert listener.told[-1] is kind
     assert [record.getMessage() for record in caplog.records] == [
-        "the reporter failed, so no more progress is reported: RuntimeError: no ink"
+        "the listener failed, so no more progress is reported: RuntimeError: no ink"
     ]
 
 
 def test_a_closed_pipe_is_no_news(tmp_path, caplog):
     caplog.set_level(logging.DEBUG)
     session = Session(example("R1", "solve.max_sweeps=20"), tmp_path / "out")
-    assert session.solve(Failing("check", BrokenPipeError())).sweeps == 20
+    assert session.solve(Failing(Checked, BrokenPipeError())).sweeps == 20
     session.close()
     assert not [record for record in caplog.records if record.name.startswith("spewy")]
 
 
-@pytest.mark.parametrize(("method", "at_once"), [("laid_out", 1), ("started", 1), ("check", 2)])
-def test_a_batch_goes_on_too(method, at_once, tmp_path, caplog):
+@pytest.mark.parametrize(("kind", "at_once"), [(Advanced, 1), (JobBegan, 1), (JobChecked, 2)])
+def test_a_batch_goes_on_too(kind, at_once, tmp_path, caplog):
     files = [write(tmp_path, text, name) for name, text in (("a.toml", KUHN), ("b.toml", TURN))]
     batch = Batch.load(files, (), tmp_path / "out")
-    reporter = Failing(method)
-    assert [outcome.done for outcome in run_batch(batch, reporter, at_once)] == [True, True]
-    assert reporter.told[-1] == method
+    listener = Failing(kind)
+    assert [outcome.done for outcome in run_batch(batch, listener, at_once)] == [True, True]
+    assert listener.told[-1] is kind
     assert len(caplog.records) == 1
 
 
@@ -143,17 +140,17 @@ def test_a_console_script_does_as_the_module():
     assert found.stdout.decode() == process("--version").stdout
 
 
-class Noting(Silent):
+class Noting:
     """Keeps the notes, and the seconds left at each check."""
 
     def __init__(self):
         self.notes, self.left = [], []
 
-    def note(self, text):
-        self.notes.append(text)
-
-    def check(self, done, exploitability, unit, seconds_left):
-        self.left.append(seconds_left)
+    def __call__(self, event):
+        if isinstance(event, Noted):
+            self.notes.append(event.text)
+        elif isinstance(event, Checked):
+            self.left.append(event.seconds_left)
 
 
 def test_long_work_before_and_after_the_sweeps_is_announced(tmp_path, monkeypatch):

@@ -15,7 +15,7 @@ from spewy.job.job import Job
 from spewy.learn.visit import Visitor, VisitSettings
 from spewy.look.solution import Solution
 from spewy.records.chunks import Chunks
-from spewy.run.reporter import Silent
+from spewy.run.events import Advanced
 from spewy.run.session import Session
 
 JOBS = {
@@ -115,15 +115,14 @@ def test_interrupt_saves(workers, tmp_path):
 def child_interrupted(job, folder, queue):
     told = []
 
-    class Reporter(Silent):
-        def sweep(self, number, done, total):
-            if number == 3 and not told:
-                told.append(number)
-                queue.put("at work")
+    def listen(event):
+        if isinstance(event, Advanced) and event.sweep == 3 and not told:
+            told.append(event.sweep)
+            queue.put("at work")
 
     os.setsid()
     session = Session(job, folder)
-    result = session.solve(Reporter())
+    result = session.solve(listen)
     session.close()
     queue.put((result.interrupted, result.sweeps))
 

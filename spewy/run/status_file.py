@@ -1,12 +1,11 @@
-"""What a run tells: its reporter (whose errors do not end the solve), the status file and the log in its folder.
+"""What a run writes into its folder: the status file and the log.
 
-The status goes to the reporter every second, and into the folder every few seconds. The log has a line for each start,
+The status goes to the listener every second, and into the folder every few seconds. The log has a line for each start,
 check, save and stop of every run.
 """
 
 from __future__ import annotations
 
-import logging
 import math
 import os
 import time
@@ -15,113 +14,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any
 
 from spewy.errors import InputError, error_line, path_text
 from spewy.job.job import Job
 from spewy.learn.engine import Check, Engine
 from spewy.records.status import LOG, STOP, Judged, Status, read_status, write_status
-from spewy.run.cost import Cost
+from spewy.run.events import Listener, Stated
 from spewy.run.stopping import Stopping
 from spewy.run.stores import Saving
 from spewy.system.textfile import require_regular
 from spewy.system.tools import Closing
 
-Listener = TypeVar("Listener")
-_LOG = logging.getLogger(__name__)
-
 TELL_SECONDS, WRITE_SECONDS = 1.0, 3.0
-"""Seconds between two reports to the reporter, and between two writes of the status file."""
+"""Seconds between two reports to the listener, and between two writes of the status file."""
 LATELY = 10.0
 """Length in seconds of the window in which the speed is measured."""
-
-
-def unfailing(reporter: Listener) -> Listener:
-    """Wrap a reporter: once one of its methods has raised an error, none of them is called any more.
-
-    The error is logged, unless it reports a closed pipe: the user has closed the pipe on purpose.
-    """
-    return cast(Listener, _Unfailing(reporter))
-
-
-class _Unfailing:
-    """Passes calls of any method on to a reporter, until one of them raises an error."""
-
-    def __init__(self, reporter: object) -> None:
-        self._reporter: object | None = reporter
-
-    def __getattr__(self, name: str) -> Any:
-        def call(*args: Any) -> None:
-            if self._reporter is None:
-                return
-            try:
-                getattr(self._reporter, name)(*args)
-            except BrokenPipeError:
-                self._reporter = None
-            except Exception as error:
-                self._reporter = None
-                _LOG.warning("the reporter failed, so no more progress is reported: %s", error_line(error))
-
-        return call
-
-
-class Reporter(Protocol):
-    """An object whose methods are called with the progress of a solve."""
-
-    def begin(self, job: Job, cost: Cost, done: int) -> None:
-        """Called before the first sweep or deal of a run.
-
-        Args:
-            job: the job that is solved.
-            cost: estimated cost of the solve.
-            done: number of sweeps or deals of earlier runs.
-        """
-
-    def note(self, text: str) -> None:
-        """Called with a message for the user."""
-
-    def sweep(self, number: int, done: int, total: int) -> None:
-        """Called during sweep ``number``, with the numbers of finished visits and of all visits of a sweep."""
-
-    def check(self, done: int, exploitability: float, unit: str, seconds_left: float | None) -> None:
-        """Called after a check.
-
-        Args:
-            done: number of sweeps or deals so far.
-            exploitability: the exploitability in ``unit``.
-            unit: unit of the job's target.
-            seconds_left: forecast of the seconds until the target is reached, 0 if it is; None: no forecast.
-        """
-
-    def boards(self, done: int, total: int) -> None:
-        """Called with the numbers of finished and of all boards, during long work on boards.
-
-        Such work computes board buckets, or measures exploitability flop by flop.
-        """
-
-    def status(self, status: Status, threads: int) -> None:
-        """Called about every second, with the status of the solve and the number of its threads."""
-
-    def end(self) -> None:
-        """Called after the last sweep or deal, also when interrupted."""
-
-
-class Silent:
-    """A reporter that ignores everything."""
-
-    def begin(self, job: Job, cost: Cost, done: int) -> None: ...
-
-    def note(self, text: str) -> None: ...
-
-    def sweep(self, number: int, done: int, total: int) -> None: ...
-
-    def check(self, done: int, exploitability: float, unit: str, seconds_left: float | None) -> None: ...
-
-    def boards(self, done: int, total: int) -> None: ...
-
-    def status(self, status: Status, threads: int) -> None: ...
-
-    def end(self) -> None: ...
 
 
 class StatusWriter:
@@ -140,12 +48,12 @@ class StatusWriter:
         engine: Engine,
         saving: Saving,
         folder: Path | None,
-        report: Reporter,
+        tell: Listener,
         stage: tuple[int, int] | None = None,
     ) -> None:
         self._stage = stage
         self._job, self._stopping, self._engine, self._saving = job, stopping, engine, saving
-        self._folder, self._report = folder, report
+        self._folder, self._listen = folder, tell
         self._told = self._written = -math.inf
         self._pace = _Pace()
         self._judged: Judged | None = None
@@ -158,7 +66,7 @@ class StatusWriter:
         self._pace.count(now, self._engine.done)
         if now - self._told >= TELL_SECONDS:
             self._told = now
-            self._report.status(self._status(seconds), self._engine.threads)
+            self._listen(Stated(self._status(seconds), self._engine.threads))
         if now - self._written >= WRITE_SECONDS:
             self._write(seconds)
 
