@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lockers.keys import VISITS
-
 PAGE = 4096
 LARGEST = 2038
 """Largest size in bytes of a key with its value in a page of LMDB's tree; a larger value takes whole pages."""
@@ -19,7 +17,8 @@ ENTRY, PAGE_HEADER, VALUE_HEADER = 10, 16, 24
 """Bytes of three headers: LMDB's for a key with its value, LMDB's for a page, and `lockers.codec`'s for a value."""
 FILLED = 0.65
 """Share of a tree page that is in use when keys come in random order."""
-VISIT_BYTES = 16
+NAME = 18
+"""Bytes of a usual key: the name of the locker, the round, the board and the line."""
 STORE_BYTES = 6 * PAGE + 69632
 """Bytes of LMDB's own pages and of the lock file."""
 
@@ -57,20 +56,10 @@ class DiskSize:
         """
         return self.total + min(self.total, 2 * at_once)
 
-    def plus(self, locker: str, key: bytes, arrays: np.ndarray) -> DiskSize:
-        """Return the size of the store with additional arrays.
-
-        Args:
-            locker: The locker of the arrays.
-            key: Any key of the same length as the keys of the arrays.
-            arrays: Size of each array in bytes.
-        """
-        length, values = len(locker) + 1 + len(key), VALUE_HEADER + arrays
-        small = ENTRY + length + values <= LARGEST
+    def plus(self, *arrays: np.ndarray) -> DiskSize:
+        """Return the size of the store with additional values; ``arrays`` have the size of each value in bytes."""
+        values = VALUE_HEADER + np.concatenate([sizes.ravel() for sizes in arrays])
+        small = ENTRY + NAME + values <= LARGEST
         pages = -(-(PAGE_HEADER + values[~small]) // PAGE)
-        entries = int(values[small].sum()) + 8 * int((~small).sum()) + (ENTRY + length) * len(values)
+        entries = int(values[small].sum()) + 8 * int((~small).sum()) + (ENTRY + NAME) * len(values)
         return DiskSize(self.own + PAGE * int(pages.sum()), self.entries + entries)
-
-    def plus_visits(self, key: bytes, number: int) -> DiskSize:
-        """Return the size of the store with ``number`` more visit counters, whose keys are as long as ``key``."""
-        return self.plus(VISITS, key, np.full(number, VISIT_BYTES))

@@ -31,9 +31,9 @@ from spewy.batch.work import (
 from spewy.errors import InputError, PeerError, shown
 from spewy.job.job import Job
 from spewy.learn.engine import Stop
+from spewy.run.cost import available_memory, memory_at_once
 from spewy.run.events import Advanced, Checked, Ended, unfailing
 from spewy.run.folder_state import start_again
-from spewy.run.memory import available_memory, memory_at_once
 from spewy.run.walked_cost import WalkedCost
 from spewy.system.dask_pool import worker_pool
 from spewy.system.folders import FolderLock

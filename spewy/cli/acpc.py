@@ -114,7 +114,7 @@ def play_acpc(
 
 
 def _json(match: Match, tally: Tally, opened: float) -> dict[str, Any]:
-    from spewy.run.memory import peak_rss_mib
+    from spewy.run.cost import peak_rss_mib
 
     return {
         "hands": match.hands,
@@ -127,7 +127,7 @@ def _json(match: Match, tally: Tally, opened: float) -> dict[str, Any]:
 
 
 def _rows(match: Match, tally: Tally, opened: float) -> Iterator[tuple[str, str]]:
-    from spewy.run.memory import peak_rss_mib
+    from spewy.run.cost import peak_rss_mib
 
     yield "hands", f"{match.hands:,}"
     yield "faults", f"{match.faults:,}"

@@ -143,7 +143,7 @@ def _of_boards(file: Path, overrides: tuple[str, ...]) -> Estimate:
     from spewy.batch.batch import Batch
     from spewy.batch.solve_batch import BatchCost, processes
     from spewy.job.texts import parse_memory
-    from spewy.run.memory import available_memory
+    from spewy.run.cost import available_memory
     from spewy.run.walked_plan import cuts
 
     batch = Batch.unstarted([file], overrides)

@@ -30,7 +30,7 @@ from spewy.job.texts import with_lock_texts
 from spewy.records.chunks import Chunks
 from spewy.records.policy import ChunkPolicy
 from spewy.records.progress import require_whole
-from spewy.run.memory import available_memory
+from spewy.run.cost import available_memory
 from spewy.system.html import Printed, Table
 
 if TYPE_CHECKING:

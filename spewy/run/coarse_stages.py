@@ -19,7 +19,7 @@ from spewy.learn.sampled import Start
 from spewy.records.bucket_numbers import Mark, read_mark
 from spewy.run.events import Listener, Noted
 from spewy.run.folder_state import kept_abstraction, remove_stages, stage_folder
-from spewy.run.loop import Log, work
+from spewy.run.loop import Log, Loop
 from spewy.run.sampled_plan import SampledPlan, spec_of
 from spewy.run.stopping import INTERRUPTED, Stopping
 from spewy.run.stores import StoresOfDeals
@@ -116,27 +116,25 @@ class CoarseStages(Closing):
         )
         tell(Noted(f"{job.name}: {text}"))
         start = self._start(k - 1) if k and not mark.deals else None
-        folder = self._folder_of(k)
-        plan = replace(plan, made=kept_abstraction(job, folder))
-        with closing(plan.engine(stores, folder, start, tell)) as engine:
+        plan = replace(plan, made=kept_abstraction(job, stores.folder))
+        with closing(plan.engine(stores, start, tell)) as engine:
             log("start", f"{engine.done} deals, {text}")
             with interruptible() if stop is None else nullcontext(stop) as stopped:
-                disk, places = plan.cost.disk_bytes, (k + 1, n)
-                loop = work(
+                loop = Loop(
                     engine,
-                    job,
-                    stopping,
+                    plan,
                     stores,
                     self._folder,
+                    stopping,
                     self._save_every,
-                    disk,
                     tell,
                     log,
                     stopped,
-                    stage=places,
+                    stage=(k + 1, n),
                 )
+                ended = loop.run()
         self.seconds += loop.solving
-        return loop.ended
+        return ended
 
     def _remove(self, below: int) -> None:
         for k, stores in enumerate(self._stores[:below]):

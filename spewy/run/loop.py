@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from spewy.errors import PeerError, SolveError
-from spewy.job.job import Job
 from spewy.learn.engine import Check, Engine, Stop
 from spewy.records.progress import forget_result, read_result, read_trace, write_trace
 from spewy.run.events import Advanced, Checked, Listener, Noted
+from spewy.run.plan import Plan
 from spewy.run.status_file import StatusWriter
 from spewy.run.stopping import INTERRUPTED, REACHED, Stopping, forecast
 from spewy.run.stores import Saving, Stores
@@ -20,83 +20,49 @@ Log = Callable[[str, str], None]
 """Function that writes a line to the log, given an event and a text."""
 
 
-def work(
-    engine: Engine,
-    job: Job,
-    stopping: Stopping,
-    stores: Stores,
-    folder: Path | None,
-    save_every: float | None,
-    save_bytes: int,
-    tell: Listener,
-    log: Log,
-    stop: Stop,
-    *,
-    stage: tuple[int, int] | None = None,
-) -> Loop:
-    """Run an engine until its solve ends, save everything, and return the loop that has ended.
-
-    Args:
-        save_every: seconds between two saves; None: the default schedule. In memory, only the end saves.
-        save_bytes: expected size of a save in bytes.
-        stage: number of the stage with fewer board buckets, and number of all stages; None: all board buckets.
-    """
-
-    def note(text: str) -> None:
-        tell(Noted(f"{job.name}: {text}"))
-
-    # A store in memory does not outlive the process, and may read the engine's own arrays until the next save.
-    every = math.inf if folder is None else save_every
-    saving = Saving.of(engine, every, save_bytes, None if folder is None else note)
-    status = StatusWriter(job, stopping, engine, saving, folder, tell, stage)
-    # With a given interval a save may be due between any two checks.
-    loop = Loop(job, stopping, engine, stores, saving, status, tell, log, stop, together=save_every is None)
-    interrupted = loop.run() == INTERRUPTED
-    if interrupted and engine.slow:
-        note("saving; another interruption stops at once and loses the last work")
-    loop.finish(None if interrupted else job.first_dropped)
-    log("save", f"{engine.done} {engine.counted}, {loop.worked:.1f} s of work")
-    return loop
-
-
 class Loop:
     """Runs an engine in steps until its solve ends, and saves, measures and reports between the steps.
 
     Args:
         engine: the engine, which continues from the stores.
+        folder: folder of the solve, which gets the status; None: the solve is in memory.
+        stopping: the target and the limits, which may differ from those of the plan.
+        save_every: seconds between two saves; None: the default schedule. In memory, only the end saves.
         stop: event that makes the run save and end once it is set.
-        together: whether one call of the engine may include several checks.
+        stage: number of the stage with fewer board buckets, and number of all stages; None: all board buckets.
 
     Attributes:
         trace: (sweeps or deals, seconds, exploitability in chips) of each check, of earlier runs too.
         check: the last check of this run or of an earlier one.
         checking: seconds that the checks of this run took.
-        ended: reason of the end of the run, in words.
-        worked: seconds of work in all runs, once the run has ended.
         solving: seconds of this run until the check of the current strategies, once the run has ended.
     """
 
     def __init__(
         self,
-        job: Job,
-        stopping: Stopping,
         engine: Engine,
+        plan: Plan,
         stores: Stores,
-        saving: Saving,
-        status: StatusWriter,
+        folder: Path | None,
+        stopping: Stopping,
+        save_every: float | None,
         tell: Listener,
         log: Log,
         stop: Stop,
         *,
-        together: bool,
+        stage: tuple[int, int] | None = None,
     ) -> None:
-        self._job, self._stopping, self._engine, self._stores = job, stopping, engine, stores
-        self._saving, self._status, self._tell, self._log, self._stop = saving, status, tell, log, stop
-        self._together = together
+        self._engine, self._job, self._stores, self._stopping = engine, plan.job, stores, stopping
+        self._tell, self._log, self._stop = tell, log, stop
+        # With a given interval a save may be due between any two checks.
+        self._together = save_every is None
+        # A store in memory does not outlive the process, and may read the engine's own arrays until the next save.
+        every, note = (math.inf, None) if folder is None else (save_every, self._note)
+        self._saving = Saving.of(engine, every, plan.cost.disk_bytes, note)
+        self._status = StatusWriter(plan.job, stopping, engine, self._saving, folder, tell, stage)
         self._before = engine.seconds_before
         self.check: Check | None = None
-        self.checking = self.worked = self.solving = 0.0
-        self.ended = ""
+        self.checking = self.solving = 0.0
         with stores.use() as store:
             self.trace = [row for row in read_trace(store) if row[0] <= engine.done]
             self._result = read_result(store)
@@ -114,25 +80,28 @@ class Loop:
         return self.check if self.check is not None and self.check.done == self._engine.done else None
 
     def run(self) -> str:
-        """Work until the run ends, and return the reason of its end in words."""
+        """Work until the run ends, save everything, and return the reason of the end in words."""
+        engine = self._engine
         self._resume()
         try:
             while (ended := self._ended()) is None:
                 self._step()
         except PeerError:
-            if self._engine.settled:
+            if engine.settled:
                 self._saving.finish(self.seconds)
             raise
-        now, check = time.perf_counter(), self.current
-        self.ended, self.worked = ended, self.seconds
+        now, check, worked = time.perf_counter(), self.current, self.seconds
         self.solving = (now if check is None else max(check.at, self._started)) - self._started
+        if ended == INTERRUPTED and engine.slow:
+            self._note("saving; another interruption stops at once and loses the last work")
+        self._saving.finish(worked, None if ended == INTERRUPTED else self._job.first_dropped)
+        self._write_trace()
+        self._status.end(worked)
+        self._log("save", f"{engine.done} {engine.counted}, {worked:.1f} s of work")
         return ended
 
-    def finish(self, dropping: int | None) -> None:
-        """Save all finished work, the trace and the status; rounds from ``dropping`` on need not be saved."""
-        self._saving.finish(self.worked, dropping)
-        self._write_trace()
-        self._status.end(self.worked)
+    def _note(self, text: str) -> None:
+        self._tell(Noted(f"{self._job.name}: {text}"))
 
     def _resume(self) -> None:
         """Measure the strategies from which the run continues, or read their last check if a check is slow."""

@@ -66,7 +66,7 @@ class Plan(ABC):
     @abstractmethod
     def stores(self, folder: Path | None) -> Stores: ...
 
-    def finished_before(self, stores: Stores, folder: Path | None) -> SolveResult | None:
+    def finished_before(self, stores: Stores) -> SolveResult | None:
         """Return the stored result if the solve needs no more work and has dropped its rounds; else None.
 
         Raises:
@@ -79,7 +79,7 @@ class Plan(ABC):
         """Compile kernels that are not cached, and tell the user about slow parts of the solve."""
 
     @abstractmethod
-    def engine(self, stores: Stores, folder: Path | None, start: Start | None, tell: Listener) -> Engine:
+    def engine(self, stores: Stores, start: Start | None, tell: Listener) -> Engine:
         """Make the engine, which continues from the stores and saves to them.
 
         Args:

@@ -11,7 +11,7 @@ from spewy.errors import SolveError
 from spewy.game.amounts import CHIPS, Unit
 from spewy.job.job import Job
 from spewy.learn.engine import Check
-from spewy.run.memory import peak_rss_mib
+from spewy.run.cost import peak_rss_mib
 from spewy.run.stopping import INTERRUPTED, REACHED
 from spewy.system.html import Printed, Table
 

@@ -32,12 +32,10 @@ from spewy.job.texts import parse_memory
 from spewy.learn.engine import Engine
 from spewy.records import strategy_locker
 from spewy.records.bucket_numbers import BYTES_AT_ONCE, PORTIONS, read_mark, require_numbers
-from spewy.records.disk import judged_size, with_bucket_numbers, with_class_bytes
 from spewy.records.policy import BucketPolicy, Policy
-from spewy.records.strategy_locker import FOLDER, StrategyLocker
-from spewy.run.cost import Cost, Count
+from spewy.records.strategy_locker import FOLDER, PORTION, StrategyLocker
+from spewy.run.cost import CLUSTERING_BYTES, PROCESS_BYTES, VISIT_BYTES, Cost, Count
 from spewy.run.events import Advanced, Listener, Noted, noting
-from spewy.run.memory import CLUSTERING_BYTES, PROCESS_BYTES
 from spewy.run.plan import Note, Plan, connect
 from spewy.run.stopping import Stopping
 from spewy.run.stores import Stores, StoresOfDeals
@@ -160,7 +158,7 @@ class SampledPlan(Plan):
         if self.cost.making_seconds > LONG:
             note(f"{self.job.name}: computing board buckets and rows, which takes minutes, but only once")
 
-    def engine(self, stores: Stores, folder: Path | None, start: Start | None, tell: Listener) -> Engine:
+    def engine(self, stores: Stores, start: Start | None, tell: Listener) -> Engine:
         """Make the engine; create the strategy locker if it is missing."""
         assert isinstance(stores, StoresOfDeals)
         from spewy.chunks.bucket_locker import abstraction
@@ -337,6 +335,7 @@ def sampled_cost(
     """Estimate the cost of a job; ``made`` says whether board buckets and rows exist already."""
     from solvers.sampled.batches import line_batches
     from solvers.sampled.numbers import bucket_size
+    from solvers.sampled.quantise import byte_tables
 
     batches = line_batches([one.forest for one in rounds])
     item = itemsize(job)
@@ -347,9 +346,13 @@ def sampled_cost(
         disk, play, state = DiskSize(), DiskSize(), 0
         for t, (n, pair, s, k) in enumerate(zip(numbers, sizes, batches, rows, strict=True)):
             rivals = job.solve.cfr_br > 0 and t < len(rows) - 1
-            disk = with_bucket_numbers(disk, t, n, [item * size for size in pair], rivals=rivals)
-            play = with_class_bytes(play, t, n, s, k)
-            state += (3 if rivals else 2) * item * n * sum(pair)
+            copies = 3 if rivals else 2
+            state += copies * item * n * sum(pair)
+            disk = disk.plus(*(np.full(copies * n, item * size) for size in pair), np.full(n, VISIT_BYTES))
+            for p in (0, 1):
+                n_bytes = int(byte_tables(s, p, k).free_first[-1])
+                portions = max(1, n_bytes // PORTION)
+                play = play.plus(np.full(n * portions, n_bytes // portions))
         return state, disk, play
 
     state, disk, play = stored(board_buckets, rows)
@@ -526,7 +529,7 @@ def _judged_bytes(
     last, left = boards, len(spec.deck) - cards
     for more in spec.board_sizes[t + 1 :]:
         last, left = last * comb(left, more), left - more
-    size = judged_size(boards, lines, kinds)
+    size = DiskSize().plus(np.full(boards, 8 * (2 * lines * kinds + 2)))
     drawn = boards if last <= FEW_BOARDS else min(boards, solve.check_flops)
     return size.total + STORE_BYTES, FOUND * size.total * drawn // boards
 

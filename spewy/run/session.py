@@ -20,11 +20,10 @@ from spewy.learn.engine import Engine, Stop
 from spewy.records.policy import Policy
 from spewy.records.progress import saved_sweeps, write_result
 from spewy.records.status import STOP
-from spewy.run.cost import Cost
+from spewy.run.cost import Cost, ProcessMemory, require_address_space
 from spewy.run.events import Began, Ended, Listener, Noted, noting, unfailing
 from spewy.run.folder_state import kept_abstraction, remove_stages, start_again
-from spewy.run.loop import Log, work
-from spewy.run.memory import ProcessMemory, require_address_space
+from spewy.run.loop import Log, Loop
 from spewy.run.plan import Plan
 from spewy.run.result import SolveResult, require_zero_sum
 from spewy.run.status_file import logged
@@ -97,7 +96,7 @@ class Session(Closing):
             self._coarse = None if start_from is not None else self._stages()
             if self._coarse is not None:
                 opened.enter_context(self._coarse)
-            self._before = self.plan.finished_before(self.stores, folder)
+            self._before = self.plan.finished_before(self.stores)
             self._opened = opened.pop_all()
         self.build_seconds = time.perf_counter() - started
 
@@ -180,7 +179,7 @@ class Session(Closing):
             start = self._start(coarse, done)
             if start is not None and coarse is None and self.job.dealing and self.job.dealing.coarse:
                 note(f"{self.job.name}: no stages with fewer board buckets and rows, because of --start-from")
-            with closing(self.plan.engine(self.stores, self.folder, start, tell)) as engine:
+            with closing(self.plan.engine(self.stores, start, tell)) as engine:
                 building = self.build_seconds + time.perf_counter() - begun
                 log("start", self._start_text(engine, start))
                 with interruptible() if stop is None else nullcontext(stop) as stopping:
@@ -204,21 +203,13 @@ class Session(Closing):
         memory: ProcessMemory,
     ) -> SolveResult:
         job = self.job
-        loop = work(
-            engine,
-            job,
-            self.stopping,
-            self.stores,
-            self.folder,
-            self.save_every,
-            self.cost.disk_bytes,
-            tell,
-            log,
-            stop,
+        loop = Loop(
+            engine, self.plan, self.stores, self.folder, self.stopping, self.save_every, tell, log, stop
         )
+        ended = loop.run()
         tell(Ended())
         earlier = 0.0 if self._coarse is None else self._coarse.seconds
-        solving, interrupted, dropping = loop.solving + earlier, loop.ended == INTERRUPTED, job.first_dropped
+        solving, interrupted, dropping = loop.solving + earlier, ended == INTERRUPTED, job.first_dropped
         check = loop.current
         net = None if check is None else check.net or engine.expected_values()
         if net is not None:
@@ -236,9 +227,7 @@ class Session(Closing):
         if restart is not None and restart == loop.trace[-1][0]:
             restart = None  # the run ended where the next one will restart
         variant = self.plan.variant_text(restart)
-        result = SolveResult.of(
-            job, engine.done, loop.ended, check, net, times, trace, memory.peak_mib, variant
-        )
+        result = SolveResult.of(job, engine.done, ended, check, net, times, trace, memory.peak_mib, variant)
         if not interrupted:
             with self.stores.use() as store:
                 write_result(store, result.to_json())
@@ -247,7 +236,7 @@ class Session(Closing):
 
                 names = drop(job, self.store, dropping)
                 tell(Noted(f"{job.name}: {' and '.join(names)} dropped, as save.rounds says"))
-        log(STOP, loop.ended)
+        log(STOP, ended)
         return result.in_unit(job.amounts)
 
     def _stages(self) -> CoarseStages | None:

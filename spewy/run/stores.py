@@ -45,7 +45,7 @@ class Stores(Closing):
     """
 
     def __init__(self, job: Job, folder: Path | None) -> None:
-        self._folder, self._manifest = folder, job.manifest()
+        self.folder, self._manifest = folder, job.manifest()
         self._opened = ExitStack()
         if folder is None:
             self._store: Store | None = self._opened.enter_context(MemoryStore(self._manifest))
@@ -106,29 +106,29 @@ class StoresOfDeals(Stores):
     def store(self) -> Store:
         """Lockers of regrets and sums, in a folder for reading only."""
         if self._store is None:
-            assert self._folder is not None
-            self._store = self._opened.enter_context(open_store(self._folder, read_only=True))
+            assert self.folder is not None
+            self._store = self._opened.enter_context(open_store(self.folder, read_only=True))
         return self._store
 
     @property
     def strategies(self) -> Store:
         """The strategy locker, in a folder for reading only."""
         if self._strategies is None:
-            assert self._folder is not None
-            self._strategies = self._opened.enter_context(open_store(self._folder / FOLDER, read_only=True))
+            assert self.folder is not None
+            self._strategies = self._opened.enter_context(open_store(self.folder / FOLDER, read_only=True))
         return self._strategies
 
     def use(self) -> AbstractContextManager[Store]:
-        return nullcontext(self.store) if self._folder is None else open_store(self._folder)
+        return nullcontext(self.store) if self.folder is None else open_store(self.folder)
 
     def read(self) -> AbstractContextManager[Store]:
-        return nullcontext(self.store) if self._folder is None else open_store(self._folder, read_only=True)
+        return nullcontext(self.store) if self.folder is None else open_store(self.folder, read_only=True)
 
     def play(self, *, make: bool = False) -> AbstractContextManager[Store]:
         """Return a context manager that opens the strategy locker for writing; ``make`` a locker that is missing."""
-        if self._folder is None:
+        if self.folder is None:
             return nullcontext(self.strategies)
-        return open_store(self._folder / FOLDER, self._manifest if make else None)
+        return open_store(self.folder / FOLDER, self._manifest if make else None)
 
 
 class Saving:

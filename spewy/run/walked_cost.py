@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import comb, prod
 from typing import Literal
@@ -27,9 +28,7 @@ from spewy.job.job import Job
 from spewy.learn.engine import visits_at_once
 from spewy.learn.live import AT_ONCE, BOARDS_AT_ONCE
 from spewy.records.chunks import Kind, hands_on
-from spewy.records.disk import with_chunks, with_leaves
-from spewy.run.cost import Cost, Count
-from spewy.run.memory import CLUSTERING_BYTES, PROCESS_BYTES
+from spewy.run.cost import CLUSTERING_BYTES, PROCESS_BYTES, VISIT_BYTES, Cost, Count
 
 EngineName = Literal["exact", "live", "stored", "program"]
 """Name of an engine.
@@ -40,6 +39,7 @@ of the whole game.
 """
 BYTES_PER_ROW = 34  # number, strength, row and weight of a hand, with two more numbers in the live game
 BYTES_PER_NODE = 700  # of the betting tree (measured: 740 to 1,010)
+MATRIX_HEADER = 16  # payoff matrices have two axes more than other arrays
 BYTES_PER_BOARD = 3000  # the Python objects that hold a board's arrays
 
 BY_SCIKIT_LEARN = {"ward", "k-means", "strength-k-means"}
@@ -145,42 +145,46 @@ class EngineSetup:
 
 
 def walked_cost(layout: Layout, setup: EngineSetup, program: LpSize | None = None) -> WalkedCost:
-    disk = kept = DiskSize()
-    rounds = []
-    for t, table in enumerate(layout.boards):
-        counts = _round_cost(layout, t, setup)
-        rounds.append(counts)
-        disk = _with_round(disk, layout, t, setup, counts)
+    chunks, short, disk, kept = list[int](), list[int](), DiskSize(), DiskSize()
+    cells = padded = information_sets = payoffs = largest = 0
+    for t, (bets, table) in enumerate(zip(layout.betting, layout.boards, strict=True)):
+        rows = np.array([layout.n_rows(t, b) for b in range(len(table.boards))])  # [board, player]
+        slots, a = np.array([chunk.forest.n_slots for chunk in bets.chunks]), bets.forest.arrays
+        decisions = np.array([int(np.sum(a.player == p)) for p in (0, 1)])
+        asked, of_board = layout.problem.rows[table.round], rows @ slots.sum(axis=0)
+        matrices = _n_matrices(setup, t, table.round, asked) * rows[:, 0] * rows[:, 1]
+        chunks.append(len(rows) * len(slots))
+        short.append(0 if asked is None else int((rows.min(axis=1) < asked).sum()))
+        cells += int(of_board.sum())
+        padded += len(rows) * int(rows.max(axis=0) @ slots.sum(axis=0))  # as if all boards had as many rows
+        information_sets += int((rows @ decisions).sum())
+        payoffs += 8 * len(slots) * int(matrices.sum())
+        largest = max(largest, len(setup.kinds) * setup.saved_itemsize * int(of_board.max()))
+        disk = disk.plus(*_saved(layout, t, setup, rows, matrices))
         kept = disk if setup.first_dropped is None or table.round < setup.first_dropped else kept
-    n_kinds = len(setup.kinds)
-    padded = sum(counts.padded for counts in rounds)
-    information_sets = sum(counts.information_sets for counts in rounds)
-    tables = _table_bytes(layout) + BYTES_PER_NODE * sum(bets.forest.n_nodes for bets in layout.betting)
-    state = padded * setup.itemsize * n_kinds
-    stored = at_once = disk.total
+    n_kinds, stored = len(setup.kinds), disk.total
+    at_once, state, tables = stored, padded * setup.itemsize * n_kinds, _table_bytes(layout)
     if setup.exact:
         engine_bytes = footprint(layout.live, threads=setup.threads, short=setup.itemsize == 2)
-        largest = max(counts.largest_board for counts in rounds)
         state, tables = engine_bytes.state, tables + engine_bytes.tables
         at_once = stored if state <= AT_ONCE else min(stored, BOARDS_AT_ONCE * largest)
-        memory = (
-            state + tables + engine_bytes.buffers + int(WAITING * at_once) + min(TOUCHED * disk.tree, stored)
-        )
+        memory = state + tables + engine_bytes.buffers
+        memory += int(WAITING * at_once) + min(TOUCHED * disk.tree, stored)
     elif setup.live:
         memory = state + tables + int(WAITING * stored)  # one transaction saves everything
         memory += program.memory_bytes if program is not None else 0
     else:  # the larger one of: strategy sums, in a measurement; arrays of live chunks, in visits and their saves
         improved = 8 * n_kinds * _most_cells(layout, setup.first_live, setup.threads)
         memory = max(padded * 8, int((1 + WAITING) * improved)) + tables
-        state = sum(counts.cells for counts in rounds) * 8 * n_kinds
+        state = cells * 8 * n_kinds
     return WalkedCost(
         boards=tuple(len(table.boards) for table in layout.boards),
-        chunks=tuple(counts.chunks for counts in rounds),
-        short_boards=tuple(counts.short_boards for counts in rounds),
+        chunks=tuple(chunks),
+        short_boards=tuple(short),
         information_sets=information_sets,
         state_bytes=state,
         table_bytes=tables,
-        payoff_bytes=sum(counts.payoffs for counts in rounds),
+        payoff_bytes=payoffs,
         memory_bytes=memory,
         process_bytes=memory + PROCESS_BYTES + CLUSTERING_BYTES * _clusters(layout.problem),
         disk_bytes=stored + STORE_BYTES,
@@ -191,68 +195,29 @@ def walked_cost(layout: Layout, setup: EngineSetup, program: LpSize | None = Non
     )
 
 
-@dataclass(frozen=True)
-class _Round:
-    """Numbers of the boards, rows and arrays of one round, from which the cost of a job is computed.
-
-    Attributes:
-        rows: number of rows of each player on each board (an int array ``[board, player]``).
-        matrix_entries: number of entries in the payoff matrices of a chunk on each board (an int array ``[board]``).
-        short_boards: number of boards with fewer different hands than the job asks rows for.
-        cells: number of regrets on all boards (one for each action of each row).
-        padded: number of regrets on all boards if each board had as many rows as the largest one.
-        information_sets: number of (decision, row) pairs.
-        payoffs: bytes of payoff matrices.
-        largest_board: largest number of bytes that a board has in the lockers.
-    """
-
-    rows: Ints
-    matrix_entries: Ints
-    chunks: int
-    short_boards: int
-    cells: int
-    padded: int
-    information_sets: int
-    payoffs: int
-    largest_board: int
+def _n_matrices(setup: EngineSetup, t: int, round_: int, asked: int | None) -> int:
+    """Return the number of payoff matrices of a chunk of round t, where the job asks for ``asked`` rows."""
+    if t == 0 or not setup.is_visited(round_):
+        return 0
+    return 1 if setup.integrate == "average" or asked is None else 2
 
 
-def _round_cost(layout: Layout, t: int, setup: EngineSetup) -> _Round:
-    """Count the boards, rows and arrays of round ``t``; the round of the root is round 0."""
-    bets, table = layout.betting[t], layout.boards[t]
-    slots, a = np.array(bets.forest.n_slots), bets.forest.arrays
-    rows = np.array([layout.n_rows(t, b) for b in range(len(table.boards))])
-    asked = layout.problem.rows[table.round]
-    decisions = np.array([int(np.sum(a.player == p)) for p in (0, 1)])
-    n_matrices = 0
-    if t > 0 and setup.is_visited(table.round):
-        n_matrices = 1 if setup.integrate == "average" or asked is None else 2
-    matrix_entries = n_matrices * rows[:, 0] * rows[:, 1]
-    return _Round(
-        rows=rows,
-        matrix_entries=matrix_entries,
-        chunks=len(table.boards) * len(bets.chunks),
-        short_boards=0 if asked is None else int((rows.min(axis=1) < asked).sum()),
-        cells=int((rows @ slots).sum()),
-        padded=len(rows) * int(rows.max(axis=0) @ slots),
-        information_sets=int((rows @ decisions).sum()),
-        payoffs=8 * len(bets.chunks) * int(matrix_entries.sum()),
-        largest_board=len(setup.kinds) * setup.saved_itemsize * int((rows @ slots).max()),
-    )
-
-
-def _with_round(disk: DiskSize, layout: Layout, t: int, setup: EngineSetup, counts: _Round) -> DiskSize:
-    hands = np.array([sum(hands_on(layout, t, b)) for b in range(len(counts.rows))])
-    counted = not setup.exact if setup.live else setup.is_visited(layout.boards[t].round)
-    for r, chunk in enumerate(layout.betting[t].chunks):
-        # the exact engine saves no chunk without decisions
-        empty = setup.exact and chunk.forest.n_slots == (0, 0)
-        arrays = setup.saved_itemsize * (counts.rows @ np.array(chunk.forest.n_slots))
-        matrices, key = 8 * counts.matrix_entries if counts.payoffs else None, layout.key(t, 0, r)
-        disk = with_chunks(disk, key, [] if empty else setup.kinds, arrays, matrices, counted=counted)
-        if setup.live and setup.engine != "program":
-            disk = with_leaves(disk, key, len(chunk.exits), hands)
-    return disk
+def _saved(layout: Layout, t: int, setup: EngineSetup, rows: Ints, matrices: Ints) -> Iterator[np.ndarray]:
+    """Yield the sizes in bytes of what the lockers hold of round t."""
+    round_, n_boards = layout.boards[t].round, len(rows)
+    hands = np.array([sum(hands_on(layout, t, b)) for b in range(n_boards)])
+    for chunk in layout.betting[t].chunks:
+        if not setup.exact or chunk.forest.n_slots != (
+            0,
+            0,
+        ):  # the exact engine saves no chunk without decisions
+            yield np.tile(setup.saved_itemsize * (rows @ np.array(chunk.forest.n_slots)), len(setup.kinds))
+        if not setup.exact if setup.live else setup.is_visited(round_):
+            yield np.full(n_boards, VISIT_BYTES)
+        if matrices.any():
+            yield MATRIX_HEADER + 8 * matrices
+        if setup.live and setup.engine != "program" and len(chunk.exits):
+            yield 4 * len(chunk.exits) * hands
 
 
 def _clusters(problem: Problem) -> bool:
@@ -283,8 +248,8 @@ def _most_cells(layout: Layout, first_live: int | None, threads: int) -> int:
 
 
 def _table_bytes(layout: Layout) -> int:
-    """Return the bytes of hands, strengths and maps between rounds, in the layout and the engine."""
-    total = 0
+    """Return the bytes of the tree, hands, strengths and maps between rounds, in the layout and the engine."""
+    total = BYTES_PER_NODE * sum(bets.forest.n_nodes for bets in layout.betting)
     for table in layout.boards:
         total += BYTES_PER_BOARD * len(table.boards)
         for board in table.boards:

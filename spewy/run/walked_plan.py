@@ -114,13 +114,13 @@ class WalkedPlan(Plan):
     def stores(self, folder: Path | None) -> Stores:
         return Stores(self.job, folder)
 
-    def finished_before(self, stores: Stores, folder: Path | None) -> SolveResult | None:
+    def finished_before(self, stores: Stores) -> SolveResult | None:
         wanted, job, store = self.job.first_dropped, self.job, stores.store
         if wanted is not None and first_dropped(store) == wanted:
             result = finished(job, held(store))
             if result is not None:
                 return result
-        require_whole(store, job.rules.num_rounds, f"folder {folder}")
+        require_whole(store, job.rules.num_rounds, f"folder {stores.folder}")
         return None
 
     def prepare(self, note: Note, done: int) -> None:
@@ -137,7 +137,7 @@ class WalkedPlan(Plan):
         if self.cost.program is not None and not done:
             note(f"{job.name}: one linear program, {self.cost.program}; it has no steps to save")
 
-    def engine(self, stores: Stores, folder: Path | None, start: Start | None, tell: Listener) -> Engine:
+    def engine(self, stores: Stores, start: Start | None, tell: Listener) -> Engine:
         solve, layout, store = self.job.solve, self.layout, stores.store
         if self.setup.engine == "program":
             from spewy.learn.lp import LpEngine
@@ -159,7 +159,7 @@ class WalkedPlan(Plan):
                 schedule,
                 threads=self.setup.threads,
                 short=solve.short,
-                folder=folder if kept < 1 else None,
+                folder=stores.folder if kept < 1 else None,
                 kept=kept,
             )
         else:

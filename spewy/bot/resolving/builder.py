@@ -40,7 +40,7 @@ from spewy.game.nodes import Node
 from spewy.game.tree import BettingTree, tree_after
 from spewy.game.treeconfig import PlayerSizes, TreeConfig, player_sizes
 from spewy.records.policy import Stacked
-from spewy.run.memory import available_memory
+from spewy.run.cost import available_memory
 
 LOG = logging.getLogger(__name__)
 Menu = Literal["job", "lean", "all-in"]

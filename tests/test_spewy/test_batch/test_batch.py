@@ -17,8 +17,8 @@ from spewy.batch.solve_batch import JobChecked, processes, run_batch
 from spewy.batch.work import estimate_job, job_text, solve_task
 from spewy.errors import InputError
 from spewy.job.job import Job
+from spewy.run.cost import memory_at_once
 from spewy.run.folder_state import finished, look
-from spewy.run.memory import memory_at_once
 from spewy.run.session import Session
 
 LOCK = '[[lock]]\nline = ""\nhands = { AhAd = [0.5, 0.5] }\n[solve]'

@@ -195,7 +195,7 @@ def test_rivals_begin_with_what_the_players_have_learnt(leduc, tmp_path):
     job = Job.load(leduc[0], ["solve.cfr_br=1"])
     with (
         Session(job, tmp_path / "out") as session,
-        session.plan.engine(session.stores, session.folder, None, print) as engine,
+        session.plan.engine(session.stores, None, print) as engine,
     ):
         first, last = engine.numbers.regrets
         assert len(first) == 4

@@ -48,7 +48,7 @@ def start():
 
     def open_one(name, folder=None):
         session = Session(JOBS[name], folder)
-        opened.append((session, session.plan.engine(session.stores, session.folder, None, print)))
+        opened.append((session, session.plan.engine(session.stores, None, print)))
         return opened[-1]
 
     yield open_one

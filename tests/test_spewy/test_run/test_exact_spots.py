@@ -13,8 +13,8 @@ from naive_spot import NaiveSpot
 
 import spewy
 from spewy.job.job import Job
+from spewy.run.cost import ProcessMemory
 from spewy.run.events import Checked, Ended
-from spewy.run.memory import ProcessMemory
 from spewy.run.session import Session
 
 SMALL = {
@@ -34,7 +34,7 @@ SMALL = {
 
 def engine_after(job, sweeps, folder=None):
     session = Session(job, folder)
-    engine = session.plan.engine(session.stores, session.folder, None, print)
+    engine = session.plan.engine(session.stores, None, print)
     engine.solver.run(sweeps)
     return session, engine
 
@@ -113,7 +113,7 @@ def test_a_solve_without_a_folder_keeps_no_second_copy(tmp_path):
     """The store in memory reads the solver's own arrays, which take as much as the solve was allowed."""
     job = example("T1", "solve.max_sweeps=5")
     with Session(job) as session:
-        engine = session.plan.engine(session.stores, None, None, print)
+        engine = session.plan.engine(session.stores, None, print)
         engine.solver.run(5)
         engine.measure()
         tracemalloc.start()
