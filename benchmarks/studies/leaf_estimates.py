@@ -315,7 +315,7 @@ def _by_hand(layout: Layout, rounds: Sequence[int]) -> Layout:
         boards = table.boards
         if t in rounds:
             boards = tuple(
-                replace(board, rows=tuple(_each(rows) for rows in board.hands)) for board in boards
+                replace(board, hands=(_each(board.hands[0]), _each(board.hands[1]))) for board in boards
             )
         tables.append(replace(table, boards=boards))
     return Layout(layout.problem, layout.betting, tables)
@@ -323,7 +323,7 @@ def _by_hand(layout: Layout, rounds: Sequence[int]) -> Layout:
 
 def _each(rows: BoardHands) -> BoardHands:
     n = len(rows.numbers)
-    return replace(rows, group=np.arange(n, dtype=np.int16), n_groups=n)
+    return replace(rows, row=np.arange(n, dtype=np.int16), n_rows=n)
 
 
 def _keep(name: str, rows: list[dict]) -> None:
