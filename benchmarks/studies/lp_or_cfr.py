@@ -1,9 +1,9 @@
 """Measures whether linear programming or CFR solves a chunk faster, which the paper left open.
 
-    python -m benchmarks.studies.lp_or_cfr --write docs/research/lp-or-cfr-tables.md
+    python -m benchmarks.studies.lp_or_cfr --csv docs/data/lp-or-cfr.csv --picture docs/research/lp-or-cfr.png
 
 solves a river chunk (``examples/R1.toml``) and a turn chunk (``examples/T1.toml``, with payoffs of rivers after ten
-sweeps) by both methods, and writes the tables and the picture. Accuracy is the local exploitability in % of
+sweeps) by both methods, prints tables, and writes all times and the picture. Accuracy is the local exploitability in % of
 the pot. The time of CFR is that of the iterations that reach an accuracy; an earlier run finds their number. LP's
 time is that of building the program and solving it. Times are medians of processor time on one core, after a warm-up.
 ``--games`` measures whole games instead: one linear program (``method = "lp"``) against the job's CFR.
@@ -38,6 +38,7 @@ from benchmarks.studies.lp_or_cfr_page import (
     duration,
     main_table,
     scaling_table,
+    write_csv,
     write_page,
 )
 from solvers.discount import VARIANTS
@@ -107,10 +108,13 @@ def main() -> int:
         help="skip linear programs whose forecast time is more than this number of seconds",
     )
     parser.add_argument(
-        "--write",
-        type=Path,
-        metavar="PAGE",
-        help="write the tables into this Markdown page, and the picture lp-or-cfr.png beside it",
+        "--write", type=Path, metavar="PAGE", help="write the table of --games into this Markdown page"
+    )
+    parser.add_argument(
+        "--csv", type=Path, metavar="FILE", help="write all times of chunks into this CSV file"
+    )
+    parser.add_argument(
+        "--picture", type=Path, metavar="FILE", help="draw the times of chunks into this file"
     )
     parser.add_argument(
         "--games", action="store_true", help="measure whole games in place of chunks (about half an hour)"
@@ -125,7 +129,7 @@ def main() -> int:
         page = "\n".join(_games_table(list(GAMES)[: 2 if args.quick else None]))
         print(page)
         if args.write:
-            write_page(args.write, page, "games")
+            write_page(args.write, page)
         return 0
     sizes = sorted({*args.rows, args.main}, key=lambda rows: int(rows) if rows.isdigit() else 10**9)
     text, pictures = [_machine(args)], []
@@ -137,9 +141,10 @@ def main() -> int:
             sparsity = _sparsity_table([(k, found[k].chunk) for k in found if k.isdigit()], args)
     page = "\n".join([*text, "## What sparsity is worth (river chunk)", *sparsity])
     print(page)
-    if args.write:
-        write_page(args.write, page, "chunks")
-        draw(pictures, args.main, args.write.with_name("lp-or-cfr.png"))
+    if args.csv:
+        write_csv(args.csv, pictures)
+    if args.picture:
+        draw(pictures, args.main, args.picture)
     return 0
 
 

@@ -1,7 +1,8 @@
-"""Results of `lp_or_cfr`, and their tables and picture for ``docs/research/lp-or-cfr-tables.md``."""
+"""Results of `lp_or_cfr`: their tables, their CSV file, and their picture for ``docs/research/lp-or-cfr.md``."""
 
 from __future__ import annotations
 
+import csv
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,8 +12,6 @@ import numpy as np
 from spewy.errors import InputError
 from spewy.look.chunk_game import OneChunk
 
-PARTS = {"chunks": "measured", "games": "whole games"}
-"""Names in the page's comments ``<!-- NAME: begin -->`` and ``end``, between which the tables stand."""
 TARGETS = (1.0, 0.1, 0.01, 0.001)  # % of the pot
 COLOURS = {"cfr": "#8c8c8c", "lcfr": "#c98bdb", "pcfr+": "#2a9d8f", "cfr+": "#1f77b4", "dcfr": "#d1495b"}
 LP = {"simplex": "highs-ds", "interior point": "highs-ipm"}
@@ -140,13 +139,30 @@ def duration(seconds: float | None) -> str:
     return "–"
 
 
-def write_page(page: Path, measured: str, part: str) -> None:
+def write_page(page: Path, table: str) -> None:
+    """Write the table of whole games into a page, between two comments."""
     text = page.read_text()
-    begin, end = (f"<!-- {PARTS[part]}: {edge} -->" for edge in ("begin", "end"))
+    begin, end = (f"<!-- whole games: {edge} -->" for edge in ("begin", "end"))
     if begin not in text or end not in text:
         raise InputError(f"{page}: expected the lines {begin} and {end}, found none")
-    between = f"{begin}\n\n{measured}\n{end}"
+    between = f"{begin}\n\n{table}\n{end}"
     page.write_text(re.sub(f"{begin}.*?{end}", lambda _: between, text, flags=re.DOTALL))
+
+
+def write_csv(path: Path, chunks: list[tuple[str, dict[str, Measured]]]) -> None:
+    """Write a row for each time on each chunk; no seconds: CFR did not reach the accuracy."""
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(("chunk", "rows", "method", "accuracy_pct", "seconds", "iterations"))
+        for title, found in chunks:
+            for label, measured in found.items():
+                for name, run in measured.cfr.items():
+                    for goal, seconds in run.seconds.items():
+                        cells = ("", "") if seconds is None else (f"{seconds:.3g}", run.iterations[goal])
+                        rows.writerow((title, label, name, f"{goal:g}", *cells))
+                for name, lp in measured.lp.items():
+                    cells = (f"{lp.accuracy:.0e}", f"{lp.seconds:.3g}", lp.iterations)
+                    rows.writerow((title, label, f"LP {name}", *cells))
 
 
 def draw(pictures: list[tuple[str, dict[str, Measured]]], main: str, path: Path) -> None:
