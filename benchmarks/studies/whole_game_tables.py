@@ -7,9 +7,9 @@ from typing import Any
 
 def curve_table(curves: dict[str, Any]) -> str:
     lines = [
-        "| run | buckets × rows | core-minutes | deals | visits of a last bucket | exploitability (low, high), mbb "
-        "| flops | dealer's value, mbb | dealer fold / limp / raise | deals per core-second |",
-        "|---" * 10 + "|",
+        "| run | buckets × rows | core-minutes | deals | exploitability, mbb "
+        "| dealer's value, mbb | dealer fold / limp / raise |",
+        "|---" * 7 + "|",
     ]
     for name, found in curves.items():
         for k, point in enumerate(found["points"]):
@@ -17,56 +17,48 @@ def curve_table(curves: dict[str, Any]) -> str:
             played = " / ".join(_told(point[action], ".3f") for action in ("fold", "limp", "raise"))
             lines.append(
                 f"| {head} | {_told(point['core_minutes'], '.3g')} | {point['deals']:,} "
-                f"| {_told(point['visits'], ',.0f')} | {_exploitability(point)} | {point['flops']:,} "
-                f"| {_with_error(point['value_mbb'], point['value_stderr_mbb'])} | {played} "
-                f"| {_told(point['deals_per_core_second'], '.0f')} |"
+                f"| {_exploitability(point)} | {_with_error(point['value_mbb'], point['value_stderr_mbb'])} "
+                f"| {played} |"
             )
     return "\n".join(lines)
 
 
 def study_table(found: list[dict[str, Any]]) -> str:
     lines = [
-        "| buckets × rows | tables, MiB | core-seconds | deals | visits of a bucket "
-        "| exploitability, mbb | dealer's value, mbb |",
-        "|---" * 7 + "|",
+        "| buckets × rows | tables, MiB | deals | visits of a bucket | exploitability, mbb |",
+        "|---" * 5 + "|",
     ]
     for case in found:
         for k, point in enumerate(case["points"]):
             size = f"{point['classes']:,} × {case['rows']} | {point['table_mib']:.1f}"
             lines.append(
-                f"| {size if not k else ' | '} | {point['core_seconds']:g} | {point['deals']:,} "
-                f"| {point['visits']:,.0f} | {_exploitability(point)} | {point['value_mbb']:.1f} |"
+                f"| {size if not k else ' | '} | {point['deals']:,} | {point['visits']:,.0f} "
+                f"| {_exploitability(point)} |"
             )
     return "\n".join(lines)
 
 
 def schedule_table(found: list[dict[str, Any]]) -> str:
-    lines = [
-        "| regrets below 0 | all regrets | averages | deals | exploitability, mbb | dealer's value, mbb |"
-    ]
-    lines.append("|---" * 6 + "|")
+    lines = ["| regrets below 0 | all regrets | averages | exploitability, mbb |", "|---" * 4 + "|"]
     for case in found:
         a, b, c = case["alpha"], case["beta"], case["gamma"]
         below = "cut off at 0" if case["clip"] else "halved" if b == 0 else f"times n^{b:g} / (n^{b:g} + 1)"
         kept = "kept" if a is None else f"times n^{a:g} / (n^{a:g} + 1)"
-        lines.append(
-            f"| {below} | {kept} | n^{c:g} | {case['deals']:,} | {case['exploitability_mbb']:.2f} "
-            f"| {case['value_mbb']:.1f} |"
-        )
+        lines.append(f"| {below} | {kept} | n^{c:g} | {case['exploitability_mbb']:.2f} |")
     return "\n".join(lines)
 
 
 def answers_table(found: list[dict[str, Any]]) -> str:
-    lines = [
-        "| buckets × rows | `cfr_br` | deals | core-seconds | exploitability, mbb | dealer's value, mbb |"
-    ]
-    lines.append("|---" * 6 + "|")
+    shares = list(dict.fromkeys(case["answers"] for case in found))
+    cells: dict[str, dict[float, str]] = {}
     for case in found:
         for point in case["points"]:
-            lines.append(
-                f"| {case['classes']} × {case['rows']} | {case['answers']:g} | {point['deals']:,} "
-                f"| {point['core_seconds']:.0f} | {_exploitability(point)} | {point['value_mbb']:.1f} |"
-            )
+            row = f"{case['classes']} × {case['rows']} | {point['deals']:,}"
+            cells.setdefault(row, {})[case["answers"]] = _exploitability(point)
+    head = " | ".join(f"`cfr_br = {share:g}`" for share in shares)
+    lines = [f"| buckets × rows | deals | {head} |", "|---" * (len(shares) + 2) + "|"]
+    for row, by_share in cells.items():
+        lines.append(f"| {row} | {' | '.join(by_share.get(share, '') for share in shares)} |")
     return "\n".join(lines)
 
 
@@ -77,10 +69,7 @@ def _sizes(found: dict[str, Any]) -> str:
 
 
 def _exploitability(point: dict[str, Any]) -> str:
-    told = _with_error(point["exploitability_mbb"], point["stderr_mbb"])
-    if point["low_mbb"] is None or point["stderr_mbb"] is None:
-        return told
-    return f"{told} ({point['low_mbb']:.0f}, {point['high_mbb']:.0f})"
+    return _with_error(point["exploitability_mbb"], point["stderr_mbb"])
 
 
 def _with_error(value: float | None, error: float | None) -> str:

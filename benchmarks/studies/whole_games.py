@@ -257,8 +257,12 @@ def answers(args: argparse.Namespace) -> None:
 
 
 def tables(args: argparse.Namespace) -> None:
-    """Write the tables of the saved results into the pages, each between the two comments with its name."""
+    """Write the tables of the saved results into the pages, each between the two comments with its name.
+
+    Curves whose key ``earlier`` is true were measured with an earlier version, and stand in the picture alone.
+    """
     data = _data(args.data)
+    data["curves"] = {name: curve for name, curve in data["curves"].items() if not curve.get("earlier")}
     makers = (curve_table, study_table, schedule_table, answers_table)
     for part, make in zip(TABLES, makers, strict=True):
         begin, end = (f"<!-- {part}: {edge} -->" for edge in ("begin", "end"))
