@@ -3,7 +3,7 @@
     python -m benchmarks.studies.lp_or_cfr --csv docs/data/lp-or-cfr.csv --picture docs/research/lp-or-cfr.png
 
 solves a river chunk (``examples/R1.toml``) and a turn chunk (``examples/T1.toml``, with payoffs of rivers after ten
-sweeps) by both methods, prints tables, and writes all times and the picture. Accuracy is the local exploitability in % of
+sweeps) by both methods, prints tables, and writes times and a picture. Accuracy is the local exploitability in % of
 the pot. The time of CFR is that of the iterations that reach an accuracy; an earlier run finds their number. LP's
 time is that of building the program and solving it. Times are medians of processor time on one core, after a warm-up.
 ``--games`` measures whole games instead: one linear program (``method = "lp"``) against the job's CFR.
