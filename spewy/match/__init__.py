@@ -1,4 +1,4 @@
-"""Matches between bots or against a person, and scores with and without luck."""
+"""Matches between bots or against a person, scores with and without luck, hand histories and their reviews."""
 
 from typing import TYPE_CHECKING
 

@@ -1,1 +1,1 @@
-"""The arrays of a solve and their keys in lockers."""
+"""The arrays and results of a solve, and their keys in lockers."""

@@ -1,4 +1,4 @@
-"""What a run writes into its folder: the status file and the log.
+"""The status file and the log of a run; `spewy.records.progress` writes its result into the lockers.
 
 The status goes to the listener every second, and into the folder every few seconds. The log has a line for each start,
 check, save and stop of every run.
