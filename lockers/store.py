@@ -1,4 +1,4 @@
-"""What every store does, as protocols, and the store in memory that does it.
+"""The protocols of a store, and `MemoryStore`, a store in memory.
 
 Tests compare `MemoryStore` with the store on disk. `BaseTransaction` and the functions after it serve both stores.
 """

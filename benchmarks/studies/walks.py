@@ -164,7 +164,7 @@ def clicking(folder: Path) -> Steps:
 
 
 class _Open(NamedTuple):
-    """One open solution in place of the folders of a server."""
+    """Gives the page's questions one open solution, where a server gives them its folders."""
 
     of: spewy.Solution
 

@@ -1,4 +1,4 @@
-"""One board and one traverser: the arrays that kernels read, and the four steps of a pass in the order of the formulas.
+"""Kernels for one board and one traverser: their arrays, and the four steps of a pass in the order of the formulas.
 
 Each step is a function of a `Cursor`; `solvers.reference.kernels` has slow, plain versions. The words of the package
 (block, leaf pair, sequence) are explained in `solvers.exact`.

@@ -1,4 +1,4 @@
-"""One job of a batch in one process: here (`solve_job`), in a local worker (`solve_task`), or on a cluster.
+"""Solves one job of a batch: in this process (`solve_job`), in a local worker (`solve_task`), or on a cluster.
 
 On a cluster (`solve_remotely`) the job's folder is sent to the worker and back. A worker solves in a temporary folder,
 and sends the folder back when the solve has ended or was stopped. So a worker that dies leaves the job's own folder

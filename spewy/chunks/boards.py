@@ -56,7 +56,7 @@ PREFLOP_CLASSES = 169
 LOCKED = "equation-1"
 """The clustering whose merge trees are in the bucket locker."""
 TREES = (LOCKED, "ward")
-"""With enough rows, these clusterings give different rows to different outcomes."""
+"""Clusterings that give hands with different outcomes different rows, if there are enough rows."""
 NO_STRENGTH = np.iinfo(np.int32).max
 """Sort key of hands that the board blocks, above every strength."""
 

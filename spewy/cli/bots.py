@@ -1,4 +1,4 @@
-"""What commands with bots share: options, folders, logs, and the words for a bot's decisions."""
+"""Functions that all commands with bots share: options, folders, logs, and the words for a bot's decisions."""
 
 from __future__ import annotations
 

@@ -38,14 +38,16 @@ if TYPE_CHECKING:
     from spewy.competitions.higc.session import Agent
     from spewy.competitions.higc.text import Dialect
 
-
-@click.command("higc")
-@game_bot_options("the bot")
-@click.option(
+older_option = click.option(
     "--older",
     is_flag=True,
     help="Speak the older dialect of the HIGC's protocol, which OpenSpiel's referee uses.",
 )
+
+
+@click.command("higc")
+@game_bot_options("the bot")
+@older_option
 @click.option(
     "--seconds",
     type=Seconds(),
@@ -162,11 +164,7 @@ def _play(
     show_default=True,
     help="Seed of the random outcomes, such as dealt cards.",
 )
-@click.option(
-    "--older",
-    is_flag=True,
-    help="Speak the older dialect of the HIGC's protocol, which OpenSpiel's referee uses.",
-)
+@older_option
 @click.option(
     "--seconds", type=Seconds(), default=5.0, show_default=True, help="Time limit of one answer, in seconds."
 )

@@ -27,7 +27,7 @@ FOREIGN_CODE = (
 _VERBOSE = "spewy.cli.verbose"
 _DIGITS = "spewy.cli.digits"
 WITH_CSV = ("--csv", "table_file")
-"""What options of table files need, as `Needing` names it."""
+"""Text with which `Needing` names the outputs that options of table files need."""
 _LOGGERS = ("spewy", "buckets", "solvers", "lockers", "compiled")
 
 

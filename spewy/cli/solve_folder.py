@@ -299,7 +299,7 @@ def drop(folder: Path, name: str | None, regrets: bool, as_json: bool) -> None:
 
 @dataclass(frozen=True)
 class _Dropped:
-    """What was dropped from the folder of one solve, and the bytes of its data file before and after."""
+    """The names of what was dropped from the folder of a solve, and the bytes of its data file before and after."""
 
     job: str
     names: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What engines have in common, which improve, measure and save the strategies of a solve.
+"""The base class of engines. An engine improves, measures and saves the strategies of a solve.
 
 There are four engines:
 
@@ -199,6 +199,7 @@ class Engine(Closing, ABC):
 
     def exploitability(self, stop: Stop) -> Exploitability | None:
         """Compute best responses to the average strategies for `measure`; None if ``stop`` was set meanwhile."""
+        # not abstract: the sampled engine measures flop by flop, in its own `measure`
         raise NotImplementedError
 
     def expected_values(self) -> tuple[float, float] | None:

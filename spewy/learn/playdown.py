@@ -1,4 +1,4 @@
-"""What stored strategies make of a board: both ranges at its chunks (`PlayDown`), and values of all that follows.
+"""Plays stored strategies down a board: both ranges at its chunks (`PlayDown`), and the values of what follows.
 
 The weight of a hand in a range is its initial weight, times the frequency of each action that its player took on the
 way to the chunk. The opponent's actions and the probabilities of cards are not included. Exploitability and values

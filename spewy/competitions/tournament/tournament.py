@@ -138,7 +138,7 @@ def play_tournament(
 
 @dataclass
 class _Games:
-    """What a tournament is played with: the arguments of `play_tournament`."""
+    """The arguments of `play_tournament`."""
 
     file: TournamentFile
     base: Path
