@@ -97,6 +97,20 @@ def test_the_board_is_run_out_after_an_all_in():
     assert hand.net() == (20000, -20000)
 
 
+@pytest.mark.parametrize(
+    ("actions", "shown"),
+    [("", False), ("c", False), ("cr", False), ("crf", False), ("cc", True), ("crc", True)],
+)
+def test_only_a_showdown_shows_the_opponents_cards(actions, shown):
+    kuhn = load_game("kuhn")
+    first, second = (kuhn.deck.cards[k : k + 1] for k in (0, 1))
+    hand = Hand.start(kuhn, (first, second))
+    for action in actions:
+        hand = hand.apply(action)
+    assert hand.seen_by(0).hole == (first, second if shown else None)
+    assert hand.seen_by(1).hole == (first if shown else None, second)
+
+
 def test_cards_that_nobody_showed_pay_nobody():
     kuhn = load_game("kuhn")
     hand = Hand.start(kuhn, (None, kuhn.deck.cards[:1])).apply("c").apply("c")
