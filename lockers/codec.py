@@ -51,15 +51,15 @@ def encode(array: Array, full_key: bytes) -> bytes:
     The bytes will be stored under ``full_key`` (`lockers.keys`).
     """
     _require_storable(array, full_key)
+    size = _START + 8 * array.ndim + array.nbytes
+    if size > _MAX_BYTES:
+        raise LockerError(f"{describe(full_key)}: expected at most {_MAX_BYTES} bytes, found {size}")
     # asarray and not ascontiguousarray, which would turn 0 axes into 1.
     items: Any = np.asarray(array, order="C")
     body = memoryview(items).cast("B") if items.size else b""
     head = _HEAD.pack(_MAGIC, _VERSION, _RAW, array.dtype.kind.encode(), array.dtype.itemsize, array.ndim)
     shape = struct.pack(f"<{array.ndim}Q", *array.shape)
-    value = b"".join((head, _CRC.pack(_checksum(full_key, head, shape, body)), shape, body))
-    if len(value) > _MAX_BYTES:
-        raise LockerError(f"{describe(full_key)}: expected at most {_MAX_BYTES} bytes, found {len(value)}")
-    return value
+    return b"".join((head, _CRC.pack(_checksum(full_key, head, shape, body)), shape, body))
 
 
 def decode(value: bytearray, full_key: bytes) -> Array:

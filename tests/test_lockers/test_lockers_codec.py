@@ -42,6 +42,12 @@ def test_round_trip(array: np.ndarray, view: str) -> None:
     assert found.flags.c_contiguous
 
 
+def test_an_array_whose_length_has_more_than_32_bits_is_refused() -> None:
+    array = np.broadcast_to(np.uint8(0), (2**32,))  # takes one byte of memory
+    with pytest.raises(LockerError, match=r"expected at most 4294967295 bytes, found 4294967320"):
+        encode(array, KEY)
+
+
 @given(ARRAYS, st.data())
 def test_any_flipped_bit_is_noticed(array: np.ndarray, data: st.DataObject) -> None:
     value = bytearray(encode(array, KEY))
