@@ -13,9 +13,10 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from concurrent.futures import Future
+from functools import cache
 from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -41,11 +42,9 @@ FAILED = "the answer failed unexpectedly; the log on the terminal says why"
 DAMAGED = "the saved solve is damaged; restore its folder from a copy, or solve its job again"
 Parameters = Mapping[str, Any]
 T = TypeVar("T")
+Tasks: TypeAlias = "SimpleQueue[tuple[Future[Any], Callable[[], Any]]]"
 N_THREADS = 8
 """Number of answers that are computed at the same time; further questions wait."""
-_TASKS: SimpleQueue[_Task] = SimpleQueue()
-_STARTING = threading.Lock()
-_STARTED: list[threading.Thread] = []
 QUICK, SMALL = 1, 9
 """Levels of compression: for answers that a click waits for, and for files that are compressed once."""
 
@@ -164,50 +163,34 @@ def _error(status: int, message: str) -> tuple[int, dict[str, str]]:
 async def in_thread(function: Callable[[], T]) -> T:
     """Run a function in one of the threads and return its result.
 
-    If this coroutine is cancelled before the function has begun, the function does not run. The threads are daemons: a
-    computation that still runs does not delay the end of the process.
+    If this coroutine is cancelled before the function has begun, the function does not run.
     """
-    with _STARTING:
-        if len(_STARTED) < N_THREADS:
-            _STARTED.append(threading.Thread(target=_work, name=f"answers-{len(_STARTED)}", daemon=True))
-            _STARTED[-1].start()
-    task = _Task(function)
-    _TASKS.put(task)
-    try:
-        return await task.future  # type: ignore[no-any-return]
-    finally:
-        task.left = True
+    future = Future[T]()
+    _threads().put((future, function))
+    return await asyncio.wrap_future(future)
 
 
-class _Task:
-    def __init__(self, function: Callable[[], Any]) -> None:
-        self.function, self.left = function, False
-        self.loop = asyncio.get_running_loop()
-        self.future: asyncio.Future[Any] = self.loop.create_future()
+@cache
+def _threads() -> Tasks:
+    """Start the threads, and return the queue from which they take functions.
 
-    def run(self) -> None:
-        """Run the function, unless nobody waits for its result."""
-        if self.left:
-            return
-        try:
-            result, error = self.function(), None
-        except BaseException as caught:
-            result, error = None, caught
-        with suppress(RuntimeError):  # the server has ended
-            self.loop.call_soon_threadsafe(self._finish, result, error)
-
-    def _finish(self, result: Any, error: BaseException | None) -> None:
-        if self.future.done():
-            return
-        if error is None:
-            self.future.set_result(result)
-        else:
-            self.future.set_exception(error)
+    They are daemons, unlike those of an executor: a computation that still runs does not delay the end of the process.
+    """
+    tasks: Tasks = SimpleQueue()
+    for number in range(N_THREADS):
+        threading.Thread(target=_run, args=(tasks,), name=f"answers-{number}", daemon=True).start()
+    return tasks
 
 
-def _work() -> None:
+def _run(tasks: Tasks) -> None:
     while True:
-        _TASKS.get().run()
+        future, function = tasks.get()
+        if not future.set_running_or_notify_cancel():  # nobody waits for the result any more
+            continue
+        try:
+            future.set_result(function())
+        except BaseException as error:
+            future.set_exception(error)
 
 
 class CompressedResponse(Response):

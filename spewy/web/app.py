@@ -27,6 +27,7 @@ from spewy.web.job_process import Estimates, JobProcess
 from spewy.web.jobs import job_routes
 from spewy.web.looking import look_routes
 from spewy.web.playing import Playing
+from spewy.web.readers import Stamped
 from spewy.web.security import Guard
 from spewy.web.setting_up import setup_routes
 
@@ -73,19 +74,13 @@ class PageFiles:
     """Makes the page and its two joined files, and makes them anew when a file on the disk has changed."""
 
     def __init__(self, folder: Path = STATIC) -> None:
-        self._folder = folder
-        self._stamp: tuple[int, ...] = ()
-        self._html = ""
+        self._folder, self._html = folder, Stamped(self._joined, _changed)
         self._files: dict[str, bytes] = {}
         self.routes = [Route("/", self._page), Route("/joined/{name}", self._file)]
 
     async def _page(self, request: Request) -> Response:
         del request
-        now = tuple(path.stat().st_mtime_ns for path in sorted(self._folder.iterdir()))
-        if now != self._stamp:
-            self._join()
-            self._stamp = now
-        return HTMLResponse(self._html)
+        return HTMLResponse(self._html.of(self._folder))
 
     async def _file(self, request: Request) -> Response:
         name = request.path_params["name"]
@@ -94,16 +89,20 @@ class PageFiles:
             raise HTTPException(404, "there is no such file; reload the page")
         return CompressedResponse(packed, TYPES[name.rpartition(".")[2]], {"cache-control": FOREVER})
 
-    def _join(self) -> None:
-        html = (self._folder / "index.html").read_text("utf-8")
+    def _joined(self, folder: Path) -> str:
+        """Join the files of the page, and return its HTML, which names the joined files."""
+        html = (folder / "index.html").read_text("utf-8")
         start = _SCRIPT.search(html)
         assert start is not None
         joined = {}
-        for kind, text in (("js", bundle(start[1], self._folder)), ("css", styles(self._folder))):
+        for kind, text in (("js", bundle(start[1], folder)), ("css", styles(folder))):
             body = text.encode()
             joined[kind] = name = f"{hashlib.sha256(body).hexdigest()[:16]}.{kind}"
             self._files[name] = compressed(body, SMALL)
         html = _SCRIPT.sub(f'<script type="module" src="/joined/{joined["js"]}"', html)
-        self._html = _SHEETS.sub(
-            f'\n    <link rel="stylesheet" href="/joined/{joined["css"]}" />', html, count=1
-        )
+        return _SHEETS.sub(f'\n    <link rel="stylesheet" href="/joined/{joined["css"]}" />', html, count=1)
+
+
+def _changed(folder: Path) -> tuple[int, ...]:
+    """Times of the last writes of all files in a folder."""
+    return tuple(path.stat().st_mtime_ns for path in sorted(folder.iterdir()))

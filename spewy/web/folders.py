@@ -12,7 +12,6 @@ import re
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,7 +25,7 @@ from spewy.look.folder import WEIGHTS_FILE, saved_work, strategy_folder
 from spewy.look.solution import Solution
 from spewy.records.strategy_locker import FOLDER
 from spewy.web.background import Background, Work
-from spewy.web.readers import Readers, identity, stamp
+from spewy.web.readers import Readers, Stamped, identity, stamp
 
 NAME = re.compile(r"[^\W_][\w .+-]{0,99}")
 """Matches valid names of new solves."""
@@ -36,8 +35,6 @@ DAMAGED = f"a file of the solve is damaged; {REMEDY}"
 NO_MANIFEST = f"the file manifest.json is missing; {REMEDY}"
 UNSAVED = "nothing is saved yet; wait until the solve saves, or continue it on the Solve page"
 FOREIGN = "it holds lockers, but no solve"
-MOST_REMEMBERED = 4096
-"""Largest number of folders whose health is remembered."""
 
 
 @dataclass(frozen=True)
@@ -312,11 +309,11 @@ class Healths:
     """Examines the folders of solves, and remembers the result until a solve changes."""
 
     def __init__(self) -> None:
-        self._examined = lru_cache(MOST_REMEMBERED)(lambda folder, saved: _examined(folder))
+        self._examined = Stamped(_examined)
 
     def of(self, folder: Path) -> Health:
         try:
-            return self._examined(folder, stamp(folder))
+            return self._examined.of(folder)
         except (OSError, LockerError) as error:
             return _refused(error)
 

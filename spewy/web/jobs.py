@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from spewy.system.textfile import replace_text
 from spewy.web.answers import Parameters, get, post, text
 from spewy.web.folders import Entry, Folders, cards_of
 from spewy.web.job_process import JobProcess
-from spewy.web.readers import stamp
+from spewy.web.readers import Stamped, stamp
 from spewy.web.setting_up import Draft, draft_of, draft_of_solve, job_file
 
 READ_SECONDS = 0.3
@@ -34,7 +34,7 @@ MOST_OF_PROBLEM = 300
 
 
 def job_routes(folders: Folders, jobs: JobProcess) -> list[Route]:
-    known = _Known()
+    known = Stamped(progress_of, _mark)
 
     def listed(parameters: Parameters) -> dict[str, Any]:
         del parameters
@@ -52,7 +52,7 @@ def job_routes(folders: Folders, jobs: JobProcess) -> list[Route]:
         if entry is None:
             return found
         if entry.kind == "solve":
-            return found | {"kind": "solve", "solve": _solve_json(known.progress(entry.path))}
+            return found | {"kind": "solve", "solve": _solve_json(_progress(known, entry.path))}
         return found | {"kind": "batch"} | _batch_json(entry, folders, known)
 
     def place(parameters: Parameters) -> dict[str, Any]:
@@ -86,30 +86,14 @@ def job_routes(folders: Folders, jobs: JobProcess) -> list[Route]:
     ]
 
 
-class _Known:
-    """A cache of the progress of solves, which reads the progress again only after a solve has changed."""
-
-    def __init__(self) -> None:
-        self._read: dict[Path, tuple[object, Progress]] = {}
-
-    def progress(self, folder: Path) -> Progress | None:
-        """Return the progress of the solve in a folder; None while the solve begins or its folder is replaced."""
-        mark = _mark(folder)
-        before = self._read.get(folder)
-        if before is not None and before[0] == mark:
-            return replace(before[1], running=_runs(folder))
-        try:
-            found = progress_of(folder)
-        except DamagedLockerError:
-            raise
-        except (InputError, LockerError):  # the solve has just begun, or its folder is being replaced
-            return None
-        self._read[folder] = mark, found
-        return found
-
-    def is_read(self, folder: Path) -> bool:
-        before = self._read.get(folder)
-        return before is not None and before[0] == _mark(folder)
+def _progress(known: Stamped[Progress], folder: Path) -> Progress | None:
+    """Return the progress of the solve in a folder; None while the solve begins or its folder is replaced."""
+    try:
+        return known.of(folder)
+    except DamagedLockerError:
+        raise
+    except (InputError, LockerError):
+        return None
 
 
 def _mark(folder: Path) -> object:
@@ -168,7 +152,7 @@ def _is_finish(ended: str | None) -> bool:
     return ended is not None and not ended.startswith((INTERRUPTED, "failed", "stopped"))
 
 
-def _batch_json(entry: Entry, folders: Folders, known: _Known) -> dict[str, Any]:
+def _batch_json(entry: Entry, folders: Folders, known: Stamped[Progress]) -> dict[str, Any]:
     """Return the progress of a batch as a JSON object.
 
     It has the ``boards`` with their ids, the progress of their solves, and the ``problem`` of each damaged folder; and
@@ -177,9 +161,9 @@ def _batch_json(entry: Entry, folders: Folders, known: _Known) -> dict[str, Any]
     end, boards = time.monotonic() + READ_SECONDS, []
     for name in entry.boards:
         folder = entry.path / name.rpartition("/")[2]
-        read = known.is_read(folder) or time.monotonic() < end
+        read = known.knows(folder) or time.monotonic() < end
         try:
-            boards.append({"id": name, "solve": _solve_json(known.progress(folder)) if read else None})
+            boards.append({"id": name, "solve": _solve_json(_progress(known, folder)) if read else None})
         except DamagedLockerError as error:
             boards.append({"id": name, "solve": None, "problem": one_line(str(error), MOST_OF_PROBLEM)})
     begun = {cards_of(each.rpartition("/")[2]) for each in entry.boards}

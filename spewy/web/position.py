@@ -98,7 +98,7 @@ def summary(solution: Solution) -> dict[str, Any]:
     job, problem = solution.job, solution.problem
     return {
         "name": job.name,
-        "holdem": job.rules.num_hole_cards == 2 and len(job.rules.deck) == 52,
+        "holdem": job.rules.is_holdem,
         "kind": "spot" if problem.is_spot else "whole game",
         "board_buckets": job.sampled,
         "board": "" if job.board is None else cards_name(job.board),

@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from starlette.responses import JSONResponse, Response
 
@@ -26,6 +26,7 @@ from spewy.look.pairs import load_kernels
 from spewy.look.solution import Solution
 from spewy.web.answers import QUICK, CompressedResponse, compressed
 
+T = TypeVar("T")
 MOST_IDLE = 3
 """Largest number of solutions that stay open while nobody uses them; each may hold some tens of MiB."""
 MOST_AT_ONCE = 2
@@ -185,6 +186,31 @@ def _stamp(folder: Path, names: Sequence[str]) -> Stamp:
 def age(saved: Stamp) -> float:
     """Return the seconds since the last change that a `stamp` tells of; 0 if there is no solve."""
     return time.time() - max(saved[3::IDENTITY]) / 1e9 if saved else 0.0
+
+
+class Stamped(Generic[T]):
+    """A cache of what was read from folders; a folder that has changed is read again.
+
+    Args:
+        read: reads a folder.
+        mark: returns a value that changes with the folder.
+    """
+
+    def __init__(self, read: Callable[[Path], T], mark: Callable[[Path], Hashable] = stamp) -> None:
+        self._read, self._mark = read, mark
+        self._known: dict[Path, tuple[Hashable, T]] = {}
+
+    def of(self, folder: Path) -> T:
+        mark = self._mark(folder)
+        known = self._known.get(folder)
+        if known is None or known[0] != mark:
+            known = self._known[folder] = mark, self._read(folder)
+        return known[1]
+
+    def knows(self, folder: Path) -> bool:
+        """Whether `of` returns at once, without reading the folder."""
+        known = self._known.get(folder)
+        return known is not None and known[0] == self._mark(folder)
 
 
 class KeptAnswers:

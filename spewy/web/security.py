@@ -10,19 +10,19 @@ and pictures, and no inline script.
 from __future__ import annotations
 
 import hmac
-import json
 import re
-from collections.abc import Iterable, Mapping
-from http.cookies import CookieError, SimpleCookie
 from typing import NamedTuple
-from urllib.parse import parse_qs
 
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
+CACHE = "cache-control"
 HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
@@ -30,7 +30,7 @@ HEADERS = {
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
-    "cache-control": "no-cache",
+    CACHE: "no-cache",
 }
 """Headers of every answer; a file whose name changes with its content has another ``Cache-Control``."""
 COOKIE = "spewy-token"
@@ -43,8 +43,6 @@ MOST_REQUESTS = 200
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(:[0-9]{1,5})?")
 _SINGLE = ("host", "origin", "content-type", "content-length", "sec-fetch-site")
 """Headers that decide about a request, so that none of them may stand in it twice."""
-
-Headers = Mapping[str, str]
 
 
 class Refusal(NamedTuple):
@@ -71,19 +69,18 @@ class Guard:
             if scope["type"] == "websocket":
                 await send({"type": "websocket.close", "code": 1008})
             return
-        names = [name.decode("latin-1").lower() for name, _ in scope["headers"]]
-        values = [value.decode("latin-1") for _, value in scope["headers"]]
-        headers = dict(zip(names, values, strict=True))
+        request = Request(scope)
         cookie = f"{COOKIE}-{(scope.get('server') or ('', 0))[1]}"
-        by_address = self._token is not None and self._is_token(_token_of(scope))
+        by_address = self._token is not None and self._is_token(request.query_params.get("token", ""))
         guarded = _with_headers(send, f"{cookie}={self._token}" if by_address else None)
 
-        refusal = self._refusal(scope, names, headers, by_address or self._in_cookie(headers, cookie))
+        has_token = self._token is None or by_address or self._is_token(request.cookies.get(cookie, ""))
+        refusal = self._refusal(request, has_token)
         if refusal is not None:
-            await _answer(guarded, refusal.status, json.dumps({"error": refusal.reason}).encode())
+            await JSONResponse({"error": refusal.reason}, refusal.status)(scope, receive, guarded)
         elif by_address and scope["path"] == "/":
             # The token leaves the address, so that it is in no bookmark and on no screen.
-            await _answer(guarded, 303, b"{}", [(b"location", b"/")])
+            await RedirectResponse("/", 303)(scope, receive, guarded)
         else:
             self._running += 1
             try:
@@ -91,32 +88,24 @@ class Guard:
             finally:
                 self._running -= 1
 
-    def _refusal(
-        self, scope: Scope, names: Iterable[str], headers: Headers, has_token: bool
-    ) -> Refusal | None:
-        counted = list(names)
-        twice = next((name for name in _SINGLE if counted.count(name) > 1), None)
+    def _refusal(self, request: Request, has_token: bool) -> Refusal | None:
+        headers = request.headers
+        twice = next((name for name in _SINGLE if len(headers.getlist(name)) > 1), None)
         if twice is not None:
             return Refusal(400, f"the request has two headers {twice}")
         match = _HOST.fullmatch(headers.get("host", "").lower())
         if match is None or (self._hosts is not None and match[1] not in self._hosts):
             return Refusal(421, "the request names another server; open the address that spewy serve printed")
-        if self._token is not None and not has_token:
+        if not has_token:
             return Refusal(401, "the token is missing; open the address that spewy serve printed")
-        if scope["path"] != "/" and headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+        if request.scope["path"] != "/" and headers.get("sec-fetch-site", "none") not in (
+            "none",
+            "same-origin",
+        ):
             return Refusal(403, "the request comes from the page of another server")
         if self._running >= MOST_REQUESTS:
             return Refusal(503, "the server has too many requests; try again in a moment")
-        return None if scope["method"] in ("GET", "HEAD") else _refused_change(scope["method"], headers)
-
-    def _in_cookie(self, headers: Headers, name: str) -> bool:
-        if self._token is None:
-            return True
-        try:
-            morsel = SimpleCookie(headers.get("cookie", "")).get(name)
-        except CookieError:
-            return False
-        return morsel is not None and self._is_token(morsel.value)
+        return None if request.method in ("GET", "HEAD") else _refused_change(request.method, headers)
 
     def _is_token(self, text: str) -> bool:
         return self._token is not None and hmac.compare_digest(
@@ -145,32 +134,18 @@ def _origins(host: str) -> tuple[str, str]:
     return f"http://{host.lower()}", f"https://{host.lower()}"
 
 
-def _token_of(scope: Scope) -> str:
-    query: bytes = scope["query_string"]
-    return parse_qs(query.decode("latin-1")).get("token", [""])[0]
-
-
 def _with_headers(send: Send, cookie: str | None) -> Send:
     """Add the security headers to an answer, and a cookie if there is one."""
 
     async def guarded(message: Message) -> None:
         if message["type"] == "http.response.start":
-            own = {name.lower() for name, _ in message.get("headers", [])} & {b"cache-control"}
-            pairs = [
-                (name.encode(), value.encode()) for name, value in HEADERS.items() if name.encode() not in own
-            ]
+            headers = MutableHeaders(scope=message)
+            headers.update(
+                {name: value for name, value in HEADERS.items() if name != CACHE or CACHE not in headers}
+            )
             if cookie is not None:
                 # Lax: a link with the token, say in a message, leads to the page without being asked again.
-                pairs.append((b"set-cookie", f"{cookie}; HttpOnly; SameSite=Lax; Path=/".encode()))
-            named = {name for name, _ in pairs}
-            kept = [pair for pair in message.get("headers", []) if pair[0].lower() not in named]
-            message = {**message, "headers": [*kept, *pairs]}
+                headers["set-cookie"] = f"{cookie}; HttpOnly; SameSite=Lax; Path=/"
         await send(message)
 
     return guarded
-
-
-async def _answer(send: Send, status: int, body: bytes, more: Iterable[tuple[bytes, bytes]] = ()) -> None:
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *more]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

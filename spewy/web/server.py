@@ -14,9 +14,8 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from ipaddress import ip_address
-from itertools import takewhile
 from pathlib import Path
-from typing import NamedTuple
+from typing import cast
 
 import uvicorn
 from threadpoolctl import threadpool_limits
@@ -36,23 +35,16 @@ NAME = "spewy"
 MOST_CONNECTIONS = 500
 """Largest number of open connections, each of which needs an open file.
 
-For a new client the server closes the oldest idle connection. If all are busy or new, the client waits.
+A further client closes the oldest connection that is not waiting for an answer.
 """
-WAITING = 65_535
-"""Number of clients that can wait for a connection, if the system allows so many (Linux: ``net.core.somaxconn``).
-
-Further clients try again after a second.
-"""
+WAITING = 100
+"""Number of clients that can wait until the server accepts them; further clients try again after a second."""
 SEGMENT = 1460
 """Largest number of bytes of an answer that Linux sends at once, as in an Ethernet.
 
 Between programs of one machine Linux sends up to 65,483 bytes at once. If the reader's buffer has less room, the rest
 of an answer waits 40 ms.
 """
-IDLE_SECONDS = 0.5
-"""Seconds that a client has to send its request before the server may close the connection for another client."""
-PAUSE_SECONDS = 0.02
-"""Seconds between two checks whether the server can accept more connections."""
 GRACE_SECONDS = 1
 """Seconds (a whole number) that running requests may still take after a signal to end."""
 
@@ -84,10 +76,11 @@ def serve(
     app = make_app(folders, LOCAL | {_in_address(host)} if local else None, token, jobs)
     config = uvicorn.Config(
         app,
-        http=H11Protocol,
+        http=_Connection,
         ws="none",
         loop="asyncio",
         lifespan="off",
+        backlog=WAITING,
         log_level="error",
         access_log=False,
         server_header=False,
@@ -124,7 +117,7 @@ def _collect_rarely() -> None:
 
 
 class _Server(uvicorn.Server):
-    """A server that this program's signals end, and that accepts a limited number of connections."""
+    """A server that this program's signals end."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -136,55 +129,25 @@ class _Server(uvicorn.Server):
         with interruptible() as self.interrupted:
             yield
 
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup([])
-        self._accepting = [asyncio.create_task(self._accept(listener)) for listener in sockets or ()]
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        for task in self._accepting:
-            task.cancel()
-        await super().shutdown(sockets)
-
-    async def _accept(self, listener: socket.socket) -> None:
-        """Accept connections; when there are many, close idle ones first, so that no reader waits for them."""
-        loop, most = asyncio.get_running_loop(), _most_connections()
-        opened: list[_Opened] = []
-        while True:
-            opened = [each for each in opened if not each.transport.is_closing()]
-            if len(opened) >= most and not _close_oldest(opened, loop.time() - IDLE_SECONDS):
-                await asyncio.sleep(PAUSE_SECONDS)
-                continue
-            try:
-                connection, _ = await loop.sock_accept(listener)
-                pair = await loop.connect_accepted_socket(self._connection, connection)
-                opened.append(_Opened(*pair, loop.time()))
-            except OSError:  # the client has left, or the process has no room for another file
-                await asyncio.sleep(PAUSE_SECONDS)
-
-    def _connection(self) -> H11Protocol:
-        return H11Protocol(self.config, self.server_state, self.lifespan.state)
-
     async def on_tick(self, counter: int) -> bool:
         """Return whether the server must end; uvicorn calls this method ten times a second."""
         return await super().on_tick(counter) or self.interrupted.is_set()
 
 
-class _Opened(NamedTuple):
-    transport: asyncio.Transport
-    protocol: H11Protocol
-    accepted: float
+class _Connection(H11Protocol):
+    """A connection that closes the oldest idle ones if there are too many, so that no reader waits for them."""
 
-
-def _close_oldest(opened: Sequence[_Opened], before: float) -> bool:
-    """Close the oldest idle connection that was accepted ``before`` a time; return whether there was one.
-
-    Busy connections that are older are closed after their answers.
-    """
-    for each in takewhile(lambda each: each.accepted < before, opened):
-        each.protocol.shutdown()
-        if each.transport.is_closing():
-            return True
-    return False
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._made = self.loop.time()
+        connections = cast("set[_Connection]", self.connections)
+        opened = [each for each in connections if not each.transport.is_closing()]
+        surplus = len(opened) - _most_connections()
+        for each in sorted(opened, key=lambda each: each._made):
+            if surplus <= 0:
+                break
+            each.shutdown()  # closes a busy connection after its answer
+            surplus -= each.transport.is_closing()
 
 
 def _most_connections() -> int:
