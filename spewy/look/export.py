@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from solvers.tree import Floats
 from spewy.errors import InputError, path_text
 from spewy.game.names import ROUND_NAMES
+from spewy.game.nodes import Node
 from spewy.look.dropped import Note
 from spewy.look.folder import batch_folders, board_folder
 from spewy.look.selection import Selection
@@ -50,21 +52,12 @@ class Query:
     player: int | None = None
     wide: bool = False
 
-    def select(self, solution: Solution, board: str | None) -> Selection:
-        """Select the decisions of a solution that fulfil the conditions, on ``board``; None for all boards."""
-        return solution.select(self.line, board, self.round_name, self.player)
-
 
 class Export(Closing):
-    """Decisions of one or more solutions, ready to be exported.
+    """Decisions of one or more solutions, ready to be exported; `close` closes the solutions."""
 
-    Args:
-        parts: pairs of a solution and the decisions to export from it; `close` closes the solutions.
-        query: conditions that selected the decisions, and the form of the table.
-    """
-
-    def __init__(self, parts: Sequence[tuple[Solution, Selection]], query: Query) -> None:
-        self._parts, self._query = tuple(parts), query
+    def __init__(self, parts: Sequence[_Decisions]) -> None:
+        self._parts = tuple(parts)
 
     @classmethod
     def open(
@@ -85,39 +78,29 @@ class Export(Closing):
             parts = []
             for path in folders:
                 solution = opened.enter_context(Solution.open(path, target, note))
-                parts.append((solution, query.select(solution, query.board)))
-            if len(parts) > 1 and any(solution.job.sampled for solution, _ in parts):
-                raise InputError(
-                    f"folder {path_text(folder)}: expected spots, found whole games with [boards]"
-                )
+                selection = solution.select(query.line, query.board, query.round_name, query.player)
+                by_bucket = solution.job.sampled and query.board is None
+                parts.append((_Buckets if by_bucket else _Decisions)(solution, selection, query.wide))
+                if by_bucket and len(folders) > 1:
+                    raise InputError(
+                        f"folder {path_text(folder)}: expected spots, found whole games with [boards]"
+                    )
             opened.pop_all()
-        return cls(parts, query)
+        return cls(parts)
 
     @property
     def n_frames(self) -> int:
-        return sum(
-            _n_buckets(solution, selection) if self._by_bucket(solution) else len(selection)
-            for solution, selection in self._parts
-        )
+        return sum(part.n_frames for part in self._parts)
 
     @property
     def n_rows(self) -> int:
-        return sum(
-            _n_bucket_rows(solution, selection, self._query.wide)
-            if self._by_bucket(solution)
-            else selection.n_rows(wide=self._query.wide)
-            for solution, selection in self._parts
-        )
+        return sum(part.n_rows for part in self._parts)
 
     def frames(self) -> Iterator[pd.DataFrame]:
         """Yield the data frames to export, one for each decision and board, or for each board bucket and round."""
-        actions = tuple(dict.fromkeys(a for _, selection in self._parts for a in selection.actions))
-        for solution, selection in self._parts:
-            if self._by_bucket(solution):
-                yield from _bucket_frames(solution, selection, actions if self._query.wide else None)
-                continue
-            for view in solution.views(selection):
-                yield view.wide_frame(actions) if self._query.wide else view.frame()
+        actions = tuple(dict.fromkeys(a for part in self._parts for a in part.selection.actions))
+        for part in self._parts:
+            yield from part.frames(actions)
 
     def write(
         self,
@@ -141,67 +124,83 @@ class Export(Closing):
         return write_table(file, suffix, _joined(counted()), digits)
 
     def close(self) -> None:
-        for solution, _ in self._parts:
-            solution.close()
-
-    def _by_bucket(self, solution: Solution) -> bool:
-        return solution.job.sampled and self._query.board is None
+        for part in self._parts:
+            part.solution.close()
 
 
-def _bucket_frames(
-    solution: Solution, selection: Selection, wide: Sequence[str] | None
-) -> Iterator[pd.DataFrame]:
-    """Yield a data frame for each round and board bucket, with the strategies of its hand rows.
+@dataclass(frozen=True)
+class _Decisions:
+    """Selected decisions of a solution, with a data frame for each decision and board."""
 
-    The actions in ``wide`` get columns; without it, each action gets a row of its own.
-    """
-    import pandas as pd
+    solution: Solution
+    selection: Selection
+    wide: bool
 
-    policy = solution.reads.policy
-    assert isinstance(policy, BucketPolicy)
-    for t, chunks in selection.chunks.items():
-        nodes = [node for chunk in chunks for node in chunk]
-        for bucket in range(policy.strategies.saved.board_buckets[t]):
-            parts = []
-            for p in (0, 1):
-                acting = [node for node in nodes if node.player == p]
-                if not acting:
-                    continue
-                tables = policy.bucket_frequencies(t, bucket, [node.line for node in acting])
-                for node, table in zip(acting, tables, strict=True):
-                    n_actions, n_rows = table.shape
-                    labels = [action.label for action in node.actions]
-                    line = solution.job.amounts.line_text(node.line)
-                    head = {"round": ROUND_NAMES[t], "board_bucket": bucket, "line": line, "player": p}
-                    if wide is None:
-                        columns = {
-                            "hand_bucket": np.repeat(np.arange(n_rows), n_actions),
-                            "action": np.tile(np.array(labels, dtype=object), n_rows),
-                            "frequency": table.T.ravel(),
-                        }
-                    else:
-                        taken = dict(zip(labels, table, strict=True))
-                        nothing = np.full(n_rows, np.nan)
-                        columns = {"hand_bucket": np.arange(n_rows)}
-                        columns |= {f"frequency_{action}": taken.get(action, nothing) for action in wide}
-                    parts.append(pd.DataFrame(head | columns))
-            yield pd.concat(parts, ignore_index=True)
+    @property
+    def n_frames(self) -> int:
+        return len(self.selection)
+
+    @property
+    def n_rows(self) -> int:
+        return self.selection.n_rows(wide=self.wide)
+
+    def frames(self, actions: Sequence[str]) -> Iterator[pd.DataFrame]:
+        """Yield the data frames; wide ones have columns for ``actions``, those of all exported decisions."""
+        for view in self.solution.views(self.selection):
+            yield view.wide_frame(actions) if self.wide else view.frame()
 
 
-def _n_buckets(solution: Solution, selection: Selection) -> int:
-    policy = solution.reads.policy
-    assert isinstance(policy, BucketPolicy)
-    return sum(policy.strategies.saved.board_buckets[t] for t in selection.chunks)
+class _Buckets(_Decisions):
+    """Selected decisions of a whole game with board buckets, with a data frame for each round and board bucket."""
 
+    @property
+    def n_frames(self) -> int:
+        return sum(self._policy.strategies.saved.board_buckets[t] for t in self.selection.chunks)
 
-def _n_bucket_rows(solution: Solution, selection: Selection, wide: bool) -> int:
-    policy = solution.reads.policy
-    assert isinstance(policy, BucketPolicy)
-    saved, total = policy.strategies.saved, 0
-    for t, chunks in selection.chunks.items():
-        cells = sum(1 if wide else len(node.actions) for chunk in chunks for node in chunk)
-        total += saved.board_buckets[t] * saved.rows[t] * cells
-    return total
+    @property
+    def n_rows(self) -> int:
+        saved, total = self._policy.strategies.saved, 0
+        for t, chunks in self.selection.chunks.items():
+            cells = sum(1 if self.wide else len(node.actions) for chunk in chunks for node in chunk)
+            total += saved.board_buckets[t] * saved.rows[t] * cells
+        return total
+
+    def frames(self, actions: Sequence[str]) -> Iterator[pd.DataFrame]:
+        import pandas as pd
+
+        for t, chunks in self.selection.chunks.items():
+            nodes = [node for chunk in chunks for node in chunk]
+            for bucket in range(self._policy.strategies.saved.board_buckets[t]):
+                parts = []
+                for p in (0, 1):
+                    acting = [node for node in nodes if node.player == p]
+                    if acting:
+                        tables = self._policy.bucket_frequencies(t, bucket, [node.line for node in acting])
+                        for node, table in zip(acting, tables, strict=True):
+                            head = {"round": ROUND_NAMES[t], "board_bucket": bucket}
+                            parts.append(pd.DataFrame(head | self._columns(node, table, actions)))
+                yield pd.concat(parts, ignore_index=True)
+
+    @property
+    def _policy(self) -> BucketPolicy:
+        policy = self.solution.reads.policy
+        assert isinstance(policy, BucketPolicy)
+        return policy
+
+    def _columns(self, node: Node, table: Floats, actions: Sequence[str]) -> dict[str, Any]:
+        """Make the columns of a decision from its frequencies ``[action, hand row]``."""
+        n_actions, n_rows = table.shape
+        labels = [action.label for action in node.actions]
+        head = {"line": self.solution.job.amounts.line_text(node.line), "player": node.player}
+        if not self.wide:
+            return head | {
+                "hand_bucket": np.repeat(np.arange(n_rows), n_actions),
+                "action": np.tile(np.array(labels, dtype=object), n_rows),
+                "frequency": table.T.ravel(),
+            }
+        taken, nothing = dict(zip(labels, table, strict=True)), np.full(n_rows, np.nan)
+        shares = {f"frequency_{action}": taken.get(action, nothing) for action in actions}
+        return head | {"hand_bucket": np.arange(n_rows)} | shares
 
 
 def _joined(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:

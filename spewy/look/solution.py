@@ -179,7 +179,7 @@ class Solution(SolveView):
         """
         from spewy.look.chunk_game import stored_chunk  # imported here, since it loads kernels
 
-        self._require_walked("chunk")
+        self.job.require_walked(f"job {self.job.name}: chunk")
         assert isinstance(self.reads, StoreReads)
         return stored_chunk(self.job, self.problem, self.reads, line, board, payoffs)
 

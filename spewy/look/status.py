@@ -13,7 +13,7 @@ from spewy.look.folder import require_solve, stored_job, strategy_folder
 from spewy.records.progress import last_target, read_result, read_trace, saved_sweeps
 from spewy.records.status import Status, judged_by, last_word, read_status, running
 from spewy.records.strategy_locker import StrategyLocker, found_saved
-from spewy.system.textfile import as_path
+from spewy.system.tools import as_path
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,12 @@ def status_of(folder: str | Path) -> Status:
     with open_store(path if holds_store(path) else strategy_folder(path), read_only=True) as store:
         job = stored_job(store, folder)
         status = read_status(path)
-        if status is None and not job.sampled:
-            return _of_lockers(job, store)
-        if status is not None:
+        if job.sampled:
+            status = _dealt(job, strategy_folder(path)) if status is None else _at_least(status, store)
+        elif status is None:
+            return _walked(job, store)
+        else:
             status = _caught_up(status, job, store)
-    if status is None:
-        status = _of_play(job, strategy_folder(path))
     checking = status.checking if running(path) else None
     return replace(status, checking=checking, ended=last_word(path))
 
@@ -80,23 +80,28 @@ def disk_bytes(folder: Path) -> int:
     return total
 
 
-def _caught_up(status: Status, job: Job, store: Store) -> Status:
-    """Correct what a status file says by what the lockers hold.
+def _at_least(status: Status, store: Store) -> Status:
+    """Correct the deals in the status file of a solve with board buckets by what the lockers hold.
 
-    A stage with fewer board buckets saves in a folder of its own, and a strategy locker alone counts no sweeps; there
+    A stage with fewer board buckets saves in a folder of its own, and a strategy locker alone counts no deals; there
     the file may rightly name more.
     """
+    saved = max(saved_sweeps(store), status.saved_deals)
+    return replace(status, saved_deals=saved, deals=max(saved, status.deals))
+
+
+def _caught_up(status: Status, job: Job, store: Store) -> Status:
+    """Correct the sweeps and the exploitability in the status file of a solve by what the lockers hold."""
     held = saved_sweeps(store)
-    saved = max(held, status.saved_deals) if job.sampled else held
-    status = replace(status, saved_deals=saved, deals=max(saved, status.deals))
-    trace = [] if job.sampled else [check for check in read_trace(store) if check[0] <= held]
+    status = replace(status, saved_deals=held, deals=max(held, status.deals))
+    trace = [check for check in read_trace(store) if check[0] <= held]
     if trace and (status.judged is None or trace[-1][0] > status.judged.deals):
         seconds = max(trace[-1][1], status.seconds or 0.0)
         status = replace(status, judged=judged_by(job.problem, trace), seconds=seconds)
     return status
 
 
-def _of_play(job: Job, folder: Path) -> Status:
+def _dealt(job: Job, folder: Path) -> Status:
     """Make the status of a solve from its strategy locker alone, such as a copy."""
     with StrategyLocker.open(folder) as averages:
         saved = found_saved(averages.store)
@@ -116,7 +121,7 @@ def _of_play(job: Job, folder: Path) -> Status:
     )
 
 
-def _of_lockers(job: Job, store: Store) -> Status:
+def _walked(job: Job, store: Store) -> Status:
     trace, sweeps = read_trace(store), saved_sweeps(store)
     return Status(
         name=job.name,

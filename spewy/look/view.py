@@ -22,7 +22,6 @@ from solvers.tree import Floats
 from spewy.chunks.layout import Layout
 from spewy.chunks.locate import Place, possible_deals
 from spewy.chunks.problem import Problem
-from spewy.errors import InputError
 from spewy.game.lines import line_words
 from spewy.game.nodes import Line, Node, entry_line, path_to
 from spewy.job.job import Job
@@ -32,8 +31,7 @@ from spewy.look.folder import open_strategies, require_solved, saved_work, store
 from spewy.look.node import NodeView, Step
 from spewy.look.selection import Selection
 from spewy.records.progress import first_dropped, read_trace, require_whole
-from spewy.system.textfile import as_path
-from spewy.system.tools import Closing
+from spewy.system.tools import Closing, as_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,7 +116,7 @@ class SolveView(Closing):
     @cached_property
     def layout(self) -> Layout:
         """All boards and all betting of the solve."""
-        self._require_walked("layout")
+        self.job.require_walked(f"job {self.job.name}: layout")
         return Layout.of(self.problem)
 
     def node(
@@ -211,7 +209,7 @@ class SolveView(Closing):
             if first is not None and selection.last_round >= first:
                 require_whole(self.store, self.job.rules.num_rounds, self.job.name)
             if selection.last_round > self.problem.first_round:
-                self._require_walked("decisions on all boards")
+                self.job.require_walked(f"job {self.job.name}: decisions on all boards")
         return self._views_of(selection)
 
     def frames(self) -> Iterator[pd.DataFrame]:
@@ -292,12 +290,6 @@ class SolveView(Closing):
             partial(self.node, place),
             partial(self.children, place),
         )
-
-    def _require_walked(self, subject: str) -> None:
-        if self.job.sampled:
-            raise InputError(
-                f"job {self.job.name}: {subject} needs a solve without [boards], which stores each board by itself"
-            )
 
 
 def _weights(

@@ -154,7 +154,7 @@ def test_a_board_bucket_has_boards_that_share_it(folder, pages):
 
 def test_errors_name_what_is_wrong(pages):
     assert "only without rake and locks" in pages.refused("/api/chunk", folder="raked")
-    assert "needs a solve without [boards]" in pages.refused("/api/chunk", folder="flops")
+    assert "expected a job that visits all boards" in pages.refused("/api/chunk", folder="flops")
     assert "expected a whole game with [boards]" in pages.refused("/api/bucket", folder="turn")
     assert "leaf 'x': expected one of cc, r50f, r50c" in pages.refused("/api/chunk", folder="turn", leaf="x")
     assert "expected average or stored" in pages.refused("/api/chunk", folder="turn", payoffs="x")
