@@ -40,7 +40,7 @@ from spewy.system.folders import FolderLock
 from spewy.system.html import Printed, Table
 from spewy.system.interrupts import interruptible
 from spewy.system.processes import Message, WorkerPool
-from spewy.system.textfile import as_path
+from spewy.system.tools import as_path
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,7 +20,7 @@ import click
 
 from spewy import __version__
 from spewy.cli.options import is_verbose, verbose_option
-from spewy.cli.progress import Compiling
+from spewy.cli.tables import say
 from spewy.errors import one_line, path_text, short
 from spewy.system.failures import failure_text, is_a
 from spewy.system.interrupts import INTERRUPTED
@@ -68,6 +68,21 @@ GROUPS: dict[str, dict[str, str]] = {
     "Files": {"check": "solve_folder", "drop": "solve_folder"},
 }
 """Modules of the commands, by group and name, as ``spewy --help`` groups them."""
+
+
+class Compiling(logging.Handler):
+    """Log handler that prints a single message when functions are compiled."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self._is_printed = False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.levelno >= logging.WARNING:
+            say(record.getMessage())
+        elif not self._is_printed:
+            self._is_printed = True
+            say("compiling functions, once: a few seconds up to half a minute")
 
 
 class LazyGroup(click.Group):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -229,21 +228,6 @@ class NowAndThen:
         self._last = now
         # the first estimate of the time left would count the start of the worker processes as work
         say(text if last is None or done == total else f"{text}, {left(seconds_left)}")
-
-
-class Compiling(logging.Handler):
-    """Log handler that prints a single message when functions are compiled."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.INFO)
-        self._is_printed = False
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if record.levelno >= logging.WARNING:
-            say(record.getMessage())
-        elif not self._is_printed:
-            self._is_printed = True
-            say("compiling functions, once: a few seconds up to half a minute")
 
 
 @contextmanager

@@ -159,15 +159,11 @@ def show(
     write = table_writer(table_file)
     check_picture(plot)
     from spewy.look.folder import board_folder
-    from spewy.look.grid import is_holdem
-    from spewy.look.hand_filter import filtered
     from spewy.look.solution import Solution
 
     with Solution.open(board_folder(folder, board), target, say) as solution:
         game, buckets = solution.job.rules, solution.job.sampled
-        grid = (
-            as_grid or heat is not None or (is_holdem(game) and not in_hands and (buckets or on_terminal()))
-        )
+        grid = as_grid or heat is not None or (game.is_holdem and not in_hands and (buckets or on_terminal()))
         ev = ev and bool(not grid or heat is not None or as_json or table_file)
         place = solution.at(line, board, decision=True)
         views = [solution.node(place, ev=ev)]
@@ -175,7 +171,10 @@ def show(
             views.append(solution.waiting(place, ev=ev))
         words = solution.words(place.node)
         job = f"{solution.job.name}, {solution.progress}"
-    views = [filtered(game, view, filters) for view in views]
+    if filters:
+        from spewy.look.hand_filter import filtered
+
+        views = [filtered(game, view, filters) for view in views]
     view = next((view for view in views if player == SEAT_NAMES[view.player]), views[0])
     write(view.wide_frame if wide or not view.actions else view.frame)
     if plot is not None:

@@ -71,6 +71,11 @@ class Game:
         return max(1, *self.blinds)
 
     @property
+    def is_holdem(self) -> bool:
+        """Whether the hands are those of hold'em: two cards of a deck of 52."""
+        return self.num_hole_cards == 2 and len(self.deck) == 52
+
+    @property
     def has_antes(self) -> bool:
         """Whether the blinds are equal, so that nobody faces a bet at the start."""
         return len(set(self.blinds)) == 1

@@ -39,8 +39,7 @@ from spewy.game.treeconfig import (
     player_sizes,
     spot_config,
 )
-from spewy.job.checks import require_betting_used, require_method, require_rounds, require_solving_used
-from spewy.job.load import explain, read_job, require_one_board, set_key, with_range_files, with_target
+from spewy.job.load import explain, read_job, set_key, with_range_files
 from spewy.job.locks import LockSection, node_locks
 from spewy.job.sections import (
     WITH_BOARDS,
@@ -61,7 +60,14 @@ from spewy.job.sections import (
     WalkedSolve,
     no_effect,
 )
-from spewy.job.settings import Dealing, Leaves
+from spewy.job.settings import (
+    Dealing,
+    Leaves,
+    require_betting_used,
+    require_method,
+    require_rounds,
+    require_solving_used,
+)
 from spewy.job.texts import parse_target, unit_chips, with_lock_texts
 from spewy.system.html import Table
 
@@ -180,14 +186,14 @@ class Job(Section):
         """
         if not isinstance(data, dict):
             raise InputError(f"{subject}: expected a table of sections, found {shown(data)}")
-        require_one_board(data, subject)
+        _require_one_board(data, subject)
         spot = data.get("spot")
         if isinstance(spot, dict):  # folders have lists in Spewy's order without its name
             lists = {seat: named_list(spot[seat]) for seat in SEAT_NAMES if isinstance(spot.get(seat), str)}
             data = data | {"spot": spot | lists}
         kind = kind_of(data)
         try:
-            job = kind.model_validate(with_target(data))
+            job = kind.model_validate(_with_target(data))
         except ValidationError as error:
             raise InputError(explain(subject, error.errors(), kind)) from None
         job.history, job.weights  # noqa: B018 - these properties refuse boards and ranges that cannot be dealt
@@ -281,7 +287,7 @@ class Job(Section):
             self.rows.clustering,
             self.rows.weights == "ranges",
             self.solve.symmetry and not self.one_program,  # the linear program needs every board
-            node_locks(self.lock, self.betting_tree, self.history, self.weights),
+            node_locks(self.lock, self.betting_tree, self.history, self.weights) if self.lock else (),
             None if self.range_pair is None else self.range_pair.unit,
         )
 
@@ -524,6 +530,24 @@ class SpotJob(Job):
             return parse_range(text, dead=self.board)
         except InputError as error:
             raise InputError(f"spot.{name}: {error}") from None
+
+
+def _with_target(data: dict[str, Any]) -> dict[str, Any]:
+    # Spots and whole games have targets in different units, so the section cannot have the default.
+    solve = data.get("solve", {})
+    if not isinstance(solve, dict) or "target" in solve:
+        return data
+    return data | {"solve": solve | {"target": "0.3%" if data.get("spot") else "1 mbb"}}
+
+
+def _require_one_board(data: dict[str, Any], subject: str) -> None:
+    """Refuse a job with a list of boards, which `spewy.batch` splits into jobs with one board each."""
+    spot = data.get("spot")
+    if isinstance(spot, dict) and "boards" in spot:
+        raise InputError(
+            f"{subject}: spot.boards: expected one spot.board, because only a batch solves a list of boards; "
+            f"found {shown(spot['boards'])}"
+        )
 
 
 def kind_of(data: dict[str, Any]) -> type[Job]:

@@ -23,7 +23,8 @@ from spewy.game.ranges import parse_range
 from spewy.game.ranges.text import named_list, number_list, without_comments
 from spewy.job.shipped import FOLDER as EXAMPLES
 from spewy.job.shipped import shipped_ranges
-from spewy.system.textfile import as_path, exists, parse_toml, read_text, read_toml
+from spewy.system.textfile import exists, parse_toml, read_text, read_toml
+from spewy.system.tools import as_path
 
 MOST_EXPLAINED = 20
 """Largest number of wrong keys that an error describes."""
@@ -169,24 +170,6 @@ def _range_text(path: Path, subject: str, order: str | None) -> str:
         raise InputError(f"{subject}: {error}") from None
     lines = (line.strip(" \t,") for line in without_comments(text).splitlines())
     return ",".join(line for line in lines if line)
-
-
-def with_target(data: dict[str, Any]) -> dict[str, Any]:
-    # Spots and whole games have targets in different units, so the section cannot have the default.
-    solve = data.get("solve", {})
-    if not isinstance(solve, dict) or "target" in solve:
-        return data
-    return data | {"solve": solve | {"target": "0.3%" if data.get("spot") else "1 mbb"}}
-
-
-def require_one_board(data: dict[str, Any], subject: str) -> None:
-    """Refuse a job with a list of boards, which `spewy.batch` splits into jobs with one board each."""
-    spot = data.get("spot")
-    if isinstance(spot, dict) and "boards" in spot:
-        raise InputError(
-            f"{subject}: spot.boards: expected one spot.board, because only a batch solves a list of boards; "
-            f"found {shown(spot['boards'])}"
-        )
 
 
 def explain(subject: str, errors: Sequence[Any], model: type[BaseModel]) -> str:

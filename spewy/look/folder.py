@@ -21,7 +21,8 @@ from spewy.records.policy import BucketPolicy, ChunkPolicy, Policy
 from spewy.records.progress import read_trace, saved_sweeps
 from spewy.records.strategy_locker import FOLDER, StrategyLocker, found_saved
 from spewy.run.folder_state import STAGES
-from spewy.system.textfile import as_path, read_text
+from spewy.system.textfile import read_text
+from spewy.system.tools import as_path
 
 RESULTS = "results"
 """Folder that has the solves of ``spewy solve`` without ``--out``."""

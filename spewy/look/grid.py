@@ -199,13 +199,9 @@ def json_numbers(values: Floats) -> list[Any]:
 
 def require_holdem(game: Game | None) -> None:
     """Check that a game has the hands of hold'em."""
-    if not is_holdem(game):
+    if game is None or not game.is_holdem:
         name = "another game" if game is None else game.name
         raise InputError(f"grid: expected a hold'em game (two hole cards, 52 cards), found {name}")
-
-
-def is_holdem(game: Game | None) -> bool:
-    return game is not None and game.num_hole_cards == 2 and len(game.deck) == 52
 
 
 @lru_cache(maxsize=64)

@@ -48,7 +48,7 @@ from spewy.system.dask_pool import worker_pool
 from spewy.system.folders import scratch_folder
 from spewy.system.interrupts import interruptible
 from spewy.system.processes import Parent, WorkerPool
-from spewy.system.textfile import as_path
+from spewy.system.tools import as_path
 
 
 def judge_folder(

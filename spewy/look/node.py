@@ -24,7 +24,6 @@ from spewy.look.grid import (
     HeatMap,
     class_means,
     grid_html,
-    is_holdem,
     json_numbers,
     require_holdem,
     share_texts,
@@ -160,7 +159,7 @@ class NodeView(Printed):
     @property
     def holdem(self) -> bool:
         """Whether the game has the hands of hold'em."""
-        return is_holdem(self.game)
+        return self.game is not None and self.game.is_holdem
 
     @property
     def frequencies(self) -> Floats:

@@ -51,8 +51,8 @@ from spewy.match.score import MBB
 from spewy.match.spots import Note, Spot
 from spewy.match.table import decisions
 from spewy.system.html import Printed, Table
-from spewy.system.textfile import as_path, read_text
-from spewy.system.tools import Closing
+from spewy.system.textfile import read_text
+from spewy.system.tools import Closing, as_path
 
 if TYPE_CHECKING:
     from spewy.bot.agent import LockerBot

@@ -33,7 +33,7 @@ from spewy.game.amounts import Unit
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
 from spewy.look.colours import SEATS, hex_colour
-from spewy.look.grid import Grid, is_holdem
+from spewy.look.grid import Grid
 from spewy.match.acpc_text import LoggedHand
 from spewy.match.contest import Choices, Contest
 from spewy.match.hand_review import Decided, Judged
@@ -385,7 +385,7 @@ class RangeReport:
             "board": cards_name(self.board),
             "hands": {name: round(weight, DIGITS) for name, weight in weights.items()},
         }
-        if is_holdem(self.game):
+        if self.game.is_holdem:
             reach = np.array([*weights.values()], dtype=np.float64)
             grid = Grid.of(self.board, [*weights], (), reach, np.empty((0, len(reach))), self.player)
             look = {"actions": [], "words": [], "colours": [hex_colour(SEATS[self.player])]}

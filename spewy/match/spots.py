@@ -33,8 +33,7 @@ from spewy.look.pairs import compatible
 from spewy.look.report import require_same, stands_for
 from spewy.look.solution import Solution
 from spewy.match.table import Dealt, Table
-from spewy.system.textfile import as_path
-from spewy.system.tools import Closing
+from spewy.system.tools import Closing, as_path
 
 MOST_OPEN = 4
 """Largest number of solves of a batch that are open at the same time."""

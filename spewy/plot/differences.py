@@ -10,7 +10,6 @@ import numpy as np
 from spewy.game.lines import action_words
 from spewy.game.names import SEAT_NAMES
 from spewy.look.colours import action_colours, hex_colour
-from spewy.look.grid import is_holdem
 from spewy.plot.figures import SIZES, axes_for, font, new_figure, signs
 from spewy.plot.hands import heat_chart
 from spewy.plot.reports import UNSEEN, add_legend
@@ -40,7 +39,7 @@ def comparison_figure(
         line: line of the decision in words; None for the line as it is written.
     """
     look = SIZES[size]
-    grids = _grids(comparison) if is_holdem(game) else []
+    grids = _grids(comparison) if game.is_holdem else []
     across = 1 if look.stacked else 2
     high = BARS[look.stacked] * look.width
     grid = CHART * look.width / across * (len(grids) // across)

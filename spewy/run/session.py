@@ -33,8 +33,7 @@ from spewy.run.walked_cost import WalkedCost
 from spewy.run.walked_plan import WalkedPlan
 from spewy.system.folders import FolderLock
 from spewy.system.interrupts import interruptible
-from spewy.system.textfile import as_path
-from spewy.system.tools import Closing
+from spewy.system.tools import Closing, as_path
 
 if TYPE_CHECKING:
     from spewy.learn.sampled import Start

@@ -7,7 +7,6 @@ import re
 import stat
 import tomllib
 from collections.abc import Callable
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -38,12 +37,6 @@ _TEXT_OR_COMMENT = re.compile(
     re.DOTALL,
 )
 _LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{MOST_NAMES}}}")
-
-
-def as_path(path: object, subject: str) -> Path:
-    if not isinstance(path, str | PathLike):
-        raise InputError(f"{subject}: expected a path, found {shown(path)}")
-    return Path(path)
 
 
 def read_text(path: Path, subject: str) -> str:

@@ -10,8 +10,12 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import _lru_cache_wrapper, lru_cache
 from importlib import import_module
+from os import PathLike
+from pathlib import Path
 from typing import Any, Self, TypeVar
 from weakref import WeakMethod
+
+from spewy.errors import InputError, shown
 
 LOOKS = 0.2
 """Seconds between two checks whether the wait for a lock (`TakingTurns`) was given up."""
@@ -36,6 +40,12 @@ def lazy_names(package: str, modules: Mapping[str, str]) -> Callable[[str], obje
         return getattr(import_module(f"{package}.{modules[name]}"), name)
 
     return load
+
+
+def as_path(path: object, subject: str) -> Path:
+    if not isinstance(path, str | PathLike):
+        raise InputError(f"{subject}: expected a path, found {shown(path)}")
+    return Path(path)
 
 
 class Closing(ABC):

@@ -13,7 +13,7 @@ from cli_runs import TURN, good, write
 import buckets
 import solvers
 from compiled import folder, stamp
-from spewy.cli.progress import Compiling
+from spewy.cli.app import Compiling
 
 SOURCE = """
 from compiled import inlined, kernel

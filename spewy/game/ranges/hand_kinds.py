@@ -52,7 +52,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from buckets.cards import Deck, cards_name, hands, parse_cards, strength
+from buckets.cards import Deck, cards_name, hands, parse_cards
 from buckets.cards.rank_sets import (
     CATEGORY_SHIFT,
     FLUSH,
@@ -63,6 +63,7 @@ from buckets.cards.rank_sets import (
     STRAIGHT_FLUSH,
     STRAIGHT_TOP,
     TRIPS,
+    board_strength,
 )
 from buckets.errors import BoardError
 from buckets.types import Ints
@@ -164,7 +165,7 @@ def kinds_of(board: str | Sequence[int], combos: ArrayLike | None = None) -> Han
         raise BoardError(f"board {cards_name(public)!r}: expected 0, 3, 4 or 5 cards, found {len(public)}")
     cards = np.asarray(hands(Deck(), 2) if combos is None else combos, dtype=np.int64).reshape(-1, 2)
     cards = np.sort(cards, axis=1)
-    value = strength(public, cards).astype(np.int64)
+    value = board_strength(public, cards).astype(np.int64)
     left = value >= 0
     made = np.where(left, _made(public, cards, value), -1).astype(np.int8)
     draws = np.zeros((len(cards), len(DRAWS)), dtype=np.bool_)
