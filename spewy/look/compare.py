@@ -67,7 +67,39 @@ class LineChange:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class AlignedHands:
+    """One decision in two solves, for the hands that both solves have and the actions of either solve.
+
+    Attributes:
+        hands: names of the hands that the acting player can have in both solves.
+        reach: ``[solve, hand]``, weight of each hand in the acting range.
+        strategy: ``[solve, action, hand]``, frequency of each action.
+        ev: ``[solve, hand]``, expected share of the pot.
+    """
+
+    hands: tuple[str, ...]
+    reach: Floats
+    strategy: Floats
+    ev: Floats
+
+    @property
+    def range_moved(self) -> float:
+        """Share of the acting range that plays differently in A and in B; 0 if no hand reaches the decision."""
+        weight = self.reach.sum(axis=0)
+        return float(weight @ self.moved / weight.sum()) if weight.any() else 0.0
+
+    @property
+    def moved(self) -> Floats:
+        """Share of each hand that plays differently in A and in B: an array ``[hand]`` of numbers from 0 to 1.
+
+        A share is half the sum, over all actions, of the absolute differences of the frequencies.
+        """
+        moved: Floats = np.abs(self.strategy[1] - self.strategy[0]).sum(axis=0) / 2
+        return moved
+
+
+@dataclass(frozen=True)
+class Comparison(AlignedHands):
     """Comparison of two solves, A and B, at one decision.
 
     Attributes:
@@ -78,10 +110,6 @@ class Comparison:
         actions: labels of all actions: those of A, then those that only B has.
         frequencies: ``[solve, action]``, share of the acting range that takes each action.
         totals: frequencies, EVs and equities of both whole ranges, in A and in B.
-        hands: names of the hands that the acting player can have in both solves.
-        reach: ``[solve, hand]``, weight of each hand in the acting range.
-        strategy: ``[solve, action, hand]``, frequency of each action.
-        ev: ``[solve, hand]``, expected share of the pot.
         lines: differences at this decision and at later decisions of its round that both solves have. They are sorted
             by the share that plays differently times the probability to reach the decision, the largest first.
         only: lines of later decisions of this round that only A has, and those that only B has.
@@ -96,27 +124,10 @@ class Comparison:
     actions: tuple[str, ...]
     frequencies: Floats
     totals: tuple[NodeTotals, NodeTotals]
-    hands: tuple[str, ...]
-    reach: Floats
-    strategy: Floats
-    ev: Floats
     lines: tuple[LineChange, ...]
     only: tuple[tuple[str, ...], tuple[str, ...]]
     unit: str = CHIPS.name
     words: str = ""
-
-    @property
-    def range_moved(self) -> float:
-        """Share of the acting range that plays differently in A and in B."""
-        return _mean_moved(self.reach, self.strategy)
-
-    @property
-    def moved(self) -> Floats:
-        """Share of each hand that plays differently in A and in B: an array ``[hand]`` of numbers from 0 to 1.
-
-        A share is half the sum, over all actions, of the absolute differences of the frequencies.
-        """
-        return _moved(self.strategy)
 
     @property
     def ev_difference(self) -> Floats:
@@ -219,47 +230,27 @@ def compare(
     if not len(aligned.hands):
         raise InputError(f"line {line_as_written(line)!r}: A and B have no hand in common")
     return Comparison(
-        first.line,
-        (first.board, second.board),
-        first.player,
-        (a.pot_at(places[0].node), b.pot_at(places[1].node)),
-        actions,
-        np.array([_spread(node.frequencies, node.actions, actions) for node in (first, second)]),
-        (a.totals(places[0]), b.totals(places[1])),
-        aligned.hands,
-        aligned.reach,
-        aligned.strategy,
-        aligned.ev,
-        _changes(a, b, places),
-        _only(a, b, places),
-        a.job.amounts.name,
-        a.words(places[0].node),
+        **vars(aligned),
+        line=first.line,
+        boards=(first.board, second.board),
+        player=first.player,
+        pots=(a.pot_at(places[0].node), b.pot_at(places[1].node)),
+        actions=actions,
+        frequencies=np.array([_spread(node.frequencies, node.actions, actions) for node in (first, second)]),
+        totals=(a.totals(places[0]), b.totals(places[1])),
+        lines=_changes(a, b, places),
+        only=_only(a, b, places),
+        unit=a.job.amounts.name,
+        words=a.words(places[0].node),
     )
 
 
-@dataclass(frozen=True)
-class _Aligned:
-    """Figures of one decision in two solves, for the hands that both solves have and the actions of either solve.
-
-    Attributes:
-        hands: names of the common hands.
-        reach: ``[solve, hand]``, weight of each hand in the acting range.
-        strategy: ``[solve, action, hand]``, frequency of each action.
-        ev: ``[solve, hand]``, expected share of the pot.
-    """
-
-    hands: tuple[str, ...]
-    reach: Floats
-    strategy: Floats
-    ev: Floats
-
-
-def _aligned(a: NodeView, b: NodeView, actions: Sequence[str]) -> _Aligned:
+def _aligned(a: NodeView, b: NodeView, actions: Sequence[str]) -> AlignedHands:
     numbers = [{hand: h for h, hand in enumerate(node.hands)} for node in (a, b)]
     hands = tuple(hand for hand in a.hands if hand in numbers[1])
     columns = [np.array([number[hand] for hand in hands], dtype=np.int64) for number in numbers]
     pairs = list(zip((a, b), columns, strict=True))
-    return _Aligned(
+    return AlignedHands(
         hands,
         np.array([node.reach[column] for node, column in pairs]),
         np.array([_spread(node.strategy[:, column], node.actions, actions) for node, column in pairs]),
@@ -274,17 +265,6 @@ def _spread(values: Floats, of: Sequence[str], actions: Sequence[str]) -> Floats
     return out
 
 
-def _moved(strategy: Floats) -> Floats:
-    moved: Floats = np.abs(strategy[1] - strategy[0]).sum(axis=0) / 2
-    return moved
-
-
-def _mean_moved(reach: Floats, strategy: Floats) -> float:
-    """Share of the acting range that plays differently in two solves; 0 if no hand reaches the decision."""
-    weight = reach.sum(axis=0)
-    return float(weight @ _moved(strategy) / weight.sum()) if weight.any() else 0.0
-
-
 def _changes(a: SolveView, b: SolveView, places: Sequence[Place]) -> tuple[LineChange, ...]:
     """Compare a decision and the later decisions of its round, the largest difference first."""
     out: list[LineChange] = []
@@ -295,8 +275,7 @@ def _changes(a: SolveView, b: SolveView, places: Sequence[Place]) -> tuple[LineC
         first = a.node(place, ev=False)
         second = b.node(Place(y, places[1].cards), ev=False)
         aligned = _aligned(first, second, tuple(dict.fromkeys((*first.actions, *second.actions))))
-        moved = _mean_moved(aligned.reach, aligned.strategy)
-        out.append(LineChange(first.line, first.player, moved, likely, place))
+        out.append(LineChange(first.line, first.player, aligned.range_moved, likely, place))
         shares = [np.nan_to_num(node.frequencies).tolist() for node in (first, second)]
         for i, action in enumerate(first.actions):
             if action not in second.actions:

@@ -106,69 +106,28 @@ def _rows(
 
 
 @dataclass(frozen=True)
-class Block:
-    """Consecutive rows of one player, when the rows are sorted by equity.
-
-    Attributes:
-        hands: names of the rows' hands, those with the least equity first; at most `MOST_NAMED`.
-        count: number of all hands in the rows.
-        weight: share of the player's range that the rows hold, from 0 to 1.
-        equity: smallest and largest equity of the rows.
-    """
-
-    hands: tuple[str, ...]
-    count: int
-    weight: float
-    equity: tuple[float, float]
-
-
-@dataclass(frozen=True)
 class ChunkBlocks:
-    """All payoff matrices of a chunk, in blocks.
+    """All payoff matrices of a chunk, in blocks. Amounts are in the unit of the job.
 
     Attributes:
-        line: line that enters the chunk, in the unit of the job.
-        pot: size of the pot at the root of the chunk, in the unit of the job.
-        unit: unit of amounts.
-        rows: numbers of rows of oop and ip in the matrix game.
-        estimated: whether the payoffs of a chance leaf were estimated, since none were stored.
-        value: net amount that oop wins on average from the root of the chunk, in the unit of the job.
-        blocks: blocks of oop and ip, those with the least equity first.
-        leaves: for each leaf, and for the root under the name `ROOT`, its line in the unit of the job, its words and
-            its kind.
-        payoffs: by the name of the leaf, the net amount that oop wins on average ``[block of oop, block of ip]``, in
-            the unit of the job; NaN for blocks without two compatible hands.
+        facts: a JSON object with the ``line`` that enters the chunk; the ``pot`` at its root; the ``unit``; for both
+            players, the number of ``rows`` and the ``blocks``, those with the least equity first; ``estimated``,
+            whether the payoffs of a chance leaf were estimated, since none were stored; the ``value``, which oop wins
+            on average from the root; and the ``leaves`` by name, the root as `ROOT`, with line, words and kind.
+        payoffs: by the name of the leaf, the net amount that oop wins on average ``[block of oop, block of ip]``; NaN
+            for blocks without two compatible hands.
         row_of: for oop and ip, the row of each hand by its name.
     """
 
-    line: str
-    pot: float
-    unit: str
-    rows: tuple[int, int]
-    estimated: bool
-    value: float
-    blocks: tuple[tuple[Block, ...], tuple[Block, ...]]
-    leaves: Mapping[str, Mapping[str, str]]
+    facts: Mapping[str, Any]
     payoffs: Mapping[str, Floats]
     row_of: tuple[Mapping[str, int], Mapping[str, int]]
 
     def to_json(self, leaf: str = ROOT) -> dict[str, Any]:
-        """Return the payoffs of a leaf, with the blocks and all other attributes, as a JSON object."""
+        """Return the facts and the payoffs of a leaf as a JSON object."""
         if leaf not in self.payoffs:
             raise InputError(f"leaf {shown(leaf)}: expected one of {', '.join(filter(None, self.payoffs))}")
-        found: dict[str, Any] = {
-            "line": self.line,
-            "pot": self.pot,
-            "unit": self.unit,
-            "rows": self.rows,
-            "estimated": self.estimated,
-            "value": self.value,
-            "blocks": [[vars(block) for block in side] for side in self.blocks],
-            "leaves": [{"name": name, **facts} for name, facts in self.leaves.items()],
-            "leaf": leaf,
-            "payoffs": self.payoffs[leaf],
-        }
-        plained: dict[str, Any] = plain(found)
+        plained: dict[str, Any] = plain({**self.facts, "leaf": leaf, "payoffs": self.payoffs[leaf]})
         return plained
 
 
@@ -186,27 +145,25 @@ def chunk_blocks(
     groups = [np.array_split(order, min(MOST_BLOCKS, len(order))) for order, _ in sides]
     weights = chunk.chunk.entering[0][:, None] * chunk.joint_weight * chunk.chunk.entering[1]
     matrices = {ROOT: chunk.average.payoffs}
-    leaves = {ROOT: {"line": unit.line_text(Line(entry.line)), "words": "", "kind": "root"}}
+    entered = unit.line_text(Line(entry.line))
+    leaves = [{"name": ROOT, "line": entered, "words": "", "kind": "root"}]
     for n in chunk.leaves:
         leaf = chunk.tree.nodes[n]
-        name = unit.line_text(leaf.line)
-        words = solution.words(leaf).rpartition(" / ")[2]
-        matrices[name], leaves[name] = (
-            chunk.leaf_payoffs(n),
-            {"line": name, "words": words, "kind": leaf.kind},
-        )
-    return ChunkBlocks(
-        unit.line_text(Line(entry.line)),
-        chunk.pot / unit.chips,
-        unit.name,
-        (len(chunk.hands[0]), len(chunk.hands[1])),
-        chunk.estimated,
-        chunk.average.value / unit.chips,
-        (_blocks(chunk, 0, groups[0], sides[0][1]), _blocks(chunk, 1, groups[1], sides[1][1])),
-        leaves,
-        {name: _means(matrix, weights, groups) / unit.chips for name, matrix in matrices.items()},
-        (_rows_of(chunk, 0), _rows_of(chunk, 1)),
-    )
+        name, words = unit.line_text(leaf.line), solution.words(leaf).rpartition(" / ")[2]
+        matrices[name] = chunk.leaf_payoffs(n)
+        leaves.append({"name": name, "line": name, "words": words, "kind": leaf.kind})
+    facts = {
+        "line": entered,
+        "pot": chunk.pot / unit.chips,
+        "unit": unit.name,
+        "rows": [len(hands) for hands in chunk.hands],
+        "estimated": chunk.estimated,
+        "value": chunk.average.value / unit.chips,
+        "blocks": [_blocks(chunk, p, groups[p], sides[p][1]) for p in (0, 1)],
+        "leaves": leaves,
+    }
+    payoffs_of = {name: _means(matrix, weights, groups) / unit.chips for name, matrix in matrices.items()}
+    return ChunkBlocks(facts, payoffs_of, (_rows_of(chunk, 0), _rows_of(chunk, 1)))
 
 
 def _sorted_rows(view: NodeView, chunk: OneChunk, p: int) -> tuple[Ints, Floats]:
@@ -225,15 +182,25 @@ def _rows_of(chunk: OneChunk, p: int) -> dict[str, int]:
     return {hand: row for row, names in enumerate(chunk.hands[p]) for hand in names}
 
 
-def _blocks(chunk: OneChunk, p: int, groups: Sequence[Ints], equity: Floats) -> tuple[Block, ...]:
+def _blocks(chunk: OneChunk, p: int, groups: Sequence[Ints], equity: Floats) -> list[dict[str, Any]]:
+    """Describe the blocks of a player's rows as JSON objects.
+
+    A block has the names of at most `MOST_NAMED` of its ``hands``, those with the least equity first; the ``count`` of
+    all its hands; its ``weight``, a share of the player's range; and its smallest and largest ``equity``.
+    """
     total = chunk.ranges[p].sum()
     found = []
     for rows in groups:
         names = [hand for row in rows for hand in chunk.hands[p][row]]
-        weight = float(chunk.ranges[p][rows].sum() / total)
-        bounds = float(equity[rows[0]]), float(equity[rows[-1]])
-        found.append(Block(tuple(names[:MOST_NAMED]), len(names), weight, bounds))
-    return tuple(found)
+        found.append(
+            {
+                "hands": names[:MOST_NAMED],
+                "count": len(names),
+                "weight": float(chunk.ranges[p][rows].sum() / total),
+                "equity": (float(equity[rows[0]]), float(equity[rows[-1]])),
+            }
+        )
+    return found
 
 
 def _means(matrix: Floats, weights: Floats, groups: Sequence[Sequence[Ints]]) -> Floats:
@@ -286,9 +253,7 @@ def _row(view: NodeView, number: int, members: NDArray[np.bool_]) -> dict[str, A
     }
 
 
-def board_bucket(
-    solution: Solution, line: str | Place = "", board: str | Sequence[int] | None = None
-) -> dict[str, Any]:
+def board_bucket(solution: Solution, place: Place) -> dict[str, Any]:
     """Describe the board bucket of a board in a whole game, as a JSON object.
 
     It has ``bucket``, the number of the board bucket; ``of``, the number of board buckets in its round; ``boards``,
@@ -298,7 +263,6 @@ def board_bucket(
     policy = solution.reads.policy
     if not isinstance(policy, BucketPolicy):
         raise InputError(f"job {solution.job.name}: expected a whole game with [boards], found another solve")
-    place = solution.at(line, board)
     t = place.round
     bucket, rows = policy.rows_on(place)
     deck = solution.problem.hands
