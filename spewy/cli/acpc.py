@@ -23,7 +23,7 @@ from spewy.cli.bots import (
     times_text,
 )
 from spewy.cli.files import line_writer
-from spewy.cli.options import Seconds, folder_argument, json_option, log_option, verbose_option
+from spewy.cli.options import Seconds, folder_argument, json_option, log_option
 from spewy.cli.tables import facts, json_text, say, size
 from spewy.system.tools import MOST_SECONDS
 
@@ -63,7 +63,6 @@ _MILLISECONDS = click.IntRange(-1, int(MOST_SECONDS) * 1000)
 )
 @patience_option("dealer")
 @json_option
-@verbose_option
 def play_acpc(
     host: str,
     port: int,
@@ -214,7 +213,6 @@ def _rows(match: Match, tally: Tally, opened: float) -> Iterator[tuple[str, str]
     help="Milliseconds within which both players must connect; -1: no limit. Default: -1, but 600000 with --rules "
     "2007.",
 )
-@verbose_option
 def dealer(
     name: str,
     game: str,
@@ -370,7 +368,6 @@ def _logs(terms: Terms, quiet: bool, log: bool, transactions: bool, again: bool)
 @folder_argument
 @click.argument("out", type=click.Path(path_type=Path))
 @acpc_solving_options
-@verbose_option
 def package_acpc(folder: Path, out: Path, options: Options) -> None:
     """Package a bot for the ACPC.
 

@@ -107,7 +107,8 @@ class LazyGroup(click.Group):
             if name not in self.commands:
                 module, _, function = self._places[name].partition(":")
                 commands = import_module(f"spewy.cli.{module}")
-                self.add_command(getattr(commands, function or name.replace("-", "_")))
+                command = getattr(commands, function or name.replace("-", "_"))
+                self.add_command(command if isinstance(command, click.Group) else verbose_option(command))
         return self.commands.get(cmd_name)
 
 

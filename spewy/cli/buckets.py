@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spewy.cli.files import check_picture, draw
-from spewy.cli.options import dask_option, json_option, on_cluster, plot_option, refuse_unused, verbose_option
+from spewy.cli.options import dask_option, json_option, on_cluster, plot_option, refuse_unused
 from spewy.cli.progress import Bar
 from spewy.cli.tables import count, duration, json_text, number, percent, say, table_text
 
@@ -56,7 +56,6 @@ WORKERS = 2
 )
 @dask_option
 @json_option
-@verbose_option
 def buckets(
     board: tuple[str, ...],
     rows: int,
@@ -187,7 +186,6 @@ def _fill(locker: BucketLocker, n_cards: int, pool: WorkerPool) -> None:
 @click.command()
 @click.argument("n", metavar="N", type=int)
 @json_option
-@verbose_option
 def flops(n: int, as_json: bool) -> None:
     """Print flops that represent all 1,755.
 

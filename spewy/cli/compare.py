@@ -19,7 +19,6 @@ from spewy.cli.options import (
     plot_option,
     refuse_unused,
     target_option,
-    verbose_option,
 )
 from spewy.cli.progress import counting
 from spewy.cli.tables import facts, json_text, line_text, number, say, signed, table_text
@@ -59,7 +58,6 @@ MOST_HANDS, MOST_LINES = 20, 8
 @plot_option("the action frequencies in A and B and a grid of their differences")
 @target_option
 @json_option
-@verbose_option
 def compare(
     a: Path,
     b: Path,
@@ -271,7 +269,6 @@ def _lines(comparison: Comparison, every: bool) -> str:
 )
 @csv_option("the EVs of the player's hands, a row for each hand, into a .csv, .xlsx, .parquet or .json file")
 @json_option
-@verbose_option
 def evaluate(
     folder: Path,
     locks: tuple[str, ...],

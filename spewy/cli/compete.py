@@ -15,7 +15,7 @@ from spewy.cli.bots import (
     workers_option,
 )
 from spewy.cli.files import appearing, check_file, require
-from spewy.cli.options import FOREIGN_CODE, json_option, verbose_option
+from spewy.cli.options import FOREIGN_CODE, json_option
 from spewy.cli.progress import counting
 from spewy.cli.tables import json_text, say, table_text
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 )
 @workers_option()
 @json_option
-@verbose_option
 def tournament(file: Path, out: Path | None, page: Path | None, workers: int | None, as_json: bool) -> None:
     """Run a tournament and rank its bots.
 

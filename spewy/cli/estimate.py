@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spewy.cli.options import job_argument, json_option, lock_option, locking, set_option, verbose_option
+from spewy.cli.options import job_argument, json_option, lock_option, locking, set_option
 from spewy.cli.progress import Bar, counting
 from spewy.cli.tables import count, duration, facts, json_text, size
 
@@ -43,7 +43,6 @@ SUMS = (
 )
 @set_option
 @json_option
-@verbose_option
 def estimate(job_file: Path, locks: tuple[str, ...], overrides: tuple[str, ...], as_json: bool) -> None:
     """Estimate a job's size, memory and time.
 

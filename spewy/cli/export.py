@@ -13,7 +13,6 @@ from spewy.cli.options import (
     folder_argument,
     line_option,
     target_option,
-    verbose_option,
 )
 from spewy.cli.progress import Bar
 from spewy.cli.tables import say
@@ -47,7 +46,6 @@ from spewy.game.names import ROUND_NAMES, SEAT_NAMES
 )
 @digits_option
 @target_option
-@verbose_option
 def export(
     folder: Path,
     file: Path,

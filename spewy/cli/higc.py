@@ -25,7 +25,7 @@ from spewy.cli.bots import (
     workers_option,
 )
 from spewy.cli.files import require
-from spewy.cli.options import FOREIGN_CODE, Seconds, json_option, log_option, refuse_unused, verbose_option
+from spewy.cli.options import FOREIGN_CODE, Seconds, json_option, log_option, refuse_unused
 from spewy.cli.progress import counting
 from spewy.cli.tables import facts, json_text, number, say
 from spewy.errors import path_text, short
@@ -72,7 +72,6 @@ older_option = click.option(
 @bot_seed_option
 @patience_option("referee")
 @log_option("Append the bot's failures to this file.")
-@verbose_option
 def play_higc(
     lockers: tuple[Path, ...],
     solved: Path | None,
@@ -193,7 +192,6 @@ def _play(
     help="Seconds that the bot spewy may search for an answer.",
 )
 @json_option
-@verbose_option
 def referee(
     game: str,
     first: str,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spewy.cli.files import appearing
-from spewy.cli.options import Decorated, job_argument, json_option, refuse_unused, set_option, verbose_option
+from spewy.cli.options import Decorated, job_argument, json_option, refuse_unused, set_option
 from spewy.cli.tables import count, facts, json_text, say, size
 from spewy.errors import InputError, path_text
 from spewy.game.names import ROUND_NAMES
@@ -108,7 +108,6 @@ def _size_options(function: Decorated) -> Decorated:
 @set_option
 @click.option("--name", metavar="NAME", help="Name of the job; default: the preset's name and the board.")
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
-@verbose_option
 def new(
     file: Path | None,
     as_list: bool,
@@ -362,7 +361,6 @@ def _cost(job: Job) -> str:
 
 @click.command()
 @click.argument("folder", metavar="[FOLDER]", type=click.Path(path_type=Path), required=False)
-@verbose_option
 def examples(folder: Path | None) -> None:
     """List the example files, or copy them.
 
@@ -388,7 +386,6 @@ def examples(folder: Path | None) -> None:
 
 
 @click.command()
-@verbose_option
 def schema() -> None:
     """Print the JSON Schema of job files.
 
@@ -410,7 +407,6 @@ def schema() -> None:
 @job_argument
 @set_option
 @json_option
-@verbose_option
 def tree(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
     """Print the betting tree of a job.
 

@@ -22,7 +22,7 @@ from spewy.cli.bots import (
     write_phh,
 )
 from spewy.cli.files import check_file
-from spewy.cli.options import FOREIGN_CODE, Seconds, json_option, verbose_option
+from spewy.cli.options import FOREIGN_CODE, Seconds, json_option
 from spewy.cli.progress import counting
 from spewy.cli.tables import count, facts, json_text, number, say, table_text
 
@@ -83,7 +83,6 @@ NAMES = {
 )
 @phh_option
 @json_option
-@verbose_option
 def match(
     first: str,
     second: str,

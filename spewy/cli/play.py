@@ -12,7 +12,7 @@ import click
 from spewy.cli.app import LazyGroup
 from spewy.cli.bots import MOST_SEED, SOLVING, drawn_seed, solving_options, tally_rows
 from spewy.cli.files import line_writer
-from spewy.cli.options import log_option, refuse_unused, verbose_option
+from spewy.cli.options import log_option, refuse_unused
 from spewy.cli.tables import count, say
 from spewy.game.names import SEAT_NAMES
 
@@ -75,7 +75,6 @@ def play() -> None:
     help="Seed of the cards and of the bot's choices; the same seed repeats the cards. Default: a new seed each time.",
 )
 @log_option("Append all hands to this file, in the format of the ACPC's logs.")
-@verbose_option
 def terminal(
     folder: Path,
     options: Options,
@@ -138,7 +137,6 @@ def terminal(
     type=click.IntRange(0, MOST_SEED),
     help="Seed of the questions; the same seed repeats them. Default: a new seed each time.",
 )
-@verbose_option
 def trainer(folder: Path, seat: str | None, questions: int | None, seed: int | None) -> None:
     """Train decisions of a solved spot or batch.
 

@@ -15,7 +15,6 @@ from spewy.cli.options import (
     line_option,
     plot_option,
     target_option,
-    verbose_option,
 )
 from spewy.cli.progress import counting
 from spewy.cli.tables import count, facts, json_text, line_text, number, percent, say, table_text
@@ -56,7 +55,6 @@ if TYPE_CHECKING:
 @plot_option("the action frequencies, EV and equity of each row")
 @target_option
 @json_option
-@verbose_option
 def report(
     folders: tuple[Path, ...],
     line: str,

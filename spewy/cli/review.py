@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spewy.cli.options import json_option, refuse_unused, verbose_option
+from spewy.cli.options import json_option, refuse_unused
 from spewy.cli.tables import count, facts, json_text, number, say, table_text
 from spewy.errors import MOST_OF_ERROR, InputError, one_line
 
@@ -59,7 +59,6 @@ _DETAILS = re.compile(r"[+-]?[0-9.]+%|\b(?:[2-9TJQKA][cdhs]){2,5}\b")
     help="Number of decisions to list, the costliest first.",
 )
 @json_option
-@verbose_option
 def review(
     file: Path,
     folder: Path,

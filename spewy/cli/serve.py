@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from spewy.cli.files import appearing, check_file, draw_without_windows, require
-from spewy.cli.options import refuse_unused, verbose_option
+from spewy.cli.options import refuse_unused
 from spewy.cli.progress import Bar
 from spewy.cli.tables import say
 from spewy.system.interrupts import INTERRUPTED
@@ -60,7 +60,6 @@ PORT = 8417
     "cards at the root.",
 )
 @click.option("--force", is_flag=True, help="Let --export replace an existing file.")
-@verbose_option
 def serve(
     folders: tuple[Path, ...],
     port: int,

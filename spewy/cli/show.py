@@ -18,7 +18,6 @@ from spewy.cli.options import (
     plot_option,
     refuse_unused,
     target_option,
-    verbose_option,
 )
 from spewy.cli.tables import facts, json_text, line_text, on_terminal, percent, render, say
 from spewy.game.names import SEAT_NAMES
@@ -88,7 +87,6 @@ if TYPE_CHECKING:
 )
 @target_option
 @json_option
-@verbose_option
 def show(
     folder: Path,
     line: str,

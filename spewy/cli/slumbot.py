@@ -26,7 +26,7 @@ from spewy.cli.bots import (
     write_phh,
 )
 from spewy.cli.files import check_file, require
-from spewy.cli.options import Seconds, json_option, log_option, verbose_option
+from spewy.cli.options import Seconds, json_option, log_option
 from spewy.cli.progress import PAUSE, Bar
 from spewy.cli.tables import count, facts, json_text, number, say
 
@@ -90,7 +90,6 @@ ENDING = "the command ends after this hand; Ctrl-C again ends it at once"
 @log_option("Append all received and sent messages to this file, without passwords and tokens.")
 @phh_option
 @json_option
-@verbose_option
 def play_slumbot(
     bot: str,
     url: str,

@@ -22,7 +22,6 @@ from spewy.cli.options import (
     on_cluster,
     refuse_unused,
     set_option,
-    verbose_option,
 )
 from spewy.cli.progress import Bar, check_text, draws_bars, solve_listener
 from spewy.cli.tables import count, duration, facts, json_text, number, say, size, table_text
@@ -93,7 +92,6 @@ SHOWN_RUNNING = 4
 )
 @set_option
 @json_option
-@verbose_option
 @click.pass_context
 def solve(
     ctx: click.Context,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spewy.cli.options import folder_argument, json_option, verbose_option
+from spewy.cli.options import folder_argument, json_option
 from spewy.cli.progress import counting
 from spewy.cli.tables import (
     count,
@@ -36,7 +36,6 @@ UNHEALTHY = 1
 @click.command()
 @folder_argument
 @json_option
-@verbose_option
 def status(folder: Path, as_json: bool) -> None:
     """Show how far a solve has come.
 
@@ -149,7 +148,6 @@ def _judged(judged: Judged | None, target: str | None) -> str:
 
 @click.command()
 @folder_argument
-@verbose_option
 @click.pass_context
 def check(ctx: click.Context, folder: Path) -> None:
     """Check a folder of lockers for damage.
@@ -254,7 +252,6 @@ def _lacks_strategies(store: Store, folder: Path) -> bool:
     help="Drop the regrets and strategy sums of a whole game with board buckets; only a further solve needs them.",
 )
 @json_option
-@verbose_option
 def drop(folder: Path, name: str | None, regrets: bool, as_json: bool) -> None:
     """Drop rounds or regrets to free disk space.
 

@@ -11,7 +11,7 @@ import click
 
 from spewy.cli.bots import MOST_PRINTED, bot_seed_option, drawn_seed
 from spewy.cli.files import appearing, check_file, line_writer
-from spewy.cli.options import FOREIGN_CODE, Seconds, json_option, log_option, verbose_option
+from spewy.cli.options import FOREIGN_CODE, Seconds, json_option, log_option
 from spewy.cli.progress import counting
 from spewy.cli.tables import count, facts, json_text, number, say, size
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 @click.argument("package", metavar="PACKAGE.zip", type=click.Path(path_type=Path))
 @bot_seed_option
 @log_option("Append all received and sent lines to this file.")
-@verbose_option
 def play_upac(package: Path, seed: int | None, log: Path | None) -> None:
     """Play UPAC's games on stdin and stdout.
 
@@ -104,7 +103,6 @@ def play_upac(package: Path, seed: int | None, log: Path | None) -> None:
 )
 @log_option("Write all games into this file, in the format of UPAC's log.")
 @json_option
-@verbose_option
 def upac_match(
     first: str,
     second: str,
@@ -222,7 +220,6 @@ def _show(contenders: Contenders, games: Sequence[Game], as_json: bool) -> None:
     type=click.Path(path_type=Path),
     help="Folder with solves of UPAC's game, one for each stack depth (docs/how-to/upac.md); default: none.",
 )
-@verbose_option
 def package_upac(out: Path, ladder: Path | None) -> None:
     """Package a bot for UPAC.
 
