@@ -189,7 +189,6 @@ def hand_table(view: NodeView, sort: str | None = None, every: bool = False) -> 
     """Make the table, as wide as stdout allows, and count the hands that it leaves out.
 
     Args:
-        view: the hands at the decision.
         sort: name of the column to sort by, the largest value first; None: by made hand and strength, or by reach in
             games without names for hands.
         every: whether to list all hands, even beyond the terminal's height and with zero reach.

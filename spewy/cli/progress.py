@@ -33,9 +33,7 @@ class Bar:
     Lines that are written to stderr meanwhile appear above the bar. Only calls of its methods draw the bar, no thread.
 
     Args:
-        name: text before the bar.
         total: number of units in all, or None if only texts are shown.
-        done: number of units that are done already.
         unit: plural name of the units, shown after the count.
         keep: whether the bar stays on the screen when the work ends.
         time_left: whether to show the remaining time, estimated from the pace so far.

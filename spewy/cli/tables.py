@@ -152,8 +152,6 @@ def table_text(
     """Format a table without lines.
 
     Args:
-        titles: titles of the columns.
-        rows: the cells of each row.
         left: titles of the columns that are aligned to the left, as names are; None: the first column.
         fold: whether a cell that is too long for the terminal continues in the next line, instead of being cut.
     """

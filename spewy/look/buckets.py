@@ -35,7 +35,6 @@ class BoardBuckets(Printed):
     """Buckets of the 1,326 hands on a hold'em board, numbered from the weakest.
 
     Attributes:
-        board: public cards.
         asked: requested number of buckets; there may be fewer.
         labels: ``[hand]``, bucket of each hand; -1 for hands that the board blocks.
         weights: ``[hand]``, weight of each hand in the clustering; 0 for hands that the board blocks.
@@ -63,7 +62,6 @@ class BoardBuckets(Printed):
 
         Args:
             board: 0, 3, 4 or 5 cards.
-            rows: largest number of buckets.
             weights: ``[hand]``, weight of each of the 1326 hands, in the order of `buckets.cards.hands`; None for 1
                 each.
             clustering: method of clustering, a key of `buckets.abstraction.GROUPINGS`.

@@ -191,9 +191,7 @@ class ChunkView:
     """Computes ranges, EVs and equities at all nodes of one chunk on one board.
 
     Args:
-        play: strategies of both players.
         ranges: ranges at the root of the chunk, per player ``[hand]``.
-        config: configuration of the betting tree.
         pairs: card removal and equities between both players' hands; without them, EVs and equities are NaN.
         leaves: values at the chance leaves, per player ``[chance leaf, hand]``; without them, EVs are NaN.
     """

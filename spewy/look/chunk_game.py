@@ -230,7 +230,6 @@ class OneChunk(Printed):
     """A chunk as a game by itself, with fixed ranges and a payoff matrix at each leaf; made by `spewy.look.one_chunk`.
 
     Attributes:
-        board: public cards.
         tree: betting of the chunk; ``tree.nodes[n]`` is node n of ``chunk.forest``.
         pot: chips in the middle at the root of the chunk.
         hands: for each player and row, names of its hands, those with the largest weight first. Rows of buckets ascend
@@ -369,9 +368,7 @@ class OneChunk(Printed):
         """Solve the chunk by CFR until its local exploitability is ``target_pct`` % of the pot.
 
         Args:
-            variant_name: variant of CFR.
             target_pct: target in % of the pot at the root of the chunk.
-            max_iterations: largest number of iterations.
             check_every: number of iterations between two measurements of the local exploitability.
         """
         schedule = variant(variant_name)
@@ -390,7 +387,6 @@ class OneChunk(Printed):
         """Solve the chunk by linear programming in sequence form.
 
         Args:
-            method: solver of the linear program.
             dense: whether to pass dense arrays to HiGHS instead of sparse arrays.
         """
         answer = solve_lp(chunk_form(self.chunk), method, dense=dense)
@@ -418,8 +414,6 @@ class OneChunk(Printed):
 
         Args:
             strategy: per player ``[slot, row]``.
-            method: name of the method that computed the strategies.
-            iterations: number of iterations of the method.
         """
         chunk, weight = self.chunk, self.total_weight
         gap = local_exploitability(chunk, strategy) / weight

@@ -53,7 +53,6 @@ class LineChange:
 
     Attributes:
         line: betting since the root of both solves.
-        player: the player who acts.
         moved: share of the acting range that plays differently.
         likely: in each solve, probability to reach this decision from the compared decision, without card removal.
         place: the decision in A.
@@ -105,7 +104,6 @@ class Comparison(AlignedHands):
     Attributes:
         line: betting since the root of both solves.
         boards: public cards in A and in B.
-        player: the player who acts.
         pots: pot at the decision in A and in B.
         actions: labels of all actions: those of A, then those that only B has.
         frequencies: ``[solve, action]``, share of the acting range that takes each action.
@@ -113,7 +111,6 @@ class Comparison(AlignedHands):
         lines: differences at this decision and at later decisions of its round that both solves have. They are sorted
             by the share that plays differently times the probability to reach the decision, the largest first.
         only: lines of later decisions of this round that only A has, and those that only B has.
-        unit: unit of amounts.
         words: the line in words.
     """
 
@@ -339,7 +336,6 @@ class BoardChange:
     """Comparison of two batches on one board.
 
     Attributes:
-        board: public cards.
         stands_for: number of boards that this board represents in A.
         weight: share of the board in the average of A and in that of B (`spewy.look.report`).
         frequencies: ``[batch, action]``, share of the acting range that takes each action, in A and in B.
@@ -361,11 +357,8 @@ class BoardsComparison:
 
     Attributes:
         line: betting since the root of each solve.
-        player: player who acts.
-        actions: labels of all actions.
         rows: comparisons on the boards that both batches have, the largest difference first.
         only: names of boards that only A has, and of those that only B has.
-        unit: unit of EVs.
     """
 
     line: str

@@ -58,7 +58,6 @@ class StoreReads(ChunkReads):
 
     Args:
         job: job that the store was made for.
-        store: lockers of the job.
         target: accuracy to which dropped chunks are re-solved, as in a job file; % are of the pot where the chunk
             begins. None for the target of the last run.
         note: called with a line of text before and after each re-solve.
@@ -158,7 +157,6 @@ class StoreReads(ChunkReads):
         """Return the layout of the subgame that begins with a chunk, and both ranges at its root.
 
         Args:
-            place: place at which the chunk begins.
             history: public cards of the solved board that equals the board of the place up to suits.
 
         Returns:
@@ -193,7 +191,6 @@ class _Resolve:
 
     Args:
         target: accuracy, as in a job file; % are of the pot where the chunk begins.
-        note: called with a line of text before and after the solve.
         part: layout of the subgame, with a row for each hand; the chunk is its root.
     """
 

@@ -44,7 +44,6 @@ class HandEvs:
     """EVs of one player's hands at the root.
 
     Attributes:
-        hands: names of the hands.
         reach: ``[hand]``, weight of each hand in the range.
         stored: ``[hand]``, EV when both players follow the stored strategies of `evaluate`'s ``solution``.
         ev: ``[hand]``, EV when the players follow the strategies and locks that `evaluate` was asked about. Both EVs
@@ -83,7 +82,6 @@ class Evaluation(Printed):
             chips for a whole game.
         ev: EVs of both players when they follow the strategies and locks that `evaluate` was asked about.
         hands: EVs of both players' hands at the root.
-        unit: unit of the EVs.
         locked: the player of the first lock; None if there are no locks.
     """
 
@@ -129,7 +127,6 @@ def evaluate(
     """Compute EVs of stored strategies, with locked play at some decisions.
 
     Args:
-        solution: solve whose strategies play.
         locks: texts such as ``"x b120 [QQ+]: call"``: at these decisions, these hands play as the lock says.
         against: another solve of the same game. One player follows ``solution`` and the other one ``against``; None:
             both follow ``solution``.

@@ -38,10 +38,6 @@ class Query:
     """Conditions for the decisions to export, and the form of the table; a condition that is None selects everything.
 
     Attributes:
-        line: line of the decision.
-        board: all public cards.
-        round_name: name of the round.
-        player: player who acts.
         wide: whether to export one row for each hand, with columns for each action; otherwise one row for each hand and
             action.
     """

@@ -36,7 +36,6 @@ class Cell:
     """One hand class in a grid.
 
     Attributes:
-        row, column: position in the grid.
         name: name of the class, such as ``AKs``.
         reach: mean reach of the hands of the class; NaN if the board blocks all of them.
         fill: reach as a share of the largest reach in the grid; 0 if the range has no hand of the class.
@@ -83,9 +82,7 @@ class Grid(Printed):
         """Average a player's hands by hand class.
 
         Args:
-            board: public cards.
             names: ``[hand]``, names of hold'em hands.
-            actions: labels of the actions.
             reach: ``[hand]``, weight of each hand in the range.
             strategy: ``[action, hand]``, frequency of each action.
         """
@@ -146,7 +143,6 @@ class HeatMap(Printed):
     Attributes:
         title: name and unit of the numbers.
         values: ``[row, column]``; NaN if a class has no number.
-        tell: function that formats a number.
     """
 
     title: str

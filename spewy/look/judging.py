@@ -67,7 +67,6 @@ def judge_folder(
         folder: folder of a solve, or a copy of its strategy locker.
         listener: called with each event; None: nobody listens.
         flops: number of flops to draw; None for all. Small games are always measured on all flops.
-        seed: seed of the draw.
         workers: number of processes; None for one on each core.
     """
     require_solve(folder)
@@ -284,7 +283,6 @@ class Parcel:
     """A game with its encoded strategies, which can be pickled and sent to workers on other machines.
 
     Attributes:
-        forests: betting of each round.
         arrays: arrays that map boards to board buckets and hands to rows, by name.
         board_buckets: number of board buckets of each round.
         rows: number of hand rows of each round.

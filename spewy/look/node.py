@@ -69,8 +69,6 @@ class NodeView(Printed):
     Attributes:
         player: player to whom the hands belong.
         line: betting since the root of the solve, in ``unit``.
-        board: public cards.
-        actions: labels of the actions.
         hands: ``[hand]``, names of the hands.
         reach: ``[hand]``, weight of each hand in the player's range at this decision.
         strategy: ``[action, hand]``, average strategy.
@@ -296,7 +294,6 @@ class Step:
         frequency: probability of the step at its node; NaN if no hands reach the node.
         kind: kind of the next node: ``"decision"``, ``"chance"``, ``"fold"`` or ``"showdown"``.
         line: line of the next node, in the unit of the job.
-        board: public cards at the next node.
         count: number of deals that the step represents, since deals that are equal up to suits are one step.
         open: function that returns the next node, if it is a decision.
         follow: function that returns the steps from the next node.

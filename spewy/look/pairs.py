@@ -90,9 +90,7 @@ def pairs(
     """Compute how often each of two hands wins, for each pair of both players' hands.
 
     Args:
-        game: rules of the game.
         deck: ``[hand, hole card]``, the cards of all hands of the deck.
-        board: public cards.
         hands: per player, numbers in ``deck`` of the hands that the board does not block.
         most_boards: largest number of final boards on which hands are compared, else `Pairs.lead` is None.
     """
@@ -161,10 +159,8 @@ def count_wins(game: Game, deck: Ints, every: Ints, board: Sequence[int]) -> NDA
     runs over the set G of all suit permutations g that fix the board and the set of hands.
 
     Args:
-        game: rules of the game.
         deck: ``[hand, hole card]``, the cards of all hands of the deck.
         every: numbers in ``deck`` of the hands to compare, ascending.
-        board: public cards.
 
     Returns:
         Counts ``[hand, other hand]``.
@@ -308,7 +304,6 @@ class FinalPairs:
 
     Args:
         deck: ``[hand, hole card]``, the cards of all hands of the deck.
-        board: all public cards of the game.
         hands: per player, numbers in ``deck`` of the hands that the board does not block, ascending.
     """
 

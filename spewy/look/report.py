@@ -61,7 +61,6 @@ class BoardSolve:
 
     Attributes:
         stands_for: number of boards that this board represents.
-        sweeps: number of saved sweeps.
         exploitability_pct: exploitability of the saved strategies in % of the pot; NaN if it was not measured.
     """
 
@@ -141,8 +140,6 @@ class Report(Printed):
         rows: a row for each possible deal, also for deals that are equal up to suits; or a row for each board.
         average: weighted mean of the rows; its realisation is computed from the mean EV and the mean equity.
         by: what a row stands for: a dealt ``"card"`` or a ``"board"``.
-        unit: unit of amounts.
-        words: the line in words.
         not_solved: folders without a saved strategy, which a report over boards leaves out.
     """
 

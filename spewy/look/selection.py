@@ -26,7 +26,6 @@ class Selection:
     Of all boards that are equal up to suits, one is selected.
 
     Attributes:
-        problem: game or spot of the solve.
         chunks: by round of the game, the selected decisions of each chunk.
         only: public cards of the single selected board; None if all boards are selected.
     """

@@ -37,7 +37,6 @@ def write_table(path: Path, suffix: str, frames: Iterable[pd.DataFrame], digits:
     """Write data frames with equal columns one below another to a file, and return the number of rows.
 
     Args:
-        path: the file.
         suffix: kind of file, one of `SUFFIXES`; the path may have another suffix.
         frames: the data frames, at least one.
         digits: number of decimals that numbers are rounded to; None: exact numbers, which a spreadsheet shows with

@@ -100,7 +100,6 @@ def strategies_figure(
     """Draw the frequencies of actions for each row, at some decisions of a chunk.
 
     Args:
-        solution: strategies of the chunk.
         lines: lines of the decisions, each with words that say what the player faces.
     """
     figure, axes = _subplots(len(lines), 1, (10, 1.9 * len(lines) + 0.6))

@@ -35,7 +35,6 @@ def comparison_figure(
     The differences are those of EV, and of the frequency of the action that changes most.
 
     Args:
-        game: rules of the game.
         line: line of the decision in words; None for the line as it is written.
     """
     look = SIZES[size]
@@ -96,7 +95,6 @@ def difference_chart(
 
     Args:
         values: ``[row, column]``, differences; cells with NaN stay empty.
-        tell: function that formats a number.
         least: the strongest colour stands for the largest absolute difference, or for this number if it is larger.
 
     Returns:

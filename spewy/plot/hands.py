@@ -27,11 +27,7 @@ CELL = 0.87
 
 
 def hand_chart(grid: Grid, ax: Any = None) -> Any:
-    """Draw each hand class as a bar whose height shows reach and whose colours show the frequencies of actions.
-
-    Args:
-        grid: reach and strategy of a player.
-    """
+    """Draw each hand class as a bar whose height shows reach and whose colours show the frequencies of actions."""
     ax = axes_for(ax)
     colours = [hex_colour(colour) for colour in grid.colours]
     for cell in grid.cells():
@@ -58,7 +54,6 @@ def heat_chart(
 
     Args:
         values: ``[row, column]``, a number for each hand class, such as from `class_means`; cells with NaN stay empty.
-        tell: function that formats a number.
         limits: numbers for the first and the last colour of the scale; None for the smallest and the largest value.
         colours: name of a colour map of matplotlib.
 

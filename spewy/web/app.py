@@ -50,7 +50,6 @@ def make_app(
     """Make the application that shows some folders.
 
     Args:
-        folders: the folders to show.
         hosts: names and addresses that the ``Host`` header of a request may have; None: any, for a server that
             requires a token.
         token: token that each request must bring; None: no token.

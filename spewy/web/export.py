@@ -88,7 +88,6 @@ def export_page(
 
     Args:
         line: betting before the first position of the page, which must be a decision.
-        board: all public cards; None for the root's.
         progress: called with the number of finished positions, and the number of all of them.
         day: date that the page shows as the date of its writing; None for today.
     """

@@ -43,7 +43,6 @@ class Entry:
 
     Attributes:
         id: name in addresses of pages.
-        path: its folder.
         kind: ``"solve"``, or ``"batch"`` for one job on several boards.
         boards: ids of the solves of a batch.
     """
@@ -78,7 +77,6 @@ class Folders:
         roots: folders of solves or batches, or folders that contain them.
 
     Attributes:
-        roots: the given folders.
         background: computes answers that take longer than a click.
 
     Raises:

@@ -37,11 +37,9 @@ class JobState:
     """State of the solve that this server has started last.
 
     Attributes:
-        id: id of the solve.
         state: whether the solve runs, has been asked to stop, or has ended.
         seconds: seconds since its start, or from its start to its end.
         error: error with which the solve has ended; None if it runs, has finished, or was stopped.
-        line: the last line that the solve has written.
     """
 
     id: str

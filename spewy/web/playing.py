@@ -45,9 +45,6 @@ class Seated:
     """A person who plays hands against a solved strategy.
 
     Attributes:
-        entry: the solve or batch.
-        sitting: the person's hands.
-        contest: the game that the person plays.
         unchanged: checks that the solves are still those with which the person began.
     """
 
@@ -72,8 +69,6 @@ class Training:
     """A person who answers the questions of a trainer.
 
     Attributes:
-        entry: the solve or batch.
-        trainer: asks the questions.
         unchanged: checks that the solves are still those with which the person began.
     """
 
@@ -229,12 +224,9 @@ class _Session(Generic[T]):
     """A person's sitting or training on the server, and functions that release its resources.
 
     Attributes:
-        content: the sitting or the trainer.
         close: releases the files of the session.
         cool: releases the session's computed results, which are computed again if needed.
-        used: time of the last request.
         lock: held by the thread that answers a request of the session.
-        closed: whether the session was closed.
     """
 
     content: T

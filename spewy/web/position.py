@@ -46,9 +46,7 @@ def position(
     """Return everything to show after a line of a solution, as a JSON object.
 
     Args:
-        solution: the solution.
         line: betting since the root of the solve, as players write it or as an ACPC string; or a place.
-        board: all public cards; None for the root's, or for those of a place.
         ev: whether to compute EVs and equities, which are null otherwise.
         filters: hands to show, by kinds or cards (`spewy.look.hand_filter`); empty for all hands.
         deals: whether to list the cards that can follow at the end of a round, which takes time before the flop.

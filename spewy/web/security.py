@@ -54,7 +54,6 @@ class Guard:
     """Refuses foreign requests and adds the security headers to every answer of an application.
 
     Args:
-        app: the application.
         hosts: names and addresses, without port, that the ``Host`` header may have; None: any, for a server that
             requires a token.
         token: token that a request must bring, as ``?token=`` once and then as a cookie; None: no token.

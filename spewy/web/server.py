@@ -61,7 +61,6 @@ def serve(
     """Serve pages about some folders until SIGINT, SIGTERM or SIGHUP.
 
     Args:
-        roots: folders to show.
         host: address to listen on. If other machines can reach the address, requests need a random token.
         port: port to listen on; 0 for a free one.
         ready: called with the address of the first page, including the token, once the server listens.

@@ -41,7 +41,6 @@ class LookWidget(anywidget.AnyWidget):
     Args:
         solution: the solution; it must stay open.
         line: betting before the position to show first, as players write it or as an ACPC string.
-        board: all public cards; None for the root's.
 
     Attributes:
         place: the position that the widget shows, an object with the texts ``line`` and ``board``. It changes with
