@@ -133,15 +133,12 @@ def _rounds(job: Job) -> tuple[str, ...]:
 
 
 def _can_be_seen(job: Job, least: Bounds) -> bool:
-    from spewy.job.texts import parse_memory
-
-    return job.tree_count.complete and least.memory_bytes <= max(parse_memory(job.solve.memory), SOON)
+    return job.tree_count.complete and least.memory_bytes <= max(job.solve.memory_bytes, SOON)
 
 
 def _of_boards(file: Path, overrides: tuple[str, ...]) -> Estimate:
     from spewy.batch.batch import Batch
     from spewy.batch.solve_batch import BatchCost, processes
-    from spewy.job.texts import parse_memory
     from spewy.run.cost import available_memory
     from spewy.run.walked_plan import cuts
 
@@ -162,7 +159,7 @@ def _of_boards(file: Path, overrides: tuple[str, ...]) -> Estimate:
         },
         "at_once": cost.at_once,
         **{name: getattr(cost, name) for name in SUMS},
-        "budget_bytes": parse_memory(job.solve.memory),
+        "budget_bytes": job.solve.memory_bytes,
         "fits": fits,
         "cuts": [asdict(cut) for cut in smaller],
     }
@@ -215,7 +212,6 @@ def _time(seconds_per_sweep: float | None) -> Rows:
 
 
 def _sampled(job: Job) -> Estimate:
-    from spewy.job.texts import parse_memory
     from spewy.run.sampled_plan import SampledPlan
 
     plan = SampledPlan.of(job)
@@ -245,7 +241,7 @@ def _sampled(job: Job) -> Estimate:
         rows.append(("before", f"roughly {duration(cost.making_seconds)} for board buckets and rows, once"))
     rounds = {"name": job.name, **job.amounts.key, "rounds": names}
     fit = {
-        "budget_bytes": parse_memory(job.solve.memory),
+        "budget_bytes": job.solve.memory_bytes,
         "fits": fits,
         "betting_nodes": job.tree_count.nodes,
     }
@@ -253,12 +249,10 @@ def _sampled(job: Job) -> Estimate:
 
 
 def _seen(job: Job) -> Estimate:
-    from spewy.job.texts import parse_memory
-
     plan = _plan(job)
     cost, fits = plan.cost, plan.refusal is None
     streamed = plan.memory_plan.streamed_bytes if fits else None
-    budget = parse_memory(job.solve.memory)
+    budget = job.solve.memory_bytes
     data = asdict(cost) | {"budget_bytes": budget, "fits": fits, "streamed_bytes": streamed}
     rows = []
     for name, boards, chunks, short in zip(
@@ -284,10 +278,9 @@ def _seen(job: Job) -> Estimate:
 
 def _guessed(job: Job, least: Bounds) -> Estimate:
     from spewy.game.count import MAX_NODES
-    from spewy.job.texts import parse_memory
     from spewy.run.walked_cost import WalkedCost
 
-    budget, tree = parse_memory(job.solve.memory), job.tree_count
+    budget, tree = job.solve.memory_bytes, job.tree_count
     data = dict.fromkeys(field.name for field in fields(WalkedCost))
     data |= {"budget_bytes": budget, "fits": False, "streamed_bytes": None}
     rows = [

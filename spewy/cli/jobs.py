@@ -343,7 +343,6 @@ def _checked(text: str) -> Job:
 
 
 def _cost(job: Job) -> str:
-    from spewy.job.texts import parse_memory
     from spewy.run.walked_plan import WalkedPlan, cuts
 
     plan = WalkedPlan.counted(job, streaming=True)
@@ -351,7 +350,7 @@ def _cost(job: Job) -> str:
     sentence = f"it takes {size(cost.memory_bytes)} of memory and {size(cost.disk_bytes)} of disk"
     fits = "" if plan.refusal is None else f", MORE THAN the {job.solve.memory} that solve.memory allows"
     needs = f"{sentence}{fits}, for {cost.information_sets:,} information sets"
-    if cost.memory_bytes <= parse_memory(job.solve.memory):
+    if cost.memory_bytes <= job.solve.memory_bytes:
         return needs
     streams = (
         "" if fits else f"; only {job.solve.memory} are allowed in memory, so the rest streams from disk"

@@ -334,6 +334,11 @@ class SolveSection(Section):
     """Memory limit, such as "500 MiB" or "2 GiB"; larger jobs stream data from disk or are refused."""
 
     @property
+    def memory_bytes(self) -> int:
+        """Bytes of memory that ``memory`` allows."""
+        return parse_memory(self.memory)
+
+    @property
     def threads(self) -> int:
         """Number of threads or processes on this machine; 1 if a cluster does the work."""
         return 1 if self.workers == "dask" else self.workers

@@ -34,7 +34,7 @@ from spewy.chunks.problem import by_hand
 from spewy.errors import InputError, SolveError, shown
 from spewy.game.names import ROUND_NAMES
 from spewy.job.job import Job
-from spewy.job.texts import parse_memory, parse_target, unit_chips
+from spewy.job.texts import parse_target, unit_chips
 from spewy.look.chunk import ChunkReads
 from spewy.records.caches import SolvedAgain, mark_of, name_of
 from spewy.records.chunks import Pair, PatchedReads
@@ -283,7 +283,7 @@ class _Resolve:
             for p, slots in enumerate(bets.forest.n_slots):
                 widest = max(len(board.hands[p].numbers) for board in table.boards)
                 needed += 2 * 8 * len(table.boards) * slots * widest
-        if needed > parse_memory(self._job.solve.memory):
+        if needed > self._job.solve.memory_bytes:
             raise InputError(
                 f"solve.memory: solving {self._subject}, which was dropped, needs {needed / 2**20:,.0f} MiB, "
                 f"found {self._job.solve.memory}"

@@ -228,10 +228,8 @@ def board_folder(folder: str | Path, board: str | None) -> Path:
         cards = _cards(solve.name)
         if cards and set(cards) == set(wanted[: len(cards)]):
             return solve
-    names = ", ".join(solve.name for solve in batch.folders[:MOST_NAMED])
-    more = len(batch.folders) - MOST_NAMED
+    listed = _listed_names([solve.name for solve in batch.folders])
     subject = f"folder {path_text(as_path(folder, 'folder'))}"
-    listed = f"{names}{f' and {more:,} more' if more > 0 else ''}"
     if board is None:
         raise InputError(
             f"{subject} is a batch of {len(batch.folders):,} boards; name one with --board: {listed}"
@@ -244,11 +242,9 @@ def require_one_solve(folder: str | Path) -> None:
     batch = batch_folders(folder)
     if batch is None:
         return
-    names = [path_text(each) for each in batch.folders[:MOST_NAMED]]
-    more = len(batch.folders) - MOST_NAMED
     raise InputError(
         f"folder {path_text(as_path(folder, 'folder'))} is a batch of several solves; give the folder of one solve: "
-        f"{', '.join(names)}{f' or {more:,} more' if more > 0 else ''}"
+        f"{_listed_names([path_text(each) for each in batch.folders], 'or')}"
     )
 
 
@@ -290,11 +286,15 @@ def _listed(folder: Path) -> list[tuple[tuple[int, ...], float]]:
 def _require_listed(unlisted: Sequence[str], folder: Path) -> None:
     """Refuse boards of a folder that its file of weights does not have: how much they count is unknown."""
     if unlisted:
-        more = f" and {len(unlisted) - MOST_NAMED:,} more" if len(unlisted) > MOST_NAMED else ""
         raise InputError(
             f"file {path_text(folder / WEIGHTS_FILE)}: expected a weight for each board of the folder, found none for "
-            f"{', '.join(unlisted[:MOST_NAMED])}{more}; add a line for each, with weight 0 to leave a board out"
+            f"{_listed_names(unlisted)}; add a line for each, with weight 0 to leave a board out"
         )
+
+
+def _listed_names(names: Sequence[str], word: str = "and") -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" {word} {more:,} more" if more > 0 else "")
 
 
 def _key(cards: tuple[int, ...]) -> tuple[int, ...]:
