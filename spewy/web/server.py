@@ -142,11 +142,12 @@ class _Connection(H11Protocol):
         connections = cast("set[_Connection]", self.connections)
         opened = [each for each in connections if not each.transport.is_closing()]
         surplus = len(opened) - _most_connections()
-        for each in sorted(opened, key=lambda each: each._made):
-            if surplus <= 0:
-                break
-            each.shutdown()  # closes a busy connection after its answer
-            surplus -= each.transport.is_closing()
+        if surplus > 0:
+            for each in sorted(opened, key=lambda each: each._made):
+                each.shutdown()  # closes a busy connection after its answer
+                surplus -= each.transport.is_closing()
+                if not surplus:
+                    break
 
 
 def _most_connections() -> int:
