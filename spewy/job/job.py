@@ -302,8 +302,7 @@ class Job(Section):
     def manifest(self) -> dict[str, Any]:
         """Return the part of the job that every solve in the same folder must have in common.
 
-        It has all keys except the seed, the stopping rules, and the settings of workers and memory. With board buckets,
-        it also has the version of the clustering, because the stored rows depend on the clustering.
+        It has all keys except the seed, the stopping rules, and the settings of workers and memory.
         """
         data = json.loads(self.model_dump_json(by_alias=True))
         for key in NOT_OF_THE_FOLDER:
@@ -316,11 +315,7 @@ class Job(Section):
             del data["tree"]["max_raises"]  # folders of version 1.0.0 do not have this key
         for name, rows in zip(self.rules.round_names, self.rows_by_round, strict=True):
             data["rows"][name] = "hands" if rows is None else rows
-        if not self.sampled:
-            return {"spewy": 1, "job": data}
-        from buckets.abstraction.build import METHOD  # version of the clustering of boards and hands
-
-        return {"spewy": 1, "job": data, "abstraction": METHOD}
+        return {"spewy": 1, "job": data}
 
     @cached_property
     def leaves(self) -> Leaves:
@@ -365,7 +360,7 @@ class Job(Section):
     @property
     def counted(self) -> str:
         """Unit of a solve's work: "sweeps" through all boards, or "deals" of sampled boards."""
-        return "deals" if self.sampled else "sweeps"
+        return "sweeps"
 
     @property
     def dealing(self) -> Dealing | None:
@@ -410,10 +405,10 @@ class Job(Section):
 
     def require_walked(self, subject: str) -> None:
         """Refuse a job that samples boards; the message begins with ``subject``."""
-        if self.sampled:
-            raise InputError(
-                f"{subject}: expected a job that visits all boards, found one with [boards], which samples boards"
-            )
+
+    def require_sampled(self, subject: str, advice: str = "") -> None:
+        """Refuse a job that visits all boards; the message begins with ``subject`` and ends with ``advice``."""
+        raise InputError(f"{subject}, and {self.name} has no [boards]{advice}")
 
     def _sizes(self, game: Game) -> Sizes:
         out: dict[int, RoundSizes] = {}
@@ -459,8 +454,26 @@ class SampledJob(Job):
         return Dealing.of(self.rules, self.boards, self.rows, self.solve)
 
     @property
+    def counted(self) -> str:
+        return "deals"
+
+    @property
     def rows_by_round(self) -> tuple[int | None, ...]:
         return self.dealing.rows
+
+    def manifest(self) -> dict[str, Any]:
+        """Return what `Job.manifest` returns, and the version of the clustering, on which the stored rows depend."""
+        from buckets.abstraction.build import METHOD
+
+        return super().manifest() | {"abstraction": METHOD}
+
+    def require_walked(self, subject: str) -> None:
+        raise InputError(
+            f"{subject}: expected a job that visits all boards, found one with [boards], which samples boards"
+        )
+
+    def require_sampled(self, subject: str, advice: str = "") -> None:
+        """Do nothing: the job samples boards."""
 
     def _require_possible(self) -> None:
         """Do nothing: the sections refuse every key that could contradict another key."""
@@ -489,7 +502,7 @@ class SpotJob(Job):
     @cached_property
     def history(self) -> History:
         game = self.rules
-        if game.num_hole_cards != 2 or len(game.deck) != 52:
+        if not game.is_holdem:
             raise InputError(f"spot: expected a hold'em game (two hole cards, 52 cards), found {game.name}")
         sizes = np.cumsum(game.num_board_cards)
         if sizes.tolist().count(len(self.board)) != 1 or not self.board:

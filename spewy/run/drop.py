@@ -70,11 +70,8 @@ def drop_regrets(job: Job, folder: Path, store: Store) -> tuple[str, ...]:
 
     This process holds the folder's lock, and no other process may have ``store`` open.
     """
-    if not job.sampled:
-        raise InputError(
-            f"{job.name}: only whole games with [boards] can do without their regrets, and this job has no [boards]; "
-            "drop rounds instead"
-        )
+    subject = f"{job.name}: only whole games with [boards] can do without their regrets"
+    job.require_sampled(subject, "; drop rounds instead")
     if found_saved(store) is not None:
         raise _only_strategies(folder)
     with LogFile(folder) as log:

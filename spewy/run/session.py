@@ -272,11 +272,9 @@ class Session(Closing):
 
     def _require_start(self, start: Path, *, again: bool) -> None:
         """Check that this solve, if it has not begun, can start from another solve's folder."""
-        if not self.job.sampled:
-            raise InputError(
-                f"start from {path_text(start)}: only a job with [boards] can start from another solve, and "
-                f"{self.job.name} has no [boards]"
-            )
+        self.job.require_sampled(
+            f"start from {path_text(start)}: only a job with [boards] can start from another solve"
+        )
         if not again and self.folder is not None and holds_store(self.folder):
             with open_store(self.folder, read_only=True) as store:
                 if saved_sweeps(store):
