@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -139,13 +140,7 @@ def _json(outcome: Outcome) -> dict[str, Any]:
                 "unit": stage.unit,
                 "places": place_of(stage.ranking),
                 "pairs": [
-                    {
-                        "bots": pair,
-                        "mean": played.mean.mean,
-                        "half": played.mean.half,
-                        "n": played.mean.n,
-                        "faults": played.faults,
-                    }
+                    {"bots": pair, **asdict(played.mean), "faults": played.faults}
                     for pair, played in stage.played.items()
                 ],
             }

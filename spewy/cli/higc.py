@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -289,7 +289,7 @@ def _json(series: Series, result: Outcome) -> dict[str, Any]:
         "matches": series.matches,
         "played": len(result.records),
         "complete": result.complete,
-        "score": {"mean": result.mean.mean, "half": result.mean.half, "n": result.mean.n},
+        "score": asdict(result.mean),
         "faults": {name: result.counts(n) for n, name in enumerate(names)},
         "late": [result.late_share(n) for n in (0, 1)],
         "disqualified": [name for n, name in enumerate(names) if result.is_disqualified(n)],

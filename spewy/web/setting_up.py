@@ -11,7 +11,7 @@ import json
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from random import randrange
@@ -34,7 +34,7 @@ from spewy.game.ranges import Range, format_range, parse_range
 from spewy.game.ranges.range import NUM_HANDS
 from spewy.game.sizes import parse_sizes
 from spewy.job.job import Job, SpotJob
-from spewy.job.shipped import GivenRange, preset, presets
+from spewy.job.shipped import preset, presets
 from spewy.job.write import DOCS, Answers, drawn_board, job_text, write_job
 from spewy.look.colours import action_colours, hex_colour
 from spewy.look.folder import stored_job, strategy_folder
@@ -224,15 +224,11 @@ def _presets(parameters: Parameters) -> dict[str, Any]:
             "about": each.about,
             "pot": each.pot,
             "stack": each.stack,
-            "ranges": [_given(given) for given in each.ranges],
+            "ranges": [asdict(given) for given in each.ranges],
         }
         for each in presets().values()
     ]
     return {"presets": rows}
-
-
-def _given(given: GivenRange) -> dict[str, str]:
-    return {"about": given.about, "text": given.text}
 
 
 def _of_preset(parameters: Parameters) -> dict[str, Any]:
