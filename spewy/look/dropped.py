@@ -56,12 +56,7 @@ MAX_ITERATIONS = 2000
 class StoreReads(ChunkReads):
     """Reads the chunks of a store; re-solves dropped chunks, and computes missing values at chance leaves.
 
-    Args:
-        job: job that the store was made for.
-        target: accuracy to which dropped chunks are re-solved, as in a job file; % are of the pot where the chunk
-            begins. None for the target of the last run.
-        note: called with a line of text before and after each re-solve.
-        folder: folder of the solve, which keeps re-solved chunks; None for a solve in memory.
+    The arguments are those of `spewy.look.view.SolveView`.
 
     Attributes:
         store: reads the lockers and the re-solved chunks in memory.

@@ -63,11 +63,8 @@ def judge_folder(
 
     Within ``joblib.parallel_config(backend="dask")`` the workers of a cluster compute the best responses.
 
-    Args:
-        folder: folder of a solve, or a copy of its strategy locker.
-        listener: called with each event; None: nobody listens.
-        flops: number of flops to draw; None for all. Small games are always measured on all flops.
-        workers: number of processes; None for one on each core.
+    ``folder`` is that of a solve, or a copy of its strategy locker; the other arguments are those of
+    `spewy.Solution.exploitability`. Small games are always measured on all flops.
     """
     require_solve(folder)
     play = strategy_folder(folder)

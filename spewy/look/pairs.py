@@ -4,7 +4,7 @@ A matrix ``[hand of player 0, hand of player 1]`` suffices to compute equities o
 showing a decision loads no machine code; if machine code is loaded already, it counts the wins on many boards.
 Hold'em's wins before the flop come from a file. A *final board* has all public cards of the game; there no matrix is
 needed: sorted by strength, the weaker and the stronger hands are a first and a last part, so differences of running
-sums give the totals.
+sums give the totals. Throughout, ``deck`` has the cards of all hands of the deck, ``[hand, hole card]``.
 """
 
 from __future__ import annotations
@@ -90,7 +90,6 @@ def pairs(
     """Compute how often each of two hands wins, for each pair of both players' hands.
 
     Args:
-        deck: ``[hand, hole card]``, the cards of all hands of the deck.
         hands: per player, numbers in ``deck`` of the hands that the board does not block.
         most_boards: largest number of final boards on which hands are compared, else `Pairs.lead` is None.
     """
@@ -159,7 +158,6 @@ def count_wins(game: Game, deck: Ints, every: Ints, board: Sequence[int]) -> NDA
     runs over the set G of all suit permutations g that fix the board and the set of hands.
 
     Args:
-        deck: ``[hand, hole card]``, the cards of all hands of the deck.
         every: numbers in ``deck`` of the hands to compare, ascending.
 
     Returns:
@@ -303,7 +301,6 @@ class FinalPairs:
     """The sums of `Pairs` on a final board, without a matrix.
 
     Args:
-        deck: ``[hand, hole card]``, the cards of all hands of the deck.
         hands: per player, numbers in ``deck`` of the hands that the board does not block, ascending.
     """
 
@@ -333,7 +330,6 @@ def _side(deck: Ints, levels: Ints, own: Ints, other: Ints) -> _Side:
     """Find where each hand of a player stands among the opponent's hands.
 
     Args:
-        deck: ``[hand, hole card]``.
         levels: ``[hand]``, numbers below the number of hands that are larger for stronger hands.
     """
     order = np.argsort(levels[other], kind="stable")
@@ -372,7 +368,6 @@ class _CardSums:
     the weight of the same two cards, which were subtracted twice.
 
     Args:
-        deck: ``[hand, hole card]``, the cards of all hands of the deck.
         own: numbers in ``deck`` of the player's hands, ascending.
         other: numbers in ``deck`` of the opponent's hands, ascending.
 
