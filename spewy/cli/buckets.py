@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +14,7 @@ from spewy.cli.progress import Bar
 from spewy.cli.tables import count, duration, json_text, number, percent, say, table_text
 
 if TYPE_CHECKING:
-    from spewy.chunks.bucket_locker import BucketLocker
     from spewy.look.buckets import BoardBuckets
-    from spewy.system.processes import WorkerPool
 
 DEFAULT_ROWS = 40
 WORKERS = 2
@@ -113,11 +112,8 @@ def buckets(
     for note in () if given is None else given.notes:
         say(f"--range: {note}")
     weights = None if given is None else given.weights
-    locker = BucketLocker.open()
-    try:
+    with closing(BucketLocker.open()) as locker:
         clusters = BoardBuckets.of(cards, rows, weights, clustering, locker)
-    finally:
-        locker.close()
     if plot is not None:
         from spewy.plot import buckets_figure
 
@@ -154,33 +150,25 @@ def _cells(clusters: BoardBuckets, row: int) -> tuple[str, ...]:
 
 
 def _precompute(family: str, workers: int | None, address: str | None) -> None:
-    from spewy.chunks.bucket_locker import FAMILIES, BucketLocker
-    from spewy.system.dask_pool import worker_pool
-
-    locker = BucketLocker.open()
-    try:
-        with on_cluster(address, workers):
-            _fill(locker, FAMILIES[family], worker_pool(workers or WORKERS))
-    finally:
-        locker.close()
-
-
-def _fill(locker: BucketLocker, n_cards: int, pool: WorkerPool) -> None:
-    """Compute the merge trees that a locker lacks; Ctrl-C keeps finished trees."""
+    """Compute the merge trees that the user's cache lacks; Ctrl-C keeps finished trees."""
     import time
 
-    from spewy.chunks.bucket_locker import default_folder
+    from spewy.chunks.bucket_locker import FAMILIES, BucketLocker, default_folder
+    from spewy.system.dask_pool import worker_pool
 
-    missing = len(locker.missing(n_cards))
-    say(f"{count(missing, 'board')} to cluster with {count(pool.size, 'worker')}, into {default_folder()}")
-    started = time.perf_counter()
-    with Bar("clustering", missing, unit="boards", keep=True) as bar:
-        peaks = locker.precompute(n_cards, pool, bar.advance)
-    seconds = time.perf_counter() - started
-    peak = f", at most {max(peaks):.0f} MiB in a worker" if peaks else ""
-    click.echo(
-        f"{count(missing, 'board')} in {duration(seconds)}{peak}; {locker.store.size() / 2**20:.0f} MiB"
-    )
+    with closing(BucketLocker.open()) as locker, on_cluster(address, workers):
+        pool, missing = worker_pool(workers or WORKERS), len(locker.missing(FAMILIES[family]))
+        say(
+            f"{count(missing, 'board')} to cluster with {count(pool.size, 'worker')}, into {default_folder()}"
+        )
+        started = time.perf_counter()
+        with Bar("clustering", missing, unit="boards", keep=True) as bar:
+            peaks = locker.precompute(FAMILIES[family], pool, bar.advance)
+        seconds = time.perf_counter() - started
+        peak = f", at most {max(peaks):.0f} MiB in a worker" if peaks else ""
+        click.echo(
+            f"{count(missing, 'board')} in {duration(seconds)}{peak}; {locker.store.size() / 2**20:.0f} MiB"
+        )
 
 
 @click.command()

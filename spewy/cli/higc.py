@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from spewy.bot.options import Resolve
     from spewy.competitions.higc.agents import Agents
     from spewy.competitions.higc.series import Outcome, Series
-    from spewy.competitions.higc.session import Agent
     from spewy.competitions.higc.text import Dialect
 
 older_option = click.option(
@@ -102,6 +100,8 @@ def play_higc(
       spewy referee leduc_poker "cmd:spewy play higc" random --matches 100
     """  # noqa: D301
     from spewy.competitions.higc.agents import Agents
+    from spewy.competitions.higc.session import MOST_OF_LINE, Session, converse
+    from spewy.match.connection import Connection, stdout_alone
 
     if prepare is not None:
         refuse_unused("with --prepare", "seconds", "resolve", "seed", "patience")
@@ -109,12 +109,12 @@ def play_higc(
     chosen = drawn_seed(seed)
     with noted(log) as note:
         agents = Agents(lockers, solved_folder(solved), resolve, seconds, prepare_seconds, note)
-        if prepare is None:
-            _play(
-                lambda game, seat: agents.agent(game, seat, dialect, chosen), dialect, chosen, patience, note
-            )
-        else:
+        if prepare is not None:
             _prepare(agents, prepare, dialect)
+            return
+        session = Session(lambda game, seat: agents.agent(game, seat, dialect, chosen), dialect, note, chosen)
+        with stdout_alone() as stdout, closing(session):
+            converse(session, Connection(0, "referee", stdout, MOST_OF_LINE), patience)
 
 
 def _prepare(agents: Agents, game: str, dialect: Dialect) -> None:
@@ -129,20 +129,6 @@ def _prepare(agents: Agents, game: str, dialect: Dialect) -> None:
         replace(agents, note=note).prepare(game, dialect, stop)
     if stop.is_set():
         raise KeyboardInterrupt
-
-
-def _play(
-    prepare: Callable[[str, int], Agent],
-    dialect: Dialect,
-    seed: int,
-    patience: float,
-    note: Callable[[str], None],
-) -> None:
-    from spewy.competitions.higc.session import MOST_OF_LINE, Session, converse
-    from spewy.match.connection import Connection, stdout_alone
-
-    with stdout_alone() as stdout, closing(Session(prepare, dialect, note, seed)) as session:
-        converse(session, Connection(0, "referee", stdout, MOST_OF_LINE), patience)
 
 
 @click.command(epilog=FOREIGN_CODE)

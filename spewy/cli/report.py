@@ -145,7 +145,8 @@ def _head(job: str, result: Report) -> str:
     seat = (
         "nobody, all-in" if result.player is None else f"player {result.player} ({SEAT_NAMES[result.player]})"
     )
-    what = "board" if result.by == "board" else "card" if _single(result) else "deal"
+    single = all(len(row.cards) == 1 for row in result.rows)
+    what = "board" if result.by == "board" else "card" if single else "deal"
     rows = [
         ("job", job),
         ("board", " ".join(card_name(card) for card in result.board) or "none yet"),
@@ -157,10 +158,6 @@ def _head(job: str, result: Report) -> str:
     if result.not_solved:
         rows.append(("not solved yet", ", ".join(result.not_solved)))
     return facts(rows[2:] if result.by == "board" else rows)
-
-
-def _single(result: Report) -> bool:
-    return all(len(row.cards) == 1 for row in result.rows)
 
 
 def _table(result: Report) -> str:
