@@ -136,8 +136,8 @@ class _Server(uvicorn.Server):
 class _Connection(H11Protocol):
     """A connection that closes the oldest idle ones if there are too many, so that no reader waits for them."""
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(cast(asyncio.Transport, transport))
         self._made = self.loop.time()
         connections = cast("set[_Connection]", self.connections)
         opened = [each for each in connections if not each.transport.is_closing()]
