@@ -137,17 +137,16 @@ def safe_option(function: Decorated) -> Decorated:
     )(function)
 
 
-def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of re-solving, which the command receives as ``options``; the default limit is `BUDGET`."""
-    return _solving_options(function, None)
-
-
 def acpc_solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of re-solving, with the ACPC's time limit per hand as the default."""
-    return _solving_options(function, ACPC_PER_HAND)
+    return solving_options(function, ACPC_PER_HAND)
 
 
-def _solving_options(function: Callable[..., Any], per_hand: float | None) -> Callable[..., Any]:
+def solving_options(function: Callable[..., Any], per_hand: float | None = None) -> Callable[..., Any]:
+    """Add the options of re-solving, which the command receives as ``options``.
+
+    The default limit is ``per_hand`` seconds per hand; None: `BUDGET` seconds per decision.
+    """
+
     @wraps(function)
     def gathered(
         resolve: Resolve,
