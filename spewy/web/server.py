@@ -37,6 +37,8 @@ MOST_CONNECTIONS = 500
 
 A further client closes the oldest connection that is not waiting for an answer.
 """
+READING_SECONDS = 0.02
+"""Seconds after which an idle connection is closed for a further client: requests that have arrived are read first."""
 WAITING = 100
 """Number of clients that can wait until the server accepts them; further clients try again after a second."""
 SEGMENT = 1460
@@ -139,15 +141,18 @@ class _Connection(H11Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(cast(asyncio.Transport, transport))
         self._made = self.loop.time()
+        if len(self.connections) > _most_connections():
+            self.loop.call_later(READING_SECONDS, self._make_room)
+
+    def _make_room(self) -> None:
         connections = cast("set[_Connection]", self.connections)
         opened = [each for each in connections if not each.transport.is_closing()]
         surplus = len(opened) - _most_connections()
-        if surplus > 0:
-            for each in sorted(opened, key=lambda each: each._made):
-                each.shutdown()  # closes a busy connection after its answer
-                surplus -= each.transport.is_closing()
-                if not surplus:
-                    break
+        for each in sorted(opened, key=lambda each: each._made):
+            if surplus <= 0:
+                break
+            each.shutdown()  # closes a busy connection after its answer
+            surplus -= each.transport.is_closing()
 
 
 def _most_connections() -> int:
