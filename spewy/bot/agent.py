@@ -116,7 +116,6 @@ class LockerBot(Closing):
 
     Args:
         policy: the stored strategy of a whole game; the bot's `close` closes it.
-        options: when and how to re-solve.
 
     Attributes:
         tally: number of decisions of `act` by source, failures, and the time of decisions.
@@ -139,7 +138,6 @@ class LockerBot(Closing):
 
     @property
     def game(self) -> Game:
-        """The rules of the game."""
         return self._builder.game
 
     def new_hand(self, hand: Hand, seat: int, seed: int) -> None:
@@ -266,7 +264,6 @@ class LockerBot(Closing):
         self._builder.forget()
 
     def close(self) -> None:
-        """Close the folder."""
         self._blueprint.close()
 
     def _forget(self) -> None:

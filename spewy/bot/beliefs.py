@@ -61,7 +61,9 @@ class Beliefs:
         self._context, self._blueprint, self._options = context, context.blueprint, context.options
         self._game, self.budget = context.blueprint.game, context.budget
         self._play = StoredPlay(context.blueprint, context.options.translation, context.seed)
-        self._start = PublicState(Hand.start(self._game), (StoredLine(""),), self._blueprint.config.antes)
+        self._start = PublicState(
+            Hand.start(self._game), (StoredLine(self._blueprint.node("")),), self._blueprint.config.antes
+        )
         self._states: dict[tuple[str, tuple[int, ...]], PublicState] = {("", ()): self._start}
 
     def at(self, hand: Hand) -> PublicState:

@@ -82,9 +82,6 @@ def translations(
     """Translate a legal action into other actions.
 
     Args:
-        action: a legal ACPC action.
-        actions: the ACPC actions to choose from.
-        betting: the betting before the action.
         how: "random" translates a bet into both neighbouring bets, each with its probability; "likelier" takes only the
             more probable one.
 

@@ -11,6 +11,7 @@ from buckets.abstraction import Abstraction
 from buckets.cards import hands
 from lockers import LockerError
 from solvers.tree import Floats
+from spewy.chunks.locate import Place
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
 from spewy.game.nodes import Line, Node
@@ -52,12 +53,12 @@ class Blueprint:
         weights = problem.ranges[player]
         return weights if problem.units is None else weights * problem.units[player]
 
-    def strategy(self, line: str, board: tuple[int, ...]) -> Floats:
+    def strategy(self, node: Node, board: tuple[int, ...]) -> Floats:
         """Return the strategy at a decision, ``[action, hand of the deck]``.
 
         Hands that the board blocks get equal frequencies.
         """
-        decision = self._policy.decision(Line(line), board)
+        decision = self._policy.decision(Place(node, self.game.board_order(board)))
         out = np.full((len(decision.actions), len(self.hands)), 1.0 / len(decision.actions))
         out[:, decision.hands] = decision.frequencies
         return out
@@ -66,14 +67,14 @@ class Blueprint:
         """Return the strategies at several decisions of one player and round, faster than calls of `strategy`."""
         return self._policy.stacked([*map(Line, lines)], board)
 
-    def strategy_if_readable(self, line: str | None, board: tuple[int, ...]) -> Floats | None:
-        """Return the strategy at a decision; None if the line is None, or if it cannot be read (the log says why)."""
-        if line is None:
+    def strategy_if_readable(self, node: Node | None, board: tuple[int, ...]) -> Floats | None:
+        """Return the strategy at a decision; None without a decision, or if it cannot be read (the log says why)."""
+        if node is None:
             return None
         try:
-            return self.strategy(line, board)
+            return self.strategy(node, board)
         except (InputError, LockerError) as error:
-            LOG.warning("line %r: the stored strategy cannot be read: %s", line, error)
+            LOG.warning("line %r: the stored strategy cannot be read: %s", node.line, error)
             return None
 
     def close(self) -> None:

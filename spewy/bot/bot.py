@@ -87,7 +87,6 @@ class Answer:
     Attributes:
         actions: legal ACPC actions.
         frequencies: frequency of each action for each hand, ``[action, hand of the deck]``.
-        source: where the strategy comes from.
     """
 
     actions: tuple[str, ...]
@@ -103,7 +102,6 @@ class Answer:
         Args:
             actions: legal actions in the other tree; the action that was played is one of them.
             taken: the action that was played.
-            betting: the betting before the decision.
 
         Returns:
             ``[action, hand of the deck]``; NaN for hands without frequencies.

@@ -45,7 +45,6 @@ class Step:
     Attributes:
         above: index of the line before the action, in the `PublicState.lines` of the state before the action.
         action: index of the translated action at the decision of that line; None: the line has no decision.
-        probability: probability of the translation.
         made: whether the line's decision has exactly the action that was made.
     """
 
@@ -60,19 +59,24 @@ class StoredLine:
     """A line of the blueprint's tree that stands for the betting of a hand.
 
     Attributes:
-        line: the line; None if the blueprint's tree has no decision here.
+        node: the decision at the line; None if the blueprint's tree has no decision here.
         exact: whether the line is the actual betting, without translated bets.
         probability: probability that all translations of the hand lead to this line.
         calls: whether the last bet was translated into a check or call that ends the round. Then the player to act
-            calls, and ``line`` begins the next round.
+            calls, and ``node`` begins the next round.
         steps: the lines before the last action from which the action leads here.
     """
 
-    line: str | None
+    node: Node | None
     exact: bool = True
     probability: float = 1.0
     calls: bool = False
     steps: tuple[Step, ...] = ()
+
+    @property
+    def decision(self) -> Node | None:
+        """The decision that stands for the current one; None if there is none, or if the player to act calls."""
+        return None if self.calls else self.node
 
 
 @dataclass(eq=False)
@@ -80,7 +84,6 @@ class PublicState:
     """A public state of the hand.
 
     Attributes:
-        hand: betting and board.
         lines: the lines of this state in the betting tree of the blueprint (the stored strategy), the most probable
             first; several if a bet was translated into two bets.
         put_in_before: chips that each player had put in before the round.
@@ -90,7 +93,6 @@ class PublicState:
         action: the action that led to this state; None after cards, and at the start of the hand.
         subgame: the subgame that contains this state; None if no subgame does.
         ranges: cached range of each player, by player; a range is computed when it is needed.
-        answer: cached strategy of the player to act; None before it is needed.
         stored: cached stored strategy of the player to act at each of the lines; None: not read yet.
         weights: cached weights of the lines, by player (`StoredPlay.weights`).
     """
@@ -110,8 +112,8 @@ class PublicState:
     @property
     def blueprint_line(self) -> str | None:
         """The most probable line of this state in the blueprint's tree; None if that line has no decision here."""
-        main = self.lines[0]
-        return None if main.calls else main.line
+        decision = self.lines[0].decision
+        return None if decision is None else decision.line
 
     @property
     def betting(self) -> Betting:
@@ -190,8 +192,6 @@ class StoredPlay:
     """Follows the lines of the blueprint's tree that stand for the betting of a hand, and plays the strategy there.
 
     Args:
-        blueprint: the stored strategy.
-        translation: how to translate bets that the tree lacks.
         seed: seed of the boards that pot odds sample.
     """
 
@@ -200,7 +200,7 @@ class StoredPlay:
 
     def node(self, state: PublicState) -> Node | None:
         """Return the decision of the tree at a state's most probable line; None if it has no decision."""
-        return self._node(state, state.lines[0])
+        return _decision(state, state.lines[0])
 
     def is_readable(self, state: PublicState) -> bool:
         """Whether the stored strategy at a state's most probable line can be read."""
@@ -257,14 +257,14 @@ class StoredPlay:
 
         The most probable line comes first. ``betting`` is the actual betting after the action.
         """
-        found: dict[tuple[str | None, bool, bool], list[tuple[Step, float]]] = {}
+        found: dict[tuple[Node | None, bool, bool], list[tuple[Step, float]]] = {}
         for number, line in enumerate(above.lines):
             for step, after in self._steps(above, number, line, betting, action):
-                key = after.line, line.exact and after.exact, after.calls
+                key = after.node, line.exact and after.exact, after.calls
                 found.setdefault(key, []).append((step, line.probability * step.probability))
         lines = (
-            StoredLine(line, exact, sum(often for _, often in steps), calls, tuple(step for step, _ in steps))
-            for (line, exact, calls), steps in found.items()
+            StoredLine(node, exact, sum(often for _, often in steps), calls, tuple(step for step, _ in steps))
+            for (node, exact, calls), steps in found.items()
         )
         return tuple(sorted(lines, key=lambda line: -line.probability))
 
@@ -272,13 +272,12 @@ class StoredPlay:
         self, above: PublicState, number: int, line: StoredLine, betting: Betting, action: str
     ) -> Iterator[tuple[Step, StoredLine]]:
         """Yield the steps from one line, and the line after each of them, without its probability."""
-        node = self._node(above, line)
+        node = _decision(above, line)
         if betting.to_act is None or node is None:
-            following = self._blueprint.node(line.line) if line.calls and line.line is not None else None
-            stays = following is not None and action == "c" and _is_at(following, betting)
+            stays = line.calls and action == "c" and line.node is not None and _is_at(line.node, betting)
             yield (
                 Step(number, None, 1.0, made=action[0] != "r"),
-                StoredLine(line.line if stays else None, exact=False),
+                StoredLine(line.node if stays else None, exact=False),
             )
             return
         actions = legal_actions(node, above.betting)
@@ -295,7 +294,7 @@ class StoredPlay:
             at = decides and (calls or _is_at(following, betting))
             yield (
                 Step(number, taken, probability, made),
-                StoredLine(following.line if at else None, made, calls=calls),
+                StoredLine(self._blueprint.node(following.line) if at else None, made, calls=calls),
             )
 
     def _weights(self, state: PublicState, player: int) -> Floats:
@@ -324,7 +323,7 @@ class StoredPlay:
     def _actions(self, state: PublicState, line: StoredLine) -> list[str]:
         if line.calls:
             return ["c"]
-        node = self._node(state, line)
+        node = _decision(state, line)
         return list(passive_actions(state.hand)) if node is None else legal_actions(node, state.betting)
 
     def _stored(self, state: PublicState) -> tuple[Floats | None, ...]:
@@ -335,14 +334,9 @@ class StoredPlay:
                 if line.calls:
                     stored.append(np.ones((1, len(self._blueprint.hands))))
                 else:
-                    stored.append(self._blueprint.strategy_if_readable(line.line, state.hand.board))
+                    stored.append(self._blueprint.strategy_if_readable(line.node, state.hand.board))
             state.stored = tuple(stored)
         return state.stored
-
-    def _node(self, state: PublicState, line: StoredLine) -> Node | None:
-        if line.line is None or line.calls or state.hand.to_act is None:
-            return None
-        return self._blueprint.node(line.line)
 
     def _pot_odds(self, state: PublicState, opponent_range: Floats) -> Floats:
         return pot_odds(state.hand, opponent_range, self._seed)
@@ -370,6 +364,10 @@ def best_hands_call(answer: Answer, reach: Floats, equity: Floats) -> Answer:
     frequencies = answer.frequencies.copy()
     frequencies[call], frequencies[fold] = rest * calls, rest * (1 - calls)
     return replace(answer, frequencies=frequencies)
+
+
+def _decision(state: PublicState, line: StoredLine) -> Node | None:
+    return None if state.hand.to_act is None else line.decision
 
 
 def _is_at(node: Node, betting: Betting) -> bool:

@@ -47,7 +47,6 @@ class Failure:
     """A re-solve that failed, or a whole decision that failed.
 
     Attributes:
-        reason: name of the error's class.
         text: the betting line and the error's message.
     """
 
@@ -57,13 +56,7 @@ class Failure:
 
 @dataclass
 class Tally:
-    """Number of a bot's decisions from each source, its failures, and the time of its decisions.
-
-    Attributes:
-        sources: number of decisions by `Source`.
-        failures: all failures, the earliest first.
-        spent: time of each decision, the earliest first.
-    """
+    """Number of a bot's decisions from each source, its failures, and the time of its decisions."""
 
     sources: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)

@@ -38,7 +38,6 @@ class MatchState:
 
     Attributes:
         position: number of the player who receives the state.
-        number: number of the hand.
         hand: the hand, with the cards that the receiver may see.
         text: the dealer's line, which a reply repeats.
     """
@@ -131,7 +130,6 @@ def read_reply(sent: str, line: bytes) -> str | None:
 
     Args:
         sent: line of the state that the dealer has sent to the client.
-        line: the client's line.
 
     Returns:
         The answer, which may be empty; None if the line does not answer this state.
@@ -148,9 +146,7 @@ def read_action(hand: Hand, answer: str, free_folds: bool = False) -> tuple[str,
     """Return the legal action that a client's answer stands for, and what is wrong with the answer.
 
     Args:
-        hand: the hand, in which a player has to act.
         answer: the client's answer; text after the action is ignored.
-        free_folds: whether a player may fold when checking is free.
 
     Returns:
         The action (``f``, ``c``, ``r`` or ``r`` with a total), and a text about what is wrong, or None for a legal
@@ -189,7 +185,6 @@ class LoggedHand:
     """A finished hand from a match's log.
 
     Attributes:
-        number: number of the hand.
         hand: the hand with all known cards.
         names: names of the players, in the order of their positions in this hand.
     """
@@ -216,12 +211,7 @@ class LoggedHand:
 
 @dataclass(frozen=True)
 class UnreadHand:
-    """A hand of a file that cannot be read.
-
-    Attributes:
-        number: number of the hand.
-        reason: description of the fault.
-    """
+    """A hand of a file that cannot be read."""
 
     number: int
     reason: str
@@ -251,12 +241,7 @@ def parse_logged(game: Game, line: bytes | str) -> LoggedHand:
 
 @dataclass(frozen=True)
 class FinalScore:
-    """The last line of a match's log: the chips that each player won in the match.
-
-    Attributes:
-        totals: chips that each player has won in the match, in the order of the seats.
-        names: names of the players in the order of the seats.
-    """
+    """The last line of a match's log: the chips that each player won in the match."""
 
     totals: tuple[float, float]
     names: tuple[str, str]

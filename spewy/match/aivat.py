@@ -42,7 +42,6 @@ def estimate(played: Played, known: tuple[bool, bool]) -> float:
     who reveals no strategy do not matter, since AIVAT allows this player any decision.
 
     Args:
-        played: the hand with all cards, and the revealed strategies at the decisions.
         known: whether player 0, and whether player 1, reveals its strategy.
     """
     failed = any(known[fault.player] for fault in played.faults)

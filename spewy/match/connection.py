@@ -50,7 +50,6 @@ class Channel(Closing):
     """A channel on which this process and a peer send each other lines.
 
     Attributes:
-        peer: name of the peer in messages.
         ended: whether the peer has closed its side, so that no more bytes arrive.
     """
 
@@ -93,9 +92,7 @@ class LocalChannel(Channel):
     """A channel to a player in this process, which answers each line at once.
 
     Args:
-        peer: name of the player in messages.
         hear: function that returns the player's answers to a line.
-        on_close: called by `close`.
     """
 
     def __init__(
@@ -128,7 +125,6 @@ class Connection(Channel):
 
     Args:
         source: socket, which is closed with the connection; or file descriptor to read from, which stays open.
-        peer: name of the peer in messages.
         sink: file descriptor to write to, if ``source`` is a file descriptor.
         most: largest number of bytes in a line; a longer line is received in several pieces.
 
@@ -270,7 +266,6 @@ class Listener(Closing):
     """Ports at which this process waits for players, one port for each seat.
 
     Args:
-        host: address of this machine to listen at.
         ports: numbers of the ports; 0 means any free port.
 
     Raises:
@@ -322,12 +317,7 @@ def stdout_alone() -> Iterator[int]:
 
 @dataclass(frozen=True)
 class Usage:
-    """Resources that a process has used; 0 if the system provides no figure.
-
-    Attributes:
-        cpu: seconds of processor time.
-        mib: largest memory in MiB.
-    """
+    """Resources that a process has used; 0 if the system provides no figure."""
 
     cpu: float
     mib: float
@@ -337,12 +327,9 @@ class Program(Connection):
     """A running program that reads lines from its stdin and writes lines to its stdout.
 
     Args:
-        command: the program and its arguments.
-        peer: name of the program in messages.
         folder: working folder of the program; None: that of this process.
         log: file to which the program's stderr is appended; None: its stderr is discarded.
         merged: whether the program's stderr is sent to this process together with its stdout.
-        most: largest number of bytes in a line.
     """
 
     def __init__(

@@ -102,7 +102,6 @@ class Contest(Closing, ABC):
     `end`. On the person's turn it may ask for `choices`, convert words by `read`, and `check` an action.
 
     Attributes:
-        bot: the bot that plays the strategy.
         help: help text about the words that a person can type.
         spot: the spot of the current hand; None in a whole game.
     """
@@ -201,7 +200,6 @@ class GameContest(Contest):
 
     Args:
         bot: the bot; `close` closes it.
-        seed: seed of the cards and of the bot's random choices.
     """
 
     help = HELP
@@ -299,7 +297,6 @@ class SpotContest(Contest):
 
     Args:
         spots: the spots; `close` closes them.
-        seed: seed of the boards, the cards and the strategy's random choices, from 0 to `MOST_SEED`.
     """
 
     help = SPOT_HELP
@@ -420,8 +417,6 @@ def open_contest(
     """Open a person's game against the strategy in the folder of a whole game, of a spot, or of a batch of spots.
 
     Args:
-        seed: as in `GameContest` and `SpotContest`.
-        options: options of the bot that plays a whole game; None: the defaults.
         note: called with a line of text before and after dropped rounds of a spot are solved again.
     """
     from spewy.bot.agent import open_bot  # this import loads the solvers

@@ -64,7 +64,6 @@ class Entrant:
     """The specification of a bot in a match, from which any process can open the bot.
 
     Attributes:
-        kind: form of the word that specifies the bot.
         value: name of a rule, path, LBR setting, command or port, depending on the kind.
         options: options of a bot that plays from a folder; None: the defaults of `Options`.
         called: the name that the user gave to the bot; empty if the user gave none.
@@ -125,7 +124,6 @@ class Entrant:
             other: the opponent, if it is open already.
             begun: number of hands of the run that were played before.
             seconds: seconds that a program may take for each answer; None: no limit.
-            log: file to which a program's stderr is appended.
         """
         if self.kind == "rule":
             return opponent(self.value, game)
@@ -202,10 +200,8 @@ def parse_entrant(
     """Read the word that specifies a bot, optionally with ``NAME=`` before it.
 
     Args:
-        text: the word, with ``NAME=`` or without.
         rules: names of the rules that are allowed.
         kinds: other kinds of bots that are allowed.
-        base: folder at which relative paths begin.
 
     >>> parse_entrant("mine=cmd:python3 bots/deep.py").name, parse_entrant("equity").kind
     ('mine', 'rule')

@@ -28,10 +28,8 @@ class Decided:
     """A decision that was played, compared with the stored strategy.
 
     Attributes:
-        player: the player who acted.
         line: ACPC betting string before the decision.
         board: public cards, in `Game.board_order`.
-        action: the action that was played.
         actions: the strategy's actions.
         frequencies: frequency of each action in the strategy of the player's cards; None if the cards are unknown.
         values: EV of each of `actions` in chips, None if it is unknown: in a whole game the mean chips won in the hand,
@@ -71,7 +69,6 @@ class Judged:
     """The comparison of one player's decisions in a finished hand with a strategy; amounts are chips.
 
     Attributes:
-        decisions: the decisions, compared with the strategy.
         opponent_range: weight of each hand of the deck in the opponent's range at the end of the hand, without hands
             that share a card with the board or with the player's hand.
         without_luck: estimate of the chips that the player won without luck; None if there is no estimate.

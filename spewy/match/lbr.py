@@ -37,7 +37,6 @@ class Setting:
     """The actions that Local Best Response may take.
 
     Attributes:
-        name: name of the setting.
         rounds: letters of the allowed actions in each round; the last element holds for all later rounds, too. The
             letters are f (fold), c (call), p (a bet of the pot), a (all-in) and s (`N_SIZES` sizes from the smallest
             bet to all-in). In limit games p, a and s mean the raise.
@@ -64,7 +63,6 @@ SETTINGS = {
 
 
 def lbr_setting(name: str) -> Setting:
-    """Return the LBR setting with a name, such as "fcpa"; the names are the keys of `SETTINGS`."""
     if name not in SETTINGS:
         raise InputError(f"LBR setting: expected one of {', '.join(SETTINGS)}, found {shown(name)}")
     return SETTINGS[name]
@@ -72,10 +70,6 @@ def lbr_setting(name: str) -> Setting:
 
 class Lbr:
     """Local Best Response as a bot: a `spewy.bot.bot.Foreseeable`.
-
-    Args:
-        other: the opponent, which reveals its strategy.
-        setting: the actions that LBR may take.
 
     Attributes:
         asks_answers: True: before each action, LBR asks for the opponent's strategy after each bet of the setting.

@@ -165,10 +165,6 @@ class RunLog:
     """The log of one run of a match.
 
     Attributes:
-        path: path of the file.
-        game: the game that is played.
-        hands: number of hands in the whole run.
-        seed: seed of the cards.
         names: names of the bots, by seat.
         bots: identities of the bots (`spewy.match.entrant.Entrant.identity`), by seat.
         aivat: whether the log has AIVAT's estimates.
@@ -194,7 +190,6 @@ class RunLog:
         """Append a finished hand to the log, with its comments.
 
         Args:
-            played: the hand with its faults and tallies.
             names: names of the bots, in the order of the players of this hand.
             aivat: AIVAT's estimate of the chips that player 0 won; None: there is no estimate.
         """

@@ -56,10 +56,8 @@ class Match:
     """A specification of a match.
 
     Attributes:
-        game: rules of the game to play.
         entrants: specifications of the two bots, which each process opens itself.
         hands: number of hands in each run.
-        seeds: seeds of the cards.
         aivat: whether to estimate the chips won without luck, if a bot reveals its strategy.
         seconds: seconds that a bot may take for each answer; None: no limit.
     """
@@ -112,7 +110,6 @@ class Run:
     """A run of a match: the hands with the cards of one seed, in which each bot keeps its seat.
 
     Attributes:
-        seed: seed of the cards.
         swapped: whether the first bot has seat 1 instead of seat 0.
     """
 
@@ -346,8 +343,6 @@ def play_runs(
     """Play runs to their ends; Ctrl-C ends them after the current hands or matches.
 
     Args:
-        run: makes a run, given the arguments of a task.
-        tasks: arguments of each run.
         total: number of hands or matches in all runs, including finished runs.
         workers: number of processes; None: one for each core.
         done: numbers of hands or matches that were played before: first for the run of each task, then for each

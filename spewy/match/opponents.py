@@ -55,12 +55,7 @@ class Opponent:
 
 
 def opponent(name: str, game: Game) -> Opponent:
-    """Make the opponent with a name, such as "call".
-
-    >>> from spewy.game.gamefile import load_game
-    >>> opponent("raise", load_game("kuhn")).act(Hand.start(load_game("kuhn")))
-    'r'
-    """
+    """Make the opponent with a name, such as "call"."""
     if name not in OPPONENTS:
         raise InputError(f"opponent {shown(name)} does not exist; choose one of {', '.join(OPPONENTS)}")
     return Opponent(game, OPPONENTS[name](game))

@@ -63,7 +63,6 @@ def read_phh(
     """Read the hands in the text of a Poker Hand History file; a hand that cannot be read does not end the reading.
 
     Args:
-        subject: first words of error messages.
         own_stakes: whether hands may have other blinds, bets and stacks than the game, and antes. Otherwise their
             amounts are converted to the game's chips.
     """

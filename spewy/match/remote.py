@@ -46,8 +46,6 @@ class Client:
     Args:
         connection: a new connection, on which nothing was read yet; the caller closes it.
         stray: called with a text about each line that the client has sent unasked.
-        sent: called with each line that is sent.
-        heard: called with each answer of the client, as it came.
     """
 
     def __init__(
@@ -92,8 +90,6 @@ class RemoteBot(Closing):
     """A client of the ACPC's protocol as a bot.
 
     Args:
-        game: the game to play.
-        name: name of the client in messages.
         command: command that starts the client; host and port are appended. Empty: the user starts the client.
         port: port to listen at; 0 means any free port.
         seconds: seconds that the client may take for each answer; None: no limit.

@@ -164,10 +164,7 @@ class Reviewed:
     cards are those of the hand.
 
     Attributes:
-        number: number of the hand.
-        name: name of the player.
         hole: cards of the player; None if unknown.
-        decided: the comparison with the strategy.
         big_blind: big blind of the hand, in the unit of ``decided``.
         fit: how the decision fits the spot; None for a whole game.
     """
@@ -185,7 +182,6 @@ class Skipped:
     """A hand that was not reviewed, or only in part.
 
     Attributes:
-        number: number of the hand.
         reason: reason why the hand cannot be read, or why the stored strategy does not cover it.
         whole: whether no decision of the hand was reviewed.
         read: whether the hand could be read.
@@ -363,7 +359,6 @@ class Move:
 
     Attributes:
         public: a hand of the spot's game before the decision, without hole cards.
-        player: the player who acted.
         action: the ACPC action of the spot's tree that stands for the played action.
         size: size of the played bet or raise as a share of the pot after a call; None for other actions.
         distance: ``size`` less the share of the tree's bet or raise; 0 for other actions.
@@ -383,8 +378,6 @@ class HandInSpot:
     """A hand that reaches a spot.
 
     Attributes:
-        hand: the hand.
-        spot: the spot.
         first: number of the hand's decisions before the spot.
         chips: chips of the spot for one chip of the hand.
         ratio: the hand's ratio of stack to pot divided by the spot's, less 1. In a limit game, stacks that are enough
@@ -466,7 +459,6 @@ class SpotHands(Closing):
 
     Args:
         folders: folders of solved spots; at most `MOST_OPEN` are open at the same time.
-        tolerance: largest difference between the ratios of stack to pot of a hand and a spot, as a share of the spot's.
         note: called with a line of text before and after dropped rounds are solved again, and for a damaged folder,
             which is left out if there are others.
 

@@ -36,9 +36,7 @@ class Mean:
     """Mean of independent values, with its confidence interval.
 
     Attributes:
-        mean: mean of the values.
         half: half the width of the 95 % interval; nan for fewer than two values.
-        n: number of values.
     """
 
     mean: float
@@ -64,10 +62,7 @@ class Result:
     """Result of one hand of a match for the first bot.
 
     Attributes:
-        seed: seed of the cards.
-        swapped: whether the seats were swapped.
         number: number of the hand in its run.
-        chips: chips that the bot won.
         aivat: estimate of these chips without luck; None if there is no estimate.
     """
 
@@ -83,7 +78,6 @@ class Score(Printed):
     """The score of the first bot of a match, in mbb per hand (thousandths of a big blind).
 
     Attributes:
-        names: names of both bots.
         big_blind: the big blind in chips.
         results: the hands that were played.
         complete: whether these are all hands of the match.
@@ -190,7 +184,6 @@ def pair_means(values: Mapping[Any, float], *, singles: bool = False) -> list[fl
 
     Args:
         values: a value for each match or hand; the last item of a key says whether the seats were swapped.
-        singles: whether a match or hand without its partner is included by itself.
 
     >>> pair_means({(1, False): 4.0, (1, True): 2.0, (2, False): 7.0})
     [3.0]
@@ -218,9 +211,7 @@ def rated(ratings: tuple[float, float], score: float, k: float = K) -> tuple[flo
     """Return both players' Elo ratings after a game.
 
     Args:
-        ratings: both ratings before the game.
         score: score of the first player, from 0 to 1.
-        k: largest change of a rating.
 
     >>> rated((1500.0, 1500.0), 0.8)
     (1503.6, 1496.4)

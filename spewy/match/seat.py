@@ -51,10 +51,8 @@ class Seat:
     """A bot at a table; the seat records the bot's failures, and raises only unexpected exceptions.
 
     Args:
-        bot: the bot that plays.
         seconds: seconds that the bot may take for each answer; None: no limit. The limit is enforced in the main
             thread of a process only.
-        name: the bot's name in messages.
     """
 
     def __init__(self, bot: Bot, seconds: float | None = None, name: str = "bot") -> None:

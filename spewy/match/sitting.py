@@ -58,7 +58,6 @@ class Event:
     Attributes:
         kind: "hand", a new hand; "action"; "board", new public cards; "warning"; "result"; "verdict", the review of a
             decision; or "score".
-        text: the event in words.
         player: player who acted; None for other events.
         action: ACPC action; None for other events.
         cards: names of all public cards; None for events without cards.
@@ -82,7 +81,6 @@ class Turn:
     Attributes:
         pot: chips in the middle, with all bets.
         to_call: chips that a call costs; 0 if checking is free.
-        choices: the actions that the person can take.
         unit: unit in which people read amounts.
     """
 
@@ -120,7 +118,6 @@ class HandReport:
         decisions: the person's decisions, compared with the strategy; empty if the review failed.
         opponent_range: the strategy's range at the end of the hand; None if the review failed.
         opponent_hand: the strategy's cards, if they were shown; else None.
-        score: the score after the hand.
     """
 
     number: int
@@ -152,7 +149,6 @@ class Sitting:
 
     Attributes:
         report: result and review of the last finished hand; None before the first review.
-        events: all events of the current hand so far.
     """
 
     def __init__(
@@ -170,7 +166,6 @@ class Sitting:
 
     @property
     def hands(self) -> int:
-        """Number of finished hands."""
         return len(self._won)
 
     @property
@@ -180,12 +175,10 @@ class Sitting:
 
     @property
     def score(self) -> RunningScore:
-        """The person's score over all finished hands."""
         return RunningScore.of(self._won, self._judged, self._contest.unit)
 
     @property
     def help(self) -> str:
-        """Help text about the words that the person can type."""
         return self._contest.help
 
     @property
@@ -359,10 +352,7 @@ class RangeReport:
     """A player's range on a board.
 
     Attributes:
-        player: number of the player.
-        board: the public cards.
         weights: weight of each hand of the deck in the range.
-        game: rules with the deck and the hole cards.
     """
 
     player: int
@@ -401,7 +391,6 @@ class DecisionReport:
         round: name of the round.
         line: ACPC betting string before the decision.
         before: the actions of the round before the decision in words.
-        board: public cards.
         action: ACPC action that was played.
         played: the action in words.
         actions: ACPC actions of the strategy.
@@ -507,14 +496,11 @@ class RunningScore:
     The cost of a decision is the EV of the strategy's own frequencies less the EV of the played action.
 
     Attributes:
-        hands: number of finished hands.
-        total: the person's winnings in all finished hands together.
         won: the person's mean winnings per hand, with a 95 % interval.
         without_luck: estimate of the mean winnings with luck removed, with a 95 % interval; None without an estimate.
         expected: mean winnings per hand of the strategy itself in the same seats; None if this is unknown.
         cost: mean over hands of the summed cost of the person's decisions; None before the first hand whose costs are
             known.
-        unit: name of the unit of all amounts.
     """
 
     hands: int

@@ -65,8 +65,6 @@ class HandValues:
     EVs are the mean chips that the hand wins from the middle, less those that the player puts in from the decision on.
 
     Attributes:
-        actions: the actions of the decision.
-        frequencies: ``[action]``, frequency of each action.
         ev: EV of the hand; NaN if no hand of the opponent's range is compatible with it.
         action_ev: ``[action]``, EV of the hand after each action; NaN if `ev` is NaN.
     """
@@ -82,7 +80,6 @@ class Spot:
 
     Args:
         solution: the solve, not of a whole game; the caller closes it.
-        folder: folder of the solve, for errors.
     """
 
     def __init__(self, solution: Solution, folder: Path) -> None:
@@ -290,10 +287,6 @@ class Spots(Closing):
     The probability of a board is proportional to the number of boards that it stands for (`spewy.look.report`)
     times the weight of all pairs of hands that can be dealt with it. Boards that are not solved yet are left out.
 
-    Args:
-        folder: folder of a spot or of a batch.
-        note: called with a line of text before and after dropped rounds are solved again.
-
     Raises:
         NotSolvedError: nothing was saved yet.
         InputError: the folder holds no spot, or two solves differ in more than the board.
@@ -314,7 +307,6 @@ class Spots(Closing):
             raise
 
     def __len__(self) -> int:
-        """Number of boards."""
         return len(self._folders)
 
     @property

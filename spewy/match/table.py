@@ -82,9 +82,7 @@ class Table:
     """One hand, played step by step.
 
     Args:
-        game: the game to play.
         dealt: all cards of the hand; public cards are revealed round by round.
-        free_folds: whether a player may fold when checking is free.
 
     Attributes:
         hand: the hand so far, with the hole cards of both players.
@@ -155,12 +153,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that a bot did wrong in a hand, such as an illegal answer, or no answer in time.
-
-    Attributes:
-        player: number of the player that the bot is.
-        text: description of the fault.
-    """
+    """Something that a bot did wrong in a hand, such as an illegal answer, or no answer in time."""
 
     player: int
     text: str
@@ -172,7 +165,6 @@ class Step:
 
     Attributes:
         hand: the hand before the decision, without hole cards.
-        action: the action that was played.
         mix: the player's strategy at the decision; None if the player does not reveal it.
         ahead: strategies at states that may follow the decision in its round, by betting line. Which states these are
             depends neither on the action nor on hole cards.
@@ -196,7 +188,6 @@ class Played:
 
     Attributes:
         hand: the hand with all cards.
-        steps: the decisions in the order of play.
         faults: illegal or missing answers, and lines that a client sent without being asked.
         tallies: for each player, the number of decisions from each source (such as the stored strategy), their times,
             and the failures.
@@ -241,7 +232,6 @@ def look_ahead(seats: tuple[Seat, Seat], public: Hand, mix: Mix) -> dict[str, Mi
     decision have no such limits if the player to act asks for these strategies anyway, as Local Best Response does.
 
     Args:
-        seats: players 0 and 1.
         public: the state of the decision, without hole cards.
         mix: the strategy of the player to act there.
 

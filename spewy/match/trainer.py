@@ -38,14 +38,11 @@ class Question:
     Attributes:
         number: number of the question, from 0.
         folder: name of the folder of the solve.
-        player: the player to act.
         board: names of the public cards.
         hole: names of the player's cards.
         line: ACPC betting string since the root.
         words: the betting in words.
-        pot: chips in the middle, with all bets.
         to_call: chips that a call costs.
-        actions: labels of the possible actions, such as ``Bet(120)``.
         texts: the actions in words.
         unit: name of the unit of amounts, such as "chips".
     """
@@ -135,11 +132,9 @@ class TrainerScore:
     """The mean score of a user's answers to the trainer's questions.
 
     Attributes:
-        decisions: number of answers.
         lost: mean EV lost in the unit of the solves; None before the first answer.
         lost_pct: mean EV lost in % of the pot; None before the first answer.
         often: share of the answers that the strategy plays at least 5 % of the time; None before the first answer.
-        unit: name of the unit.
     """
 
     decisions: int
@@ -180,11 +175,9 @@ class Trainer:
     Args:
         spots: the spots; the caller closes them.
         seat: the player whose decisions the questions are about; None: a random player for each question.
-        seed: seed of the questions.
 
     Attributes:
         question: the question that waits for an answer; None if there is none.
-        answers: all answers so far.
     """
 
     def __init__(self, spots: Spots, seat: int | None = None, seed: int = 0) -> None:
@@ -205,7 +198,6 @@ class Trainer:
 
     @property
     def score(self) -> TrainerScore:
-        """The score of all answers so far."""
         return TrainerScore.of(self.answers, self._spots.first.unit.name)
 
     def deal(self) -> Question:

@@ -75,12 +75,8 @@ class TimeBank:
     If the bank is empty, solves get no time. So all decisions together last at most the fixed number of seconds times
     the number of hands, except for the short time of decisions without a solve.
 
-    Args:
-        per_hand: seconds that each hand adds.
-
     Attributes:
         hands: number of hands that have begun.
-        spent: seconds that the decisions have lasted.
     """
 
     def __init__(self, per_hand: float) -> None:
@@ -108,7 +104,6 @@ class TimeBank:
         seconds.
 
         Args:
-            weight: weight of the solve (`importance`).
             pending: seconds that the current decision has already taken, and that are not charged yet.
         """
         left = self.left - pending
@@ -127,9 +122,6 @@ class TimeBank:
 
 class Budget:
     """The time limit of one decision.
-
-    Args:
-        seconds: seconds for each decision; None: no limit.
 
     Attributes:
         deadline: end of the decision's time, on the clock of `time.monotonic`; None: no limit.

@@ -81,14 +81,12 @@ class Root:
     """The betting at the root of a subgame.
 
     Attributes:
-        round: the round of the game.
         put_in_before: chips that each player had put in before the round.
         stack: the smaller of both players' stacks in chips when the round began; None: unlimited.
         actions: ACPC actions of the round before the root; amounts are chips put in since the round began.
         extra_bets: bets of the round in addition to the menu's, each as the line from the root to the bet: ``"r150"``,
             or ``"cr150"`` for a bet after a check; amounts as in ``actions``.
         donk: whether the player who starts the round called the last bet of the previous round.
-        menu: the bet sizes of the subgame.
     """
 
     round: int
@@ -120,9 +118,6 @@ class SubgameBuilder:
         config: betting of the whole game; the menu "job" has the same bet sizes.
         most_bytes: largest memory of a subgame's regrets and strategy sums, in bytes; None: a quarter of the memory
             that is available now, but at least `LEAST_MEMORY`.
-
-    Attributes:
-        pace: predicts how long the stages of a solve take.
     """
 
     def __init__(self, config: TreeConfig, most_bytes: int | None = None) -> None:
@@ -156,8 +151,6 @@ class SubgameBuilder:
             root: the root without extra bets.
             made: the actions of the round from the root on, written like `Root.actions`.
             menu: the largest menu.
-            seconds: time for the solve; None: no limit.
-            sampled: whether the solve samples the cards of later rounds.
         """
         menus = ("job",) if self.game.limit else MENUS[MENUS.index(menu) :]
         for each in menus:

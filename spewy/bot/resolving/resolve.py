@@ -74,7 +74,6 @@ class Limits:
 
     Attributes:
         iterations: largest number of iterations. Without a deadline, equal solves give identical results.
-        threads: number of threads, which share the boards.
     """
 
     iterations: int
@@ -87,7 +86,6 @@ class Safety:
     """Settings of a safe solve, which re-solves one player so that no hand of the opponent gains.
 
     Attributes:
-        player: the player who is re-solved.
         alternatives: ``[hand of the deck]``, alternative payoffs of the opponent's hands (`solvers.resolve`), computed
             by `best_responses`.
         gadget: name of the gadget, which determines the opponent's range in the subgame.

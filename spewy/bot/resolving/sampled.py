@@ -73,9 +73,6 @@ class SampledRound:
 
     Args:
         abstraction: board buckets and rows of later rounds.
-        root: betting at the root.
-        board: public cards at the root.
-        ranges: both players' ranges at the root, each ``[hand of the deck]``.
         seed: seed of the deals, below 2 ** 63.
         threads: number of threads; with one thread, equal solves give identical results.
         kept: fixed frequencies ``[action, hand of the deck]`` of decisions, by line; NaN: not fixed.

@@ -96,12 +96,7 @@ class HandContext:
     """Settings and caches that all subgames of one hand share.
 
     Attributes:
-        blueprint: the stored strategy, which the bot plays outside re-solved subgames.
-        builder: the builder of subgames.
-        options: when and how to re-solve.
         tally: counts re-solves that fail.
-        budget: the time budget of the current decision.
-        seed: the hand's seed.
         solved: solved subgames, the most recently used last. A key has four entries: the hand's betting line at the
             subgame's root, the hand's betting line when the subgame was made, the board at the root, and the player for
             whom it was solved (0 if it was solved for both).
@@ -128,7 +123,6 @@ class Subgame:
     """A public state of a hand and everything that can follow it, in a tree that has the bets really made.
 
     Args:
-        context: settings and caches that all subgames of the hand share.
         root: betting at the root; amounts are chips put in since the round began.
         betting: betting of the hand at the root.
         board: public cards at the root.

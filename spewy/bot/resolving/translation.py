@@ -103,7 +103,6 @@ class Counterpart(NamedTuple):
         line: line of the decision in the known tree; None if no decision corresponds.
         places: for each action of the known decision, the index of the corresponding action of the new decision.
         call: index of the new decision's check or call.
-        n_actions: number of actions of the new decision.
     """
 
     line: str | None
@@ -158,8 +157,6 @@ class _Moves(NamedTuple):
         begins: index in ``sources`` of the first known action for each new action in ``targets``.
         targets: numbers of the new actions that some known action corresponds to.
         calls: numbers of the new actions with frequency 1, since the known tree has no decision there.
-        n_actions: number of actions of the new tree's decisions.
-        n_hands: number of hands of the deck.
     """
 
     lines: list[str]

@@ -534,7 +534,7 @@ def test_several_decisions_are_each_what_is_read_alone(folders, game):
             lines = [node.line for node in nodes if node.player == player]
             assert len(lines) > 1
             held = ~blocked(blueprint.hands, board)
-            alone = np.concatenate([blueprint.strategy(line, board) for line in lines])
+            alone = np.concatenate([blueprint.strategy(policy.node(line), board) for line in lines])
             several = blueprint.strategies(lines, board)
             assert np.array_equal(several.of(np.arange(len(held))), alone * held)
             assert len(several.frequencies[0]) == 12  # rows, of which many hands have the same

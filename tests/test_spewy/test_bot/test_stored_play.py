@@ -30,9 +30,14 @@ def book(folder):
         yield Blueprint(policy)
 
 
+def line_of(stored):
+    return None if stored.node is None else stored.node.line
+
+
 def states(book, actions):
     """The public states of a hand: `actions` has ACPC actions, and boards between them."""
-    play, state = StoredPlay(book, "random", 0), PublicState(Hand.start(book.game), (StoredLine(""),), 0)
+    root = StoredLine(book.node(""))
+    play, state = StoredPlay(book, "random", 0), PublicState(Hand.start(book.game), (root,), 0)
     for action in actions:
         if isinstance(action, str):
             hand = state.hand.apply(action)
@@ -63,7 +68,7 @@ def drawn(book, actions, draws):
         often *= probability
         if number is not None:
             if hand.to_act == 0:
-                reach = reach * book.strategy(line, hand.board)[number]
+                reach = reach * book.strategy(node, hand.board)[number]
             child = node.children[number]
             child = child.children[0] if child.kind == "chance" else child
             line = child.line if child.kind == "decision" else None
@@ -77,7 +82,7 @@ def test_a_hand_follows_each_line_as_often_as_all_draws_say(book):
     actions = ["c", "c", cards[:3], "c", "r25", "c", (cards[3],), "c", "r60"]
     *_, (play, state) = states(book, actions)
     assert len(state.lines) == 3
-    expected = dict.fromkeys((line.line for line in state.lines), 0.0)
+    expected = dict.fromkeys((line_of(line) for line in state.lines), 0.0)
     for draws in product(range(2), repeat=len(actions)):
         often, reach, line = drawn(book, actions, draws)
         if often:
@@ -87,7 +92,7 @@ def test_a_hand_follows_each_line_as_often_as_all_draws_say(book):
     assert seen.any()
     for line, weight in zip(state.lines, play.weights(state, 0), strict=True):
         np.testing.assert_allclose(
-            weight[seen], (expected[line.line] / np.where(seen, total, 1))[seen], atol=1e-12
+            weight[seen], (expected[line_of(line)] / np.where(seen, total, 1))[seen], atol=1e-12
         )
 
 
@@ -110,7 +115,9 @@ def test_weights_of_lines_add_up_to_one(folder):
                 actions.append(step)
             for play, state in states(book, actions):
                 several += len(state.lines) > 1
-                assert len({(line.line, line.exact, line.calls) for line in state.lines}) == len(state.lines)
+                assert len({(line_of(line), line.exact, line.calls) for line in state.lines}) == len(
+                    state.lines
+                )
                 assert sum(line.probability for line in state.lines) == pytest.approx(1)
                 for player in (0, 1):
                     np.testing.assert_allclose(play.weights(state, player).sum(axis=0), 1)
@@ -127,11 +134,11 @@ def test_a_small_bet_is_sometimes_no_bet(book):
     assert called.probability == pytest.approx(4 / 7)
     *_, (_, after) = states(book, [*actions, "c"])
     assert [line.calls for line in after.lines] == [False, False]
-    assert after.lines[0].line == called.line
+    assert after.lines[0].node is called.node
     answer = play.answer(state, lambda _: (~blocked(book.hands, state.hand.board)).astype(float))
     assert answer.source == "translated"
     assert set(answer.actions) >= {"f", "c"}
-    alone = book.strategy(bet.line, state.hand.board)[0]  # how often a hand folds to the tree's smallest bet
+    alone = book.strategy(bet.node, state.hand.board)[0]  # how often a hand folds to the tree's smallest bet
     live = ~blocked(book.hands, state.hand.board)
     assert answer.frequencies[answer.actions.index("f")][live].sum() == pytest.approx(
         bet.probability * alone[live].sum()
