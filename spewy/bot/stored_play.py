@@ -222,7 +222,9 @@ class StoredPlay:
         player, stored = state.to_act, self._stored(state)
         opponent = 1 - player
         if all(strategy is None for strategy in stored):
-            return Answer(passive_actions(state.hand), self._pot_odds(state, range_of(opponent)), "fallback")
+            return Answer(
+                passive_actions(state.hand), pot_odds(state.hand, range_of(opponent), self._seed), "fallback"
+            )
         source: Source = "stored" if len(state.lines) == 1 and state.lines[0].exact else "translated"
         if stored[0] is None:
             source = "fallback"  # most probably
@@ -231,8 +233,10 @@ class StoredPlay:
         for line, strategy, weight in zip(state.lines, stored, weights, strict=True):
             if strategy is None and not weight.any():
                 continue
-            frequencies = self._pot_odds(state, range_of(opponent)) if strategy is None else strategy
-            actions = passive_actions(state.hand) if strategy is None else self._actions(state, line)
+            actions, frequencies = self._actions(state, line), strategy
+            if frequencies is None:
+                actions = list(passive_actions(state.hand))
+                frequencies = pot_odds(state.hand, range_of(opponent), self._seed)
             answers.append(merged_answer(actions, frequencies, source))
             shares.append(weight)
         mixed = answers[0] if len(answers) == 1 else mixed_answer(answers, shares, source)
@@ -337,9 +341,6 @@ class StoredPlay:
                     stored.append(self._blueprint.strategy_if_readable(line.node, state.hand.board))
             state.stored = tuple(stored)
         return state.stored
-
-    def _pot_odds(self, state: PublicState, opponent_range: Floats) -> Floats:
-        return pot_odds(state.hand, opponent_range, self._seed)
 
 
 def best_hands_call(answer: Answer, reach: Floats, equity: Floats) -> Answer:

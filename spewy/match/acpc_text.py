@@ -24,7 +24,6 @@ MOST_TOLD = 200
 """Largest number of characters of a line that an error quotes."""
 
 _NUMBER = re.compile(r"[0-9]{1,10}")
-_VALUE = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,6})?")
 _VERSION = re.compile(r"VERSION:[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9}")
 _TOKEN = re.compile(r"[fc]|r[0-9]{0,18}")
 _AMOUNT = re.compile(r"\s*([+-]?)([0-9]+)")
@@ -250,21 +249,6 @@ class FinalScore:
     def text(self) -> str:
         """The log's line ``SCORE:chips|chips:name|name`` with the chips that each player won, up to six decimals."""
         return f"SCORE:{'|'.join(map(_value_text, self.totals))}:{'|'.join(self.names)}"
-
-
-def parse_score(line: bytes | str) -> FinalScore:
-    """Read a ``SCORE`` line of a match's log.
-
-    >>> parse_score("SCORE:-120|120:Alice|Bob").totals
-    (-120.0, 120.0)
-    """
-    subject = "log line"
-    text = _text(subject, line)
-    fields = text.split(":")
-    values = fields[1].split("|") if len(fields) == 3 and fields[0] == "SCORE" else []
-    if len(values) != 2 or not all(_VALUE.fullmatch(value) for value in values):
-        raise InputError(f"{subject}: expected SCORE:value|value:name|name, found {shown(text)}")
-    return FinalScore((float(values[0]), float(values[1])), _names(subject, fields[2]))
 
 
 def check_name(name: str) -> str:

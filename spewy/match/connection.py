@@ -22,7 +22,6 @@ from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from spewy.errors import InputError, PeerError, path_text, shown
@@ -315,14 +314,6 @@ def stdout_alone() -> Iterator[int]:
         os.close(kept)
 
 
-@dataclass(frozen=True)
-class Usage:
-    """Resources that a process has used; 0 if the system provides no figure."""
-
-    cpu: float
-    mib: float
-
-
 class Program(Connection):
     """A running program that reads lines from its stdin and writes lines to its stdout.
 
@@ -360,9 +351,9 @@ class Program(Connection):
             return f"that it ended with exit code {self._process.wait(END_SECONDS)}"
         return "its stdout closed"
 
-    def usage(self) -> Usage:
-        """Processor time and memory of the program, without its child processes."""
-        return Usage(_cpu_seconds(self._process.pid), _peak_mib(self._process.pid))
+    def usage(self) -> tuple[float, float]:
+        """Return the processor seconds and the largest memory in MiB of the program alone; 0 for unknown figures."""
+        return _cpu_seconds(self._process.pid), _peak_mib(self._process.pid)
 
     def wait(self, deadline: float) -> None:
         """Wait for the program's end, at most until a deadline."""

@@ -29,16 +29,21 @@ from spewy.bot.tally import SOURCES, Failure, Tally, parse_spent
 from spewy.errors import InputError, one_line, path_text, short, shown
 from spewy.game.gamefile import Game
 from spewy.match.acpc_text import MOST_TOLD, LoggedHand, parse_logged
-from spewy.match.table import Played
+from spewy.match.table import Fault, Played
 from spewy.system.textfile import exists, read_text, replace_text
 
 _WHOLE = re.compile(r"^STATE:.*\n", re.MULTILINE)
 _SCORE = re.compile(r"^SCORE:.*\n", re.MULTILINE)
 _COMMENT = re.compile(r"^# (aivat|fault|sources|spent|failure) ([0-9]{1,18}):(.*)$", re.MULTILINE)
-_FAULT = re.compile(r"([01]):(.*)")
-_SOURCE = rf"(?:{'|'.join(SOURCES)}) [0-9]{{1,9}}"
-_SOURCES = re.compile(rf"([01]):({_SOURCE}(?:, {_SOURCE})*)")
-_FAILURE = re.compile(r"([01]):([A-Za-z0-9_]{1,100}): (.*)")
+_SOURCE = re.compile(rf"({'|'.join(SOURCES)}) ([0-9]{{1,9}})")
+_FAILURE = re.compile(r"([A-Za-z0-9_]{1,100}): (.*)")
+_WANTED = {
+    "fault": "WHAT",
+    "sources": "SOURCE TIMES, ... with each source once",
+    "spent": "ROUND SECONDS, ... with each stage once",
+    "failure": "REASON: WHAT",
+}
+"""What a comment says about a player, after the number of the hand and the player."""
 
 
 def read_log(game: Game, lines: Iterable[str], subject: str = "log") -> Iterator[LoggedHand]:
@@ -114,50 +119,21 @@ def _read_bot(line: str) -> tuple[str, dict[str, Any]] | None:
 
 
 @dataclass(frozen=True)
-class Note:
-    """A ``# fault`` comment of a log: something that a player did wrong in a hand.
-
-    Attributes:
-        number: number of the hand.
-        player: number of the player in the hand.
-        text: description of the fault.
-    """
-
-    number: int
-    player: int
-    text: str
-
-
-@dataclass(frozen=True)
-class HandTally:
-    """A comment in a log about a player's decisions in a hand: their sources, their times, or a failure.
-
-    Attributes:
-        number: number of the hand.
-        player: number of the player in the hand.
-        tally: the numbers of decisions by source, the times, or the failure that the comment states.
-    """
-
-    number: int
-    player: int
-    tally: Tally
-
-
-@dataclass(frozen=True)
 class RunRead:
     """The content of a run's log.
 
     Attributes:
         records: the finished hands, in the order of play.
         aivat: for each hand AIVAT's estimate of the chips that player 0 won; None for a hand without an estimate.
-        notes: faults of both players.
-        tallies: the comments about sources, times and failures of decisions, in the order of the log.
+        faults: faults of both players, each with the number of its hand.
+        tallies: the comments about decisions, each with the number of its hand and the player: the sources of the
+            player's decisions in the hand, their times, or a failure.
     """
 
     records: tuple[LoggedHand, ...]
     aivat: tuple[float | None, ...]
-    notes: tuple[Note, ...]
-    tallies: tuple[HandTally, ...]
+    faults: tuple[tuple[int, Fault], ...]
+    tallies: tuple[tuple[int, int, Tally], ...]
 
 
 @dataclass(frozen=True)
@@ -233,16 +209,23 @@ class RunLog:
                     f"{subject}: expected hand {number} of {' and '.join(self.names)}, "
                     f"found hand {record.number} of {' and '.join(record.names)}"
                 )
-        estimates, notes, tallies = dict[int, float](), list[Note](), list[HandTally]()
+        estimates = dict[int, float]()
+        faults, tallies = list[tuple[int, Fault]](), list[tuple[int, int, Tally]]()
         for kind, number, rest in _COMMENT.findall(text):
             if kind == "aivat":
                 estimates[int(number)] = _number(rest, subject)
-            elif kind == "fault":
-                notes.append(_note(int(number), rest, subject))
+                continue
+            player, colon, content = rest.partition(":")
+            tally = Tally() if kind == "fault" else _tally(kind, content)
+            if player not in ("0", "1") or not colon or tally is None:
+                wanted = f"# {kind} HAND:PLAYER:{_WANTED[kind]}"
+                raise InputError(f"{subject}: expected {wanted}, found {shown(rest)}")
+            if kind == "fault":
+                faults.append((int(number), Fault(int(player), content)))
             else:
-                tallies.append(_hand_tally(kind, int(number), rest, subject))
+                tallies.append((int(number), int(player), tally))
         aivat = tuple(estimates.get(record.number) for record in records)
-        return RunRead(records, aivat, tuple(notes), tuple(tallies))
+        return RunRead(records, aivat, tuple(faults), tuple(tallies))
 
     @property
     def _head(self) -> str:
@@ -279,44 +262,18 @@ def _number(text: str, subject: str) -> float:
     return float(text)
 
 
-def _note(number: int, text: str, subject: str) -> Note:
-    fields = _FAULT.fullmatch(text)
-    if fields is None:
-        raise InputError(f"{subject}: expected # fault HAND:PLAYER:WHAT, found {shown(text)}")
-    return Note(number, int(fields.group(1)), fields.group(2))
-
-
 def _sources_text(sources: Counter[str]) -> str:
     return ", ".join(f"{source} {sources[source]}" for source in SOURCES if sources[source])
 
 
-def _hand_tally(kind: str, number: int, text: str, subject: str) -> HandTally:
-    if kind == "spent":
-        return _hand_spent(number, text, subject)
-    fields = (_SOURCES if kind == "sources" else _FAILURE).fullmatch(text)
-    if fields is None or (kind == "sources" and _has_equal(fields.group(2))):
-        wanted = "SOURCE TIMES, ... with each source once" if kind == "sources" else "REASON: WHAT"
-        raise InputError(f"{subject}: expected # {kind} HAND:PLAYER:{wanted}, found {shown(text)}")
-    player = int(fields.group(1))
+def _tally(kind: str, text: str) -> Tally | None:
+    """Read the text of a comment about decisions; None if it has another form than `_WANTED`."""
     if kind == "failure":
-        return HandTally(number, player, Tally(failures=[Failure(fields.group(2), fields.group(3))]))
-    sources = {source: int(times) for source, times in _sources(fields.group(2))}
-    return HandTally(number, player, Tally(Counter(sources)))
-
-
-def _hand_spent(number: int, text: str, subject: str) -> HandTally:
-    player, _, decisions = text.partition(":")
-    spent = [each for each in map(parse_spent, decisions.split(", ")) if each is not None]
-    if player not in ("0", "1") or len(spent) < len(decisions.split(", ")):
-        wanted = "ROUND SECONDS, ... with each stage once"
-        raise InputError(f"{subject}: expected # spent HAND:PLAYER:{wanted}, found {shown(text)}")
-    return HandTally(number, int(player), Tally(spent=spent))
-
-
-def _sources(text: str) -> list[list[str]]:
-    return [each.rsplit(" ", 1) for each in text.split(", ")]
-
-
-def _has_equal(text: str) -> bool:
-    names = [source for source, _ in _sources(text)]
-    return len(set(names)) < len(names)
+        failure = _FAILURE.fullmatch(text)
+        return None if failure is None else Tally(failures=[Failure(failure[1], failure[2])])
+    parts = text.split(", ")
+    if kind == "spent":
+        spent = [each for each in map(parse_spent, parts) if each is not None]
+        return Tally(spent=spent) if len(spent) == len(parts) else None
+    sources = {each[1]: int(each[2]) for each in map(_SOURCE.fullmatch, parts) if each is not None}
+    return Tally(Counter(sources)) if len(sources) == len(parts) else None

@@ -237,12 +237,11 @@ def score(match: Match, folder: Path) -> Score:
     for run in match.runs:
         log = _log(match, run, folder).read()
         results.extend(_results(run, log))
-        for note in log.notes:
-            place = f"{run.file_name}, hand {note.number}"
-            faults[run.entrant(note.player, note.number)].append(f"{place}: {note.text}")
-        for entry in log.tallies:
-            place = f"{run.file_name}, hand {entry.number}"
-            tallies[run.entrant(entry.player, entry.number)].append(entry.tally.at(place))
+        for number, fault in log.faults:
+            place = f"{run.file_name}, hand {number}"
+            faults[run.entrant(fault.player, number)].append(f"{place}: {fault.text}")
+        for number, player, tally in log.tallies:
+            tallies[run.entrant(player, number)].append(tally.at(f"{run.file_name}, hand {number}"))
     return Score(
         match.names,
         match.game.big_blind,

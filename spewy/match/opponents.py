@@ -75,16 +75,8 @@ def _random(game: Game) -> Rule:
     return rule
 
 
-def _call(game: Game) -> Rule:
-    return lambda hand, cards, seed: "c"
-
-
-def _raise(game: Game) -> Rule:
-    return lambda hand, cards, seed: raised(hand.betting)
-
-
-def _fold(game: Game) -> Rule:
-    return lambda hand, cards, seed: given_up(hand.betting)
+def _always(action: Callable[[Betting], str]) -> Callable[[Game], Rule]:
+    return lambda game: lambda hand, cards, seed: action(hand.betting)
 
 
 def _places(raising: float, calling: float) -> Callable[[Game], Rule]:
@@ -120,18 +112,6 @@ def _equity(game: Game) -> Rule:
         return "c" if equity > call_price(hand.betting) + MARGIN else given_up(hand.betting)
 
     return rule
-
-
-OPPONENTS: Mapping[str, Callable[[Game], Rule]] = {
-    "random": _random,
-    "call": _call,
-    "raise": _raise,
-    "fold": _fold,
-    "tight": _places(raising=0.12, calling=0.35),
-    "loose": _places(raising=0.3, calling=0.8),
-    "equity": _equity,
-}
-"""Functions that make a rule for a game, by the opponent's name."""
 
 
 def raised(betting: Betting) -> str:
@@ -171,3 +151,15 @@ def _odds(game: Game) -> HandOdds:
     from spewy.match.odds import HandOdds  # this import loads compiled kernels
 
     return HandOdds(game)
+
+
+OPPONENTS: Mapping[str, Callable[[Game], Rule]] = {
+    "random": _random,
+    "call": _always(lambda betting: "c"),
+    "raise": _always(raised),
+    "fold": _always(given_up),
+    "tight": _places(raising=0.12, calling=0.35),
+    "loose": _places(raising=0.3, calling=0.8),
+    "equity": _equity,
+}
+"""Functions that make a rule for a game, by the opponent's name."""

@@ -40,8 +40,9 @@ _HEADER = re.compile(r"^\[[^\[\]\n]+\]", re.MULTILINE)
 
 
 def phh_text(records: Iterable[LoggedHand]) -> str:
+    # TOML writes these values as JSON does.
     return "\n".join(
-        f"[{number}]\n" + "".join(f"{key} = {_toml(value)}\n" for key, value in _fields(record).items())
+        f"[{number}]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in _fields(record).items())
         for number, record in enumerate(records, start=1)
     )
 
@@ -136,10 +137,6 @@ def _bets(game: Game) -> dict[str, int]:
     return {"min_bet": game.big_blind}
 
 
-def _toml(value: Any) -> str:
-    return json.dumps(value)  # for these values TOML has the same form
-
-
 def _actions(hand: Hand) -> Iterator[str]:
     for player, cards in enumerate(hand.hole, start=1):
         yield f"d dh p{player} {UNKNOWN if cards is None else cards_name(cards)}"
@@ -191,7 +188,8 @@ def _read(game: Game, table: Any, own_stakes: bool) -> tuple[Hand, tuple[str, st
         raise table
     if not isinstance(table, dict):
         raise InputError(f"expected a table, found {shown(table)}")
-    _require(table, "variant", variant(game))
+    if table.get("variant") != variant(game):
+        raise InputError(f"variant: expected {variant(game)}, found {shown(table.get('variant'))}")
     for key in ("starting_stacks", "blinds_or_straddles", "players"):
         value = table.get(key)
         if isinstance(value, list) and len(value) != 2:
@@ -293,11 +291,6 @@ def _amounts_text(value: Fraction | list[Fraction]) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_amounts_text, value))}]"
     return str(value) if Fraction(value).denominator == 1 else f"{float(value):g}"
-
-
-def _require(table: dict[str, Any], key: str, expected: Any) -> None:
-    if table.get(key) != expected:
-        raise InputError(f"{key}: expected {expected}, found {shown(table.get(key))}")
 
 
 def _names(players: Any) -> tuple[str, str]:

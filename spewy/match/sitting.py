@@ -129,11 +129,9 @@ class HandReport:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "number": self.number,
-            "won": self.won,
+            **vars(self),
             "decisions": [each.to_json() for each in self.decisions],
             "opponent_range": None if self.opponent_range is None else self.opponent_range.to_json(),
-            "opponent_hand": self.opponent_hand,
             "score": self.score.to_json(),
         }
 
@@ -457,19 +455,10 @@ class DecisionReport:
         return f"{where}{other}; the strategy {plays}{cost}"
 
     def to_json(self) -> dict[str, Any]:
+        fields = {name: value for name, value in vars(self).items() if name != "unit"}
         return {
-            "round": self.round,
-            "line": self.line,
-            "before": self.before,
+            **fields,
             "board": cards_name(self.board),
-            "action": self.action,
-            "played": self.played,
-            "actions": list(self.actions),
-            "words": list(self.words),
-            "frequencies": None if self.frequencies is None else list(self.frequencies),
-            "values": None if self.values is None else list(self.values),
-            "cost": self.cost,
-            "loss": self.loss,
             "opponent_range": None if self.opponent_range is None else self.opponent_range.to_json(),
             "text": self.text,
         }
@@ -559,15 +548,8 @@ class RunningScore:
         return f"score after {self.hands}: {'; '.join(parts)}"
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "hands": self.hands,
-            "total": self.total,
-            "won": _json(self.won),
-            "without_luck": _json(self.without_luck),
-            "expected": self.expected,
-            "cost": _json(self.cost),
-            "unit": self.unit,
-        }
+        means = {name: _json(getattr(self, name)) for name in ("won", "without_luck", "cost")}
+        return {**vars(self), **means}
 
 
 def _mean(chips: Sequence[float], unit: Unit) -> Mean | None:

@@ -88,15 +88,11 @@ def _fill(folder: Path, out: Path, options: str) -> None:
     start = out / "startme.sh"
     start.write_text(START.format(options=options))
     start.chmod(0o755)
-    (out / "requirements.txt").write_text("".join(f"{line}\n" for line in _requirements()))
+    required = [line for line in metadata.requires("spewy") or [] if "extra ==" not in line]
+    (out / "requirements.txt").write_text("".join(f"{line}\n" for line in required))
     (out / "README.txt").write_text(
         README.format(game=game, size=_size(out / "lockers") / 2**20, options=options)
     )
-
-
-def _requirements() -> list[str]:
-    """Return Spewy's requirements as lines of a pip requirements file, without the requirements of its extras."""
-    return [line for line in metadata.requires("spewy") or [] if "extra ==" not in line]
 
 
 def _size(folder: Path) -> int:

@@ -75,7 +75,7 @@ class Agents:
         """Solve a game from scratch and store its strategy; a solve that is stopped stores its last strategy."""
         table = poker_table(name, dialect)
         if table is not None and is_small(table.game):
-            solve_anew(self.solved, table, self.prepare_seconds, self.note, stop)
+            self.solve_poker(table, stop, again=True)
             return
         game = SpielGame(name, dialect)
         if self._solve(game, stop) is None and not stop.is_set():
@@ -117,8 +117,46 @@ class Agents:
         """Return the folder with the solve that plays a poker game; None if there is none, and the game is large."""
         folder = folder_with(self.lockers, table.game)
         if folder is None and is_small(table.game):
-            return solve_if_new(self.solved, table, self.prepare_seconds, self.note)
+            return self.solve_poker(table)
         return folder
+
+    def solve_poker(self, table: PokerTable, stop: Stop | None = None, *, again: bool = False) -> Path:
+        """Solve a small poker game, unless its solve is stored; return the folder of the solve.
+
+        If ``again``, the new solve replaces a stored one. The game is solved in a temporary folder, which is then
+        renamed. If another process has made the folder meanwhile, that folder is kept.
+        """
+        from spewy.job.job import Job
+        from spewy.run.session import Session
+
+        folder = self.solved / folder_name(table)
+        if folder.is_dir() and not again:
+            return folder / "lockers"
+        try:
+            self.solved.mkdir(parents=True, exist_ok=True)
+            work = Path(mkdtemp(prefix=f".{folder.name}-", dir=self.solved)).absolute()
+        except OSError as error:
+            raise InputError(f"folder {self.solved} cannot be written: {error.strerror}") from error
+        before = work.with_name(f"{work.name}-before")
+        try:
+            file = work / f"{table.game.name}.game"
+            file.write_text(format_game(table.game), encoding="utf-8")
+            (work / "job.toml").write_text(job_text(table, file.name), encoding="utf-8")
+            with Session(Job.load(work / "job.toml"), work / "lockers") as session:
+                result = session.solve(stop=_Deadline(time.monotonic() + self.prepare_seconds, stop))
+            reached = "" if result.exploitability is None else f" to {result.exploitability:.3g} chips"
+            self.note(f"{folder.name}: solved{reached} in {result.sweeps:,} sweeps")
+            if folder.is_dir() and again:
+                folder.rename(before)
+            try:
+                work.rename(folder)
+            except OSError as error:
+                if not folder.is_dir():  # no other process has made the folder
+                    raise InputError(f"folder {folder} cannot be made: {error.strerror}") from error
+        finally:
+            shutil.rmtree(before, ignore_errors=True)
+            shutil.rmtree(work, ignore_errors=True)
+        return folder / "lockers"
 
     def _stored(self, game: SpielGame) -> Tabular | None:
         """Return the stored strategy of a game, after a solve if none is stored; None if the game is too large."""
@@ -184,21 +222,6 @@ def is_small(game: Game) -> bool:
     return deals <= MOST_DEALS
 
 
-def solve_if_new(solved: Path, table: PokerTable, seconds: float, note: Callable[[str], None]) -> Path:
-    """Return the folder with the solve of a small game; solve the game first if no solve is stored."""
-    folder = solved / folder_name(table)
-    if not folder.is_dir():
-        _solve(folder, table, seconds, note)
-    return folder / "lockers"
-
-
-def solve_anew(
-    solved: Path, table: PokerTable, seconds: float, note: Callable[[str], None], stop: Stop | None = None
-) -> None:
-    """Solve a small game from scratch and replace its stored solve."""
-    _solve(solved / folder_name(table), table, seconds, note, stop, again=True)
-
-
 def folder_name(table: PokerTable) -> str:
     text = f"{format_game(table.game)} {sorted(table.menu.items())} {table.actions}"
     return f"{table.game.name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
@@ -211,48 +234,6 @@ def job_text(table: PokerTable, game_file: str) -> str:
     head = [f'name = "{table.game.name}"', "[game]", f'file = "{game_file}"']
     solve = ["[solve]", f'target = "{POKER_TARGET}"', "max_sweeps = 100000", "check_every = 50"]
     return "\n".join([*head, *bets, *solve, ""])
-
-
-def _solve(
-    folder: Path,
-    table: PokerTable,
-    seconds: float,
-    note: Callable[[str], None],
-    stop: Stop | None = None,
-    again: bool = False,
-) -> None:
-    """Solve a game in a temporary folder, then rename the folder.
-
-    If ``again``, the new solve replaces an existing folder. If another process has made the folder meanwhile, that
-    folder is kept.
-    """
-    from spewy.job.job import Job
-    from spewy.run.session import Session
-
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        work = Path(mkdtemp(prefix=f".{folder.name}-", dir=folder.parent)).absolute()
-    except OSError as error:
-        raise InputError(f"folder {folder.parent} cannot be written: {error.strerror}") from error
-    before = work.with_name(f"{work.name}-before")
-    try:
-        file = work / f"{table.game.name}.game"
-        file.write_text(format_game(table.game), encoding="utf-8")
-        (work / "job.toml").write_text(job_text(table, file.name), encoding="utf-8")
-        with Session(Job.load(work / "job.toml"), work / "lockers") as session:
-            result = session.solve(stop=_Deadline(time.monotonic() + seconds, stop))
-        reached = "" if result.exploitability is None else f" to {result.exploitability:.3g} chips"
-        note(f"{folder.name}: solved{reached} in {result.sweeps:,} sweeps")
-        if again and folder.is_dir():
-            folder.rename(before)
-        try:
-            work.rename(folder)
-        except OSError as error:
-            if not folder.is_dir():  # no other process has made the folder
-                raise InputError(f"folder {folder} cannot be made: {error.strerror}") from error
-    finally:
-        shutil.rmtree(before, ignore_errors=True)
-        shutil.rmtree(work, ignore_errors=True)
 
 
 @dataclass(frozen=True)

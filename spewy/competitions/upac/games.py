@@ -280,10 +280,9 @@ class _Seat:
     def close(self) -> None:
         """Kill a program with its child processes, and record its time and memory."""
         if isinstance(self._channel, Program):
-            usage = self._channel.usage()
+            cpu, mib = self._channel.usage()
             self._channel.end()
-            self._spent.cpu = max(self._spent.cpu, usage.cpu)
-            self._spent.mib = max(self._spent.mib, usage.mib)
+            self._spent.cpu, self._spent.mib = max(self._spent.cpu, cpu), max(self._spent.mib, mib)
             self._spent.unasked += self._channel.read_available()
         self._channel.close()
 

@@ -32,7 +32,7 @@ from spewy.competitions.acpc.client import MOST_STRAY, play
 from spewy.competitions.acpc.dealer import MOST_WARNINGS, Limits, parse_actions
 from spewy.errors import InputError, PeerError
 from spewy.game.gamefile import load_game
-from spewy.match.acpc_text import parse_logged, parse_score
+from spewy.match.acpc_text import parse_logged
 from spewy.match.connection import Connection
 from spewy.match.table import deals
 
@@ -63,7 +63,7 @@ def test_transcripts_are_dealt_and_answered_exactly(game, lines, transcript, log
     for number, text in enumerate(heard.hands):
         for position, chips in enumerate(parse_logged(game, text).hand.net()):
             totals[(position + number) % 2] += chips
-    assert score == parse_score(f"SCORE:{totals[0]}|{totals[1]}:Alice|Bob")
+    assert score.text == f"SCORE:{totals[0]}|{totals[1]}:Alice|Bob"
 
 
 @TRANSCRIPTS

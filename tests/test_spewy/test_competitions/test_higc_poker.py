@@ -9,7 +9,7 @@ from open_spiel.python.algorithms.exploitability import exploitability as spiel_
 from open_spiel.python.policy import TabularPolicy
 
 from spewy.bot.agent import open_bot
-from spewy.competitions.higc.agents import Agents, folder_name, is_small, solve_if_new
+from spewy.competitions.higc.agents import Agents, folder_name, is_small
 from spewy.competitions.higc.poker import Follower, poker_table
 from spewy.competitions.higc.session import Session
 from spewy.competitions.higc.spiel import SpielGame
@@ -87,9 +87,13 @@ def solved(tmp_path_factory):
     return tmp_path_factory.mktemp("solved")
 
 
+def agents(solved, note):
+    return Agents((), solved, "never", 1.0, 30.0, note)
+
+
 def test_a_folder_with_an_apostrophe(tmp_path):
     table = poker_table("kuhn_poker", "rules")
-    with open_bot(solve_if_new(tmp_path / 'it\'s "a" folder', table, 30.0, lambda told: None)):
+    with open_bot(agents(tmp_path / 'it\'s "a" folder', lambda told: None).solve_poker(table)):
         pass
 
 
@@ -97,11 +101,11 @@ def test_leduc_is_played_within_a_hundredth_of_its_value(solved):
     """OpenSpiel judges what the bot does at every information set, told by tensors alone."""
     told = []
     table = poker_table("leduc_poker", "rules")
-    with open_bot(solve_if_new(solved, table, 30.0, told.append)) as bot:
+    with open_bot(agents(solved, told.append).solve_poker(table)) as bot:
         policy = played_policy(bot, SpielGame("leduc_poker"), table)
     assert "solved to" in told[0]
     assert spiel_exploitability(pyspiel.load_game("leduc_poker"), policy) < 0.005
-    assert solve_if_new(solved, table, 30.0, pytest.fail).is_dir()
+    assert agents(solved, pytest.fail).solve_poker(table).is_dir()
 
 
 def played_policy(bot, game, table):

@@ -27,7 +27,6 @@ from spewy.match.acpc_text import (
     check_name,
     is_comment,
     parse_logged,
-    parse_score,
     parse_state,
     parse_version,
     read_action,
@@ -44,7 +43,6 @@ PARSERS = (
     lambda line: parse_state(LIMIT, line),
     lambda line: parse_state(NO_LIMIT, line),
     lambda line: parse_logged(NO_LIMIT, line),
-    parse_score,
     parse_version,
 )
 
@@ -160,10 +158,6 @@ def test_scores():
     for totals, text in (((90, -90), "90|-90"), ((0, 0), "0|0"), ((0.5, -0.5), "0.5|-0.5")):
         score = FinalScore(totals, ("Alice", "Bob"))
         assert score.text == f"SCORE:{text}:Alice|Bob"
-        assert parse_score(score.text) == score
-    for wrong in ("SCORE:1:A|B", "SCORE:1|x:A|B", "SCORE:1|-1:A", "SCORE:1|1e400:A|B", ""):
-        with pytest.raises(InputError, match="log line: expected"):
-            parse_score(wrong)
 
 
 def test_versions_and_comments():
