@@ -26,11 +26,10 @@ from solvers.exact import ExactCfr
 from solvers.solver import Solver
 from spewy import open_policy
 from spewy.bot.agent import LockerBot
-from spewy.bot.blueprint import Blueprint
 from spewy.bot.options import Options
 from spewy.bot.resolving.builder import Root, SubgameBuilder, live_game, new_solver
 from spewy.bot.resolving.resolve import start_warm
-from spewy.bot.resolving.translation import translate_subgame
+from spewy.bot.resolving.translation import Blueprint, translate_subgame
 from spewy.game.hand import Hand
 
 STEP, MOST = 10, 2000

@@ -41,11 +41,10 @@ from benchmarks.command import as_command
 from solvers.resolve import Gadget
 from spewy import open_policy
 from spewy.bot.agent import LockerBot
-from spewy.bot.blueprint import Blueprint
 from spewy.bot.options import Options
 from spewy.bot.resolving.builder import PlayerStrategy, Root, SubgameBuilder, add_chips, live_game
 from spewy.bot.resolving.resolve import Limits, best_responses, resolve
-from spewy.bot.resolving.translation import translate_subgame
+from spewy.bot.resolving.translation import Blueprint, translate_subgame
 from spewy.game.hand import Hand
 from spewy.records.policy import Stacked
 

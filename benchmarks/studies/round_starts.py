@@ -25,11 +25,10 @@ from benchmarks.command import as_command
 from benchmarks.studies.resolved_rounds import Judge
 from spewy import open_policy
 from spewy.bot.agent import LockerBot
-from spewy.bot.blueprint import Blueprint
 from spewy.bot.options import Options
 from spewy.bot.resolving.builder import Root, SubgameBuilder, live_game, new_solver
 from spewy.bot.resolving.resolve import Limits, resolve, start_from_earlier, start_warm
-from spewy.bot.resolving.translation import translate_subgame
+from spewy.bot.resolving.translation import Blueprint, translate_subgame
 from spewy.game.hand import Hand
 
 COUNTS = (5, 10, 20, 40, 80)

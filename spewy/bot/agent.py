@@ -15,12 +15,12 @@ import numpy as np
 from buckets.cards import blocked
 from spewy.bot.beliefs import Beliefs
 from spewy.bot.bet_translation import draw_action
-from spewy.bot.blueprint import Blueprint
 from spewy.bot.bot import Answer, Mix, Reveals
 from spewy.bot.options import Keywords, Options, Resolve
 from spewy.bot.resolving.budget import Budget, TimeBank, importance
 from spewy.bot.resolving.builder import SubgameBuilder
 from spewy.bot.resolving.subgame import HandContext
+from spewy.bot.resolving.translation import Blueprint
 from spewy.bot.stored_play import PublicState, pot_odds
 from spewy.bot.tally import Counts, Spent, Tally, is_expected
 from spewy.errors import InputError, path_text

@@ -23,10 +23,10 @@ import numpy as np
 from buckets.cards import blocked, equities, hands
 from solvers.tree import Floats, Ints
 from spewy.bot.bet_translation import legal_actions, translations
-from spewy.bot.blueprint import Blueprint
 from spewy.bot.bot import Answer
 from spewy.bot.options import Translation
 from spewy.bot.resolving.subgame import Subgame
+from spewy.bot.resolving.translation import Blueprint
 from spewy.bot.tally import Source
 from spewy.game.betting import Betting
 from spewy.game.hand import Hand

@@ -31,7 +31,7 @@ MOST_OF_USAGE = 300
 """Largest number of characters in a usage error; click quotes a wrong argument in full, however long it is."""
 BAD_INPUT = ("compiled.errors.SpewyError", "spewy.competitions.upac.runtime.tables.TablesError")
 """Errors that mean bad input, by full name, since their modules are not imported yet."""
-BUG = "spewy.match.seat.BotError"
+BUG = "spewy.match.table.BotError"
 """Full name of the error for a bot's unexpected exception."""
 DAMAGED = "lockers.errors.DamagedLockerError"
 

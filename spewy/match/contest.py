@@ -38,13 +38,13 @@ from spewy.game.nodes import Node
 from spewy.match.aivat import estimate
 from spewy.match.hand_review import Decided, Judged, decided_in_spot, review_player
 from spewy.match.opponents import opponent, pot_raise
-from spewy.match.seat import Seat
 from spewy.match.spots import Note, Spot, SpotBot, Spots, holds_spots
 from spewy.match.table import (
     MOST_SEED,
     Dealt,
     Fault,
     Played,
+    Seat,
     Step,
     Table,
     deals,

@@ -34,8 +34,7 @@ from spewy.match.aivat import estimate
 from spewy.match.entrant import Entrant, apart, parse_entrant, shipped
 from spewy.match.log import RunLog, RunRead
 from spewy.match.score import Result, Score
-from spewy.match.seat import Seat
-from spewy.match.table import MOST_SEED, Dealt, Played, deals, play_hand
+from spewy.match.table import MOST_SEED, Dealt, Played, Seat, deals, play_hand
 from spewy.system.folders import scratch_folder
 from spewy.system.interrupts import interruptible
 from spewy.system.processes import LocalPool, Parent

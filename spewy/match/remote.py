@@ -17,8 +17,7 @@ from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
 from spewy.match.acpc_text import COMMENTS, VERSION, is_spoken, parse_version, read_reply, state_text
 from spewy.match.connection import TAIL, Connection, Listener, TimedOutError, command_words, start
-from spewy.match.seat import BotGoneError
-from spewy.match.table import decisions
+from spewy.match.table import BotGoneError, decisions
 from spewy.system.children import Outsider
 from spewy.system.tools import Closing
 

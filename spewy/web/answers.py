@@ -27,7 +27,7 @@ from starlette.types import Receive, Scope, Send
 
 from lockers import DamagedLockerError
 from spewy.errors import InputError, MissingError, NotSolvedError, SpewyError, one_line, shown
-from spewy.match.seat import BotError
+from spewy.match.table import BotError
 from spewy.system.failures import failure_text
 from spewy.system.textfile import MOST_NESTED, nested_deeper
 

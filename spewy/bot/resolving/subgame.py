@@ -24,14 +24,13 @@ import numpy as np
 
 from lockers import LockerError
 from solvers.tree import Floats
-from spewy.bot.blueprint import Blueprint
 from spewy.bot.bot import Answer
 from spewy.bot.options import Options
 from spewy.bot.resolving.budget import Budget, OutOfTimeError
 from spewy.bot.resolving.builder import PlayerStrategy, Root, SubgameBuilder, add_chips
 from spewy.bot.resolving.resolve import Limits, Resolved, Safety, Start, best_responses, resolve
 from spewy.bot.resolving.sampled import sample
-from spewy.bot.resolving.translation import KnownStrategy, Read, stored_strategy, translate_subgame
+from spewy.bot.resolving.translation import Blueprint, KnownStrategy, Read, stored_strategy, translate_subgame
 from spewy.bot.tally import Tally, is_expected
 from spewy.errors import InputError
 from spewy.game.betting import Betting

@@ -20,13 +20,13 @@ from solvers.exact import ExactCfr
 from spewy import InputError, Player, open_bot
 from spewy.bot import agent
 from spewy.bot.agent import LockerBot, bot_of
-from spewy.bot.blueprint import Blueprint
 from spewy.bot.options import Options
 from spewy.bot.resolving import budget, subgame
 from spewy.bot.resolving import resolve as resolving
 from spewy.bot.resolving.builder import Root, SubgameBuilder
 from spewy.bot.resolving.resolve import Resolved, best_responses
 from spewy.bot.resolving.subgame import Subgame
+from spewy.bot.resolving.translation import Blueprint
 from spewy.errors import SolveError
 from spewy.game.gamefile import load_game
 from spewy.game.hand import Hand

@@ -9,9 +9,8 @@ from bot_games import NO_LIMIT_GAME, folder_of
 
 from buckets.cards import blocked, parse_cards
 from spewy import open_bot, open_policy
-from spewy.bot.blueprint import Blueprint
 from spewy.bot.resolving.builder import Root, SubgameBuilder, add_chips
-from spewy.bot.resolving.translation import counterparts_of, translate_subgame
+from spewy.bot.resolving.translation import Blueprint, counterparts_of, translate_subgame
 from spewy.game.hand import Hand
 from spewy.records.policy import Stacked
 

@@ -13,8 +13,8 @@ from hypothesis.extra.numpy import arrays
 from buckets.cards import blocked
 from spewy import open_bot, open_policy
 from spewy.bot.bet_translation import legal_actions, translations
-from spewy.bot.blueprint import Blueprint
 from spewy.bot.bot import Answer
+from spewy.bot.resolving.translation import Blueprint
 from spewy.bot.stored_play import PublicState, StoredLine, StoredPlay, best_hands_call
 from spewy.game.hand import Hand
 

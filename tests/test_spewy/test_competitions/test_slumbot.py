@@ -22,8 +22,7 @@ from spewy.errors import InputError, PeerError
 from spewy.match.log import read_log
 from spewy.match.opponents import opponent
 from spewy.match.phh import read_phh
-from spewy.match.seat import Seat
-from spewy.match.table import deals, play_hand
+from spewy.match.table import Seat, deals, play_hand
 
 GAME = slumbot_game()
 OWN, FLOP = parse_cards("AdJc"), parse_cards("8h4d2s")

@@ -11,8 +11,7 @@ from stand_ins import Rule, Told, all_deals
 from spewy.game.gamefile import load_game
 from spewy.game.hand import Hand
 from spewy.match.aivat import estimate
-from spewy.match.seat import Seat
-from spewy.match.table import Fault, Played, Step, look_ahead
+from spewy.match.table import Fault, Played, Seat, Step, look_ahead
 
 
 class Cheap(Told):

@@ -14,8 +14,7 @@ from spewy.game.gamefile import load_game
 from spewy.match.acpc_text import LoggedHand, parse_logged
 from spewy.match.log import read_log
 from spewy.match.phh import phh_text, read_phh
-from spewy.match.seat import Seat
-from spewy.match.table import deals, play_hand
+from spewy.match.table import Seat, deals, play_hand
 
 LIMIT = load_game("holdem.limit.2p.reverse_blinds")
 NO_LIMIT = load_game("holdem.nolimit.2p.reverse_blinds")

@@ -18,8 +18,7 @@ from spewy.game.gamefile import load_game
 from spewy.match.match import Match, Run
 from spewy.match.match import play_match as match_of_words
 from spewy.match.score import Result, Score
-from spewy.match.seat import BotError, Seat
-from spewy.match.table import deals, play_hand
+from spewy.match.table import BotError, Seat, deals, play_hand
 
 LIMIT = load_game("holdem.limit.2p.reverse_blinds")
 NO_LIMIT = load_game("holdem.nolimit.2p.reverse_blinds")

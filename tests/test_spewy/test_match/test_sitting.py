@@ -14,9 +14,8 @@ from spewy.game.hand import Hand
 from spewy.match.aivat import estimate
 from spewy.match.contest import GameContest
 from spewy.match.hand_review import review_hand
-from spewy.match.seat import Seat
 from spewy.match.sitting import Sitting
-from spewy.match.table import deals, hand_seed, play_hand
+from spewy.match.table import Seat, deals, hand_seed, play_hand
 
 KUHN, LEDUC = load_game("kuhn"), load_game("leduc")
 LIMIT, NO_LIMIT = load_game("holdem.limit.2p.reverse_blinds"), load_game("holdem.nolimit.2p.reverse_blinds")

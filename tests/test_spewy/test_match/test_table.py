@@ -8,8 +8,7 @@ from stand_ins import choices, raiser
 
 from spewy.errors import InputError
 from spewy.game.gamefile import load_game
-from spewy.match.seat import Seat
-from spewy.match.table import Table, deals, decisions, play_hand
+from spewy.match.table import Seat, Table, deals, decisions, play_hand
 
 LIMIT, NO_LIMIT = load_game("holdem.limit.2p.reverse_blinds"), load_game("holdem.nolimit.2p.reverse_blinds")
 

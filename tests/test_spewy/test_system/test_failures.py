@@ -17,7 +17,7 @@ from spewy.batch.work import solve_job
 from spewy.cli.app import expected
 from spewy.errors import InputError, MissingError, PeerError, SolveError
 from spewy.job.job import Job
-from spewy.match.seat import BotError
+from spewy.match.table import BotError
 from spewy.run.walked_plan import WalkedPlan
 from spewy.system.failures import failure_text
 

@@ -15,7 +15,7 @@ from starlette.applications import Starlette
 from web_client import Client
 
 from spewy.errors import InputError
-from spewy.match.seat import BotError
+from spewy.match.table import BotError
 from spewy.web import security
 from spewy.web.answers import FAILED, Parameters, answer_of, get, post
 from spewy.web.app import STATIC, make_app
