@@ -195,7 +195,8 @@ class Session:
         self.seconds.append(time.monotonic() - begun)
         if wrong is not None:
             self._fault(f"the bot failed after {hand.betting.line!r}: {wrong}")
-        return played.played(action)
+        # In the hand as it was played, a raise becomes the nearest legal raise, and a call may become a check.
+        return read_action(played.hand, action)[0]
 
     def _finish(self, answer: Answer, number: int) -> None:
         assert answer.winnings is not None

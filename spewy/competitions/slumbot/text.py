@@ -55,14 +55,6 @@ class Replayed:
         """Convert a legal ACPC action of the player to act to the text of the server's protocol."""
         return incr_text(self.hand, action, self.put_in_before)
 
-    def played(self, action: str) -> str:
-        """Translate an action from the hand's legal form to the hand as it was played.
-
-        In the legal form, raises below the smallest legal raise are increased to that raise. In the translation a raise
-        becomes the nearest legal raise; a call that the hand as played does not need becomes a check.
-        """
-        return read_action(self.hand, action)[0]
-
 
 def slumbot_game() -> Game:
     return load_game(GAME)

@@ -8,7 +8,8 @@ import stat
 import time
 import zipfile
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from copy import copy
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -73,20 +74,13 @@ def write_package(tables: Mapping[str, np.ndarray], out: Path) -> int:
 
 
 def open_tables(file: Path) -> Tables:
-    try:
+    with _reading(f"package {path_text(file)}: expected a zip file with tables of UPAC's bot"):
         with zipfile.ZipFile(file) as archive:
             require_small(archive)
             data = archive.read(TABLES)
         if zipfile.is_zipfile(io.BytesIO(data)):  # for other data `Tables` raises the error
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 require_small(archive)
-    except Exception as error:  # zip files fail in many ways
-        if failure_text(error) is not None:
-            raise
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise InputError(
-            f"package {path_text(file)}: expected a zip file with tables of UPAC's bot, found: {reason}"
-        ) from None
     return Tables(io.BytesIO(data), path_text(file))
 
 
@@ -101,21 +95,28 @@ class PackageBot(NamedTuple):
 def unpack(package: Path, folder: Path) -> PackageBot:
     """Unpack a package into a folder, and run its build command."""
     subject = f"package {path_text(package)}"
-    try:
+    with _reading(f"{subject}: expected a zip file with bot/bot.json"):
         with zipfile.ZipFile(package) as archive:
             require_small(archive)
             archive.extractall(folder)
         config = json.loads((folder / "bot" / "bot.json").read_text(encoding="utf-8"))
         name, build, run = (str(config[key]) for key in ("name", "build", "run"))
-    except Exception as error:  # zip files fail in many ways
-        if failure_text(error) is not None:
-            raise
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise InputError(f"{subject}: expected a zip file with bot/bot.json, found: {reason}") from None
     wrong = _build(build, folder / "bot")
     if wrong:
         raise InputError(f"{subject}: the build failed: {wrong}")
     return PackageBot(plain_name(name), run, folder / "bot")
+
+
+@contextmanager
+def _reading(expected: str) -> Iterator[None]:
+    """Raise an `InputError` that begins with ``expected`` for any error of the ``with`` block."""
+    try:
+        yield
+    except Exception as error:  # zip files fail in many ways
+        if failure_text(error) is not None:
+            raise
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise InputError(f"{expected}, found: {reason}") from None
 
 
 def _build(command: str, folder: Path) -> str:

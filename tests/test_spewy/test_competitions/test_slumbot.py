@@ -19,6 +19,7 @@ from spewy.competitions.slumbot.session import Login, Session
 from spewy.competitions.slumbot.text import parse_incr, replayed, slumbot_game
 from spewy.competitions.slumbot.wire import FIRST_PAUSE, Server
 from spewy.errors import InputError, PeerError
+from spewy.match.acpc_text import read_action
 from spewy.match.log import read_log
 from spewy.match.opponents import opponent
 from spewy.match.phh import read_phh
@@ -81,7 +82,7 @@ def test_short_raises_are_shown_as_legal_ones():
     assert found.hand.betting.spent == (19900, 19950)
     assert found.legal.betting.line == "r200r1250c/cr2000r19900r20000"
     assert found.short == ("raise to 19950, below the smallest legal raise to 20000",)
-    assert found.played("c") == "c"
+    assert read_action(found.hand, "c") == ("c", None)
     later = replayed(GAME, f"{ALL_IN}b18700c/", (OWN, None), (*FLOP, *parse_cards("3c")))
     assert later.legal is None
     assert later.hand.to_act == 0
