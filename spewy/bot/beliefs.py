@@ -51,11 +51,7 @@ LOG = logging.getLogger(__name__)
 
 
 class Beliefs:
-    """The public states of one hand, with both players' ranges and strategies.
-
-    Args:
-        context: settings and caches that the subgames of the hand share.
-    """
+    """The public states of one hand, with both players' ranges and strategies."""
 
     def __init__(self, context: HandContext) -> None:
         self._context, self._blueprint, self._options = context, context.blueprint, context.options

@@ -46,7 +46,6 @@ def nearest_size(x: float, sizes: Sequence[float], draw: float = 0.5) -> int:
     A bet that is smaller or larger than all sizes is translated into the nearest size.
 
     Args:
-        x: size of the bet as a share of the pot.
         sizes: the sizes to choose from as shares of the pot, ascending; at least one.
         draw: a random number from [0, 1); 0.5 selects the likelier size.
     """

@@ -139,7 +139,6 @@ class Spent:
 
     Attributes:
         round: number of the decision's round, from 0.
-        seconds: seconds that the bot worked on the decision.
         stages: seconds of each stage of the decision's solves; a stage that was not needed is absent.
     """
 

@@ -242,13 +242,13 @@ def parse_logged(game: Game, line: bytes | str) -> LoggedHand:
 class FinalScore:
     """The last line of a match's log: the chips that each player won in the match."""
 
-    totals: tuple[float, float]
+    totals: tuple[int, int]
     names: tuple[str, str]
 
     @property
     def text(self) -> str:
-        """The log's line ``SCORE:chips|chips:name|name`` with the chips that each player won, up to six decimals."""
-        return f"SCORE:{'|'.join(map(_value_text, self.totals))}:{'|'.join(self.names)}"
+        """The log's line ``SCORE:chips|chips:name|name`` with the chips that each player won."""
+        return f"SCORE:{'|'.join(map(str, self.totals))}:{'|'.join(self.names)}"
 
 
 def check_name(name: str) -> str:
@@ -332,7 +332,3 @@ def _names(subject: str, text: str) -> tuple[str, str]:
 def _require_same(subject: str, text: str, expected: str) -> None:
     if text != expected:
         raise InputError(f"{subject}: expected {short(expected, MOST_TOLD)}, found {short(text, MOST_TOLD)}")
-
-
-def _value_text(value: float) -> str:
-    return f"{value:.6f}".rstrip("0").rstrip(".")

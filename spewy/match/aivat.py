@@ -59,11 +59,6 @@ def _fits(step: Step, hand: Hand) -> bool:
     return bool(mix.of(hand.game.hand_number(cards))[mix.actions.index(step.action)] > 0)
 
 
-def _row(mix: Mix, action: str) -> Floats:
-    out: Floats = mix.frequencies[mix.actions.index(action)]
-    return out
-
-
 class _Estimate:
     """Computes AIVAT's estimate for one hand, step by step along the play; ranges are ``[hand of the deck]``."""
 
@@ -171,5 +166,5 @@ class _Estimate:
         self, ranges: tuple[Floats, Floats], player: int, mix: Mix, action: str
     ) -> tuple[Floats, Floats]:
         own = np.zeros(len(self.deck))
-        own[mix.hands] = ranges[player][mix.hands] * _row(mix, action)
+        own[mix.hands] = ranges[player][mix.hands] * mix.frequencies[mix.actions.index(action)]
         return (own, ranges[1]) if player == 0 else (ranges[0], own)

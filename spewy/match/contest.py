@@ -178,7 +178,6 @@ class Contest(Closing, ABC):
         return ()
 
     def forget(self) -> None:
-        """Release the memory of computed results; they are computed again when they are needed."""
         if hasattr(self.bot, "forget"):
             self.bot.forget()
 

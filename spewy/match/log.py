@@ -28,7 +28,7 @@ from typing import Any
 from spewy.bot.tally import SOURCES, Failure, Tally, parse_spent
 from spewy.errors import InputError, one_line, path_text, short, shown
 from spewy.game.gamefile import Game
-from spewy.match.acpc_text import MOST_TOLD, LoggedHand, parse_logged
+from spewy.match.acpc_text import MOST_TOLD, FinalScore, LoggedHand, parse_logged
 from spewy.match.table import Fault, Played
 from spewy.system.textfile import exists, read_text, replace_text
 
@@ -190,7 +190,7 @@ class RunLog:
         for record in self.read().records:
             for value, name in zip(record.hand.net(), record.names, strict=True):
                 totals[self.names.index(name)] += value
-        self._append(f"SCORE:{totals[0]}|{totals[1]}:{'|'.join(self.names)}\n")
+        self._append(f"{FinalScore((totals[0], totals[1]), self.names).text}\n")
 
     def count(self) -> int:
         return len(_WHOLE.findall(self._whole()))

@@ -211,11 +211,7 @@ def game_of(name: str | Path | None, entrants: Sequence[Entrant]) -> Game:
 def run_match(
     match: Match, folder: Path, watcher: Watcher = lambda done, total: None, workers: int | None = None
 ) -> Score:
-    """Play or continue a match, with its logs in ``folder``; Ctrl-C ends it after the current hands.
-
-    Args:
-        workers: number of processes, if both bots can play several runs at the same time; None: one for each core.
-    """
+    """Play or continue a match, with its logs in ``folder``; Ctrl-C ends it after the current hands."""
     folder.mkdir(parents=True, exist_ok=True)
     counts = {run: _log(match, run, folder).count() for run in match.runs}
     to_do = runs_to_play(match, folder)

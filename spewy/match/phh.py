@@ -142,28 +142,20 @@ def _actions(hand: Hand) -> Iterator[str]:
         yield f"d dh p{player} {UNKNOWN if cards is None else cards_name(cards)}"
     now, before, board = Hand.start(hand.game), 0, hand.game.board_order(hand.board)
     for actions in hand.betting.rounds:
-        now, dealt = _next_cards(now, board)
-        yield from (f"d db {dealt}",) if dealt else ()
+        if now.to_deal:
+            dealt = board[len(now.board) : len(now.board) + now.to_deal]
+            now = now.deal(dealt)
+            yield f"d db {cards_name(dealt)}"
         before = max(now.betting.spent) if now.betting.round else 0
         for action in actions:
             assert now.to_act is not None
             after = now.apply(action)
-            yield f"p{now.to_act + 1} {_action(action, max(after.betting.spent) - before)}"
+            total = max(after.betting.spent) - before
+            yield f"p{now.to_act + 1} " + {"f": "f", "c": "cc"}.get(action, f"cbr {total}")
             now = after
     if hand.betting.folded is None:
         for player, cards in enumerate(hand.hole, start=1):
             yield f"p{player} sm" + ("" if cards is None else f" {cards_name(cards)}")
-
-
-def _next_cards(hand: Hand, board: tuple[int, ...]) -> tuple[Hand, str]:
-    if not hand.to_deal:
-        return hand, ""
-    dealt = board[len(hand.board) : len(hand.board) + hand.to_deal]
-    return hand.deal(dealt), cards_name(dealt)
-
-
-def _action(action: str, total: int) -> str:
-    return {"f": "f", "c": "cc"}.get(action, f"cbr {total}")
 
 
 @dataclass(frozen=True)

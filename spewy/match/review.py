@@ -234,7 +234,6 @@ class Total:
     The cost of a decision is the EV of the strategy's own frequencies less the EV of the played action.
 
     Attributes:
-        hands: number of the player's hands.
         decisions: number of decisions with a known cost.
         cost: cost of all these decisions in mbb per hand; None if no cost is known.
         won: mean winnings in mbb per hand over the hands with a known result; None if no result is known.

@@ -81,7 +81,6 @@ class Turn:
     Attributes:
         pot: chips in the middle, with all bets.
         to_call: chips that a call costs; 0 if checking is free.
-        unit: unit in which people read amounts.
     """
 
     pot: int
@@ -449,7 +448,11 @@ class DecisionReport:
         where = f"{self.round} {self.line or '(first)'}: {self.played}"
         if self.frequencies is None:
             return where
-        plays = ", ".join(_told(self.words, self.actions, self.frequencies, self.action))
+        plays = ", ".join(
+            f"{words} {share:.0%}"
+            for words, action, share in zip(self.words, self.actions, self.frequencies, strict=True)
+            if share >= LEAST_TOLD or action == self.action
+        )
         cost = "" if self.cost is None else f"; cost {self.cost:z.2f} {self.unit}"
         other = "" if self.action in self.actions else " (an action that the strategy lacks)"
         return f"{where}{other}; the strategy {plays}{cost}"
@@ -462,16 +465,6 @@ class DecisionReport:
             "opponent_range": None if self.opponent_range is None else self.opponent_range.to_json(),
             "text": self.text,
         }
-
-
-def _told(
-    words: Sequence[str], actions: Sequence[str], frequencies: Sequence[float], played: str
-) -> list[str]:
-    return [
-        f"{text} {share:.0%}"
-        for text, action, share in zip(words, actions, frequencies, strict=True)
-        if share >= LEAST_TOLD or action == played
-    ]
 
 
 def _in_unit(chips: float | None, unit: Unit) -> float | None:

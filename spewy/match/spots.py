@@ -198,7 +198,6 @@ class Spot:
         return self.pot + stake - rake if own > other else float(-stake)
 
     def forget(self) -> None:
-        """Release the memory of cached ranges and EVs; they are computed again when they are needed."""
         self._view.cache_clear()
         self.solution.reads.forget()
 

@@ -45,7 +45,6 @@ class Dealt:
     """All cards of one hand.
 
     Attributes:
-        hole: hole cards of players 0 and 1.
         board: public cards of all rounds in the order of the deal, also of rounds that the hand does not reach.
     """
 

@@ -77,8 +77,6 @@ class Answer:
     """An answer to a question, and how much EV it loses; values and losses are in the unit of the solve.
 
     Attributes:
-        question: the question that was answered.
-        action: label of the action that was chosen.
         frequencies: ``[action]``, how often the strategy takes each action with the hand.
         values: ``[action]``, EV of each action with the hand.
         lost: EV of the best action less the EV of the chosen action.

@@ -59,7 +59,6 @@ def importance(pot: float, size: float) -> float:
     if each solve has time in proportion to the square root of ``pot * size``.
 
     Args:
-        pot: chips in the middle.
         size: size of the subgame: hands times actions, on all boards.
 
     >>> importance(400, 9) / importance(100, 9), importance(100, 36) / importance(100, 9)
