@@ -3,8 +3,7 @@
 import numpy as np
 
 from spewy.competitions.upac.package import packed
-from spewy.competitions.upac.runtime.cards import GRADES, HANDS
-from spewy.competitions.upac.runtime.tables import ALWAYS, CURVE_ONE
+from spewy.competitions.upac.runtime.tables import ALWAYS, CURVE_ONE, GRADES, HANDS
 from spewy.competitions.upac.tables import push_fold_tables, tree_tables
 from spewy.game.gamefile import parse_game
 from spewy.game.tree import build_tree

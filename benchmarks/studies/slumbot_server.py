@@ -27,7 +27,7 @@ from benchmarks.command import as_command
 from buckets.cards import card_name
 from spewy.bot.bot import Bot
 from spewy.bot.options import Options
-from spewy.competitions.slumbot.record import IDLE
+from spewy.competitions.slumbot.session import IDLE
 from spewy.competitions.slumbot.text import incr_text, parse_incr, slumbot_game
 from spewy.errors import InputError, PeerError, shown
 from spewy.game.hand import Hand

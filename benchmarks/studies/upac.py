@@ -36,11 +36,17 @@ from spewy.competitions.upac.games import (
 )
 from spewy.competitions.upac.package import MOST_BYTES, open_tables
 from spewy.competitions.upac.rules import Rules
-from spewy.competitions.upac.runtime.cards import HANDS, strengths
-from spewy.competitions.upac.runtime.player import BOARD_CARDS, RIVER_ROUND, SECONDS, Came, Player, ranges
+from spewy.competitions.upac.runtime.player import (
+    BOARD_CARDS,
+    RIVER_ROUND,
+    SECONDS,
+    Came,
+    Player,
+    River,
+    ranges,
+)
 from spewy.competitions.upac.runtime.protocol import Table
-from spewy.competitions.upac.runtime.river import River
-from spewy.competitions.upac.runtime.tables import PLAYER, ROUND, Tables
+from spewy.competitions.upac.runtime.tables import HANDS, PLAYER, ROUND, Tables, strengths
 from spewy.competitions.upac.tables import rung_folders
 from spewy.look.folder import open_policy
 from spewy.records.policy import board_abstraction

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from spewy.bot.bot import Bot
     from spewy.bot.options import Options
     from spewy.bot.tally import Tally
-    from spewy.competitions.slumbot.record import Record, Results
-    from spewy.competitions.slumbot.session import Login, Session
+    from spewy.competitions.slumbot.session import Login, Record, Results, Session
     from spewy.game.gamefile import Game
     from spewy.match.entrant import Entrant
     from spewy.match.score import Mean
@@ -137,8 +136,7 @@ def play_slumbot(
     """  # noqa: D301
     from dataclasses import replace
 
-    from spewy.competitions.slumbot.record import Record
-    from spewy.competitions.slumbot.session import Session
+    from spewy.competitions.slumbot.session import Record, Session
     from spewy.competitions.slumbot.text import slumbot_game
     from spewy.competitions.slumbot.wire import Server
     from spewy.match.entrant import apart, parse_entrant

@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 from benchmarks.studies.slumbot_server import StandIn, serving
 from spewy.competitions.slumbot import wire
-from spewy.competitions.slumbot.record import LOG, STATE
+from spewy.competitions.slumbot.session import LOG, STATE
 from spewy.competitions.slumbot.text import slumbot_game
 from spewy.match.log import read_log
 from spewy.match.opponents import OPPONENTS, opponent

@@ -1,1 +1,1 @@
-"""Slumbot's server on the web: its protocol, a client that plays a session, and a local stand-in for the server."""
+"""Slumbot's server on the web: its protocol, and a client that plays a session."""

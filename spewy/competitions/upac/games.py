@@ -17,9 +17,9 @@ from typing import Any
 
 from spewy.competitions.upac.package import open_tables, unpack
 from spewy.competitions.upac.rules import BadReplyError, Line, Rules, dealt, play_hand
-from spewy.competitions.upac.runtime.cards import equity, start_class
 from spewy.competitions.upac.runtime.player import Player
 from spewy.competitions.upac.runtime.protocol import Spot, Table
+from spewy.competitions.upac.runtime.tables import equity, start_class
 from spewy.errors import PeerError, visible
 from spewy.match.connection import Channel, LocalChannel, Program, TimedOutError
 from spewy.match.entrant import apart, parse_entrant

@@ -23,8 +23,17 @@ from buckets.abstraction.percentiles import Percentiles
 from buckets.cards import Deck, board_map
 from spewy.chunks.rounds import decision_slots
 from spewy.competitions.upac.push_fold import equities, push_fold
-from spewy.competitions.upac.runtime.cards import PERMS, canonical
-from spewy.competitions.upac.runtime.tables import ALWAYS, CALL, CURVE_ONE, FLOP, FOLD, RIVER, TURN
+from spewy.competitions.upac.runtime.tables import (
+    ALWAYS,
+    CALL,
+    CURVE_ONE,
+    FLOP,
+    FOLD,
+    PERMS,
+    RIVER,
+    TURN,
+    canonical,
+)
 from spewy.errors import InputError, path_text
 from spewy.game.nodes import Node, entry_line, find_node
 from spewy.look.folder import has_board_buckets, open_policy

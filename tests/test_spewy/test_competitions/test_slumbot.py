@@ -14,8 +14,7 @@ from cli_runs import COMMAND, good, spewy
 
 from benchmarks.studies.slumbot_server import StandIn, WrongRequestError, actions_text, serving
 from buckets.cards import cards_name, parse_cards
-from spewy.competitions.slumbot.record import LOG, STATE, Record
-from spewy.competitions.slumbot.session import Login, Session
+from spewy.competitions.slumbot.session import LOG, STATE, Login, Record, Session
 from spewy.competitions.slumbot.text import parse_incr, replayed, slumbot_game
 from spewy.competitions.slumbot.wire import FIRST_PAUSE, Server
 from spewy.errors import InputError, PeerError

@@ -19,7 +19,7 @@ from buckets.cards import Deck, hand_index, hands, parse_cards, preflop_classes,
 from buckets.cards import canonical as canonical_history
 from spewy.competitions.upac.package import MOST_BYTES, open_tables, write_package
 from spewy.competitions.upac.push_fold import push_fold
-from spewy.competitions.upac.runtime import cards
+from spewy.competitions.upac.runtime import tables as cards
 from spewy.competitions.upac.runtime.player import Player
 from spewy.competitions.upac.runtime.protocol import serve
 from spewy.competitions.upac.runtime.tables import FIRST_CHILD, N_CHILDREN, PLAYER, TOTAL, Tables, TablesError

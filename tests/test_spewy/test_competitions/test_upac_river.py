@@ -7,11 +7,20 @@ import numpy as np
 import pytest
 from upac_tables import packed_tables
 
-from spewy.competitions.upac.runtime.cards import HANDS, start_class, strengths
-from spewy.competitions.upac.runtime.player import Player
+from spewy.competitions.upac.runtime.player import Player, River
 from spewy.competitions.upac.runtime.protocol import Spot
-from spewy.competitions.upac.runtime.river import River
-from spewy.competitions.upac.runtime.tables import FOLD, PLAYER, ROUND, SPENT_0, SPENT_1, TOTAL, Tables
+from spewy.competitions.upac.runtime.tables import (
+    FOLD,
+    HANDS,
+    PLAYER,
+    ROUND,
+    SPENT_0,
+    SPENT_1,
+    TOTAL,
+    Tables,
+    start_class,
+    strengths,
+)
 
 BOARD = (3, 14, 25, 36, 51)
 
