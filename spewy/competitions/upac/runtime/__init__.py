@@ -1,1 +1,1 @@
-"""A bot for UPAC that needs only NumPy; a package has a copy of this folder and of the modules of `buckets` it imports."""
+"""A bot for UPAC that needs only NumPy; a package has a copy of this folder, and of modules of `buckets`."""
