@@ -229,9 +229,10 @@ def test_a_bot_plays_at_a_dealers_table(tmp_path, monkeypatch):
 def test_a_re_solve_that_fails_is_counted_and_the_game_goes_on(tmp_path, monkeypatch, error):
     good("solve", write(tmp_path, LEDUC), "--out", tmp_path / "leduc")
     how = ("--lockers", tmp_path / "leduc", "--resolve", "always")
-    whole = json.loads(seated(load_game("leduc"), 20, *how, "--json").stdout)
-    assert (whole["hands"], whole["faults"], whole["failures"]) == (20, 0, {})
-    assert sum(whole["sources"].values()) == whole["seconds"]["n"] > whole["sources"]["re-solved"] > 5
+    if isinstance(error, SolveError):
+        whole = json.loads(seated(load_game("leduc"), 10, *how, "--json").stdout)
+        assert (whole["hands"], whole["faults"], whole["failures"]) == (10, 0, {})
+        assert sum(whole["sources"].values()) == whole["seconds"]["n"] > whole["sources"]["re-solved"] > 1
     monkeypatch.setattr(subgame, "resolve", lambda *args: fail(error))
     log, name = tmp_path / "said.txt", type(error).__name__
     found = json.loads(seated(load_game("leduc"), 20, *how, "--json", "--log", log).stdout)

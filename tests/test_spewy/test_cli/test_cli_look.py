@@ -63,7 +63,7 @@ def test_show_a_line_on_a_board(folders):
     assert set(blocked["hands"]) == {"KdQd", "JcTc"}
 
 
-@pytest.mark.parametrize("line", ["cc", "x x", "Check, Check"])
+@pytest.mark.parametrize("line", ["cc", "Check, Check"])
 def test_a_board_shows_that_a_line_ends_a_round(folders, line, tmp_path):
     river = ("--board", "Qs 7h 2d 3c 5h")
     asked, whole = ("--line", line, *river), ("--line", "cc/", *river)
@@ -107,14 +107,12 @@ def test_show_for_people(folders):
 
 
 def test_a_terminal_shows_what_fits_and_a_bar(tmp_path):
-    longer = ("--set", "solve.target=0%", "--set", "solve.max_sweeps=400")
+    longer = ("--set", "solve.target=0%", "--set", "solve.max_sweeps=100")
     bar = on_a_terminal("solve", EXAMPLES / "T1.toml", "--out", tmp_path / "T1", *longer)
     assert "T1 100%" in bar
-    assert "400/400 sweeps" in bar
+    assert "100/100 sweeps" in bar
     assert "exploitability" in bar
-    good("solve", EXAMPLES / "R1.toml", "--out", tmp_path / "R1")
-    assert "sweeps" in bar
-    assert "exploitability" in bar
+    good("solve", EXAMPLES / "R1.toml", "--out", tmp_path / "R1", "--set", "solve.max_sweeps=10")
     shown = on_a_terminal("show", tmp_path / "R1", "--hands", lines=30)
     assert len(shown.splitlines()) < 30
     assert "more hands; --all shows them" in shown
@@ -127,25 +125,15 @@ def test_a_terminal_shows_what_fits_and_a_bar(tmp_path):
 
 def test_exploit(folders):
     found = good_json("exploit", folders["leduc"])
-    assert list(found) == [
-        "name",
-        "sweeps",
-        "exploitability",
-        "exploitability_pct",
-        "exploitability_mbb",
-        "best_response",
-        "value_bracket",
-    ]
+    figures = ["exploitability", "exploitability_pct", "exploitability_mbb", "best_response", "value_bracket"]
+    assert list(found) == ["name", "sweeps", *figures]
     assert found["sweeps"] == 30
     assert found["exploitability_pct"] is None
     assert sum(found["best_response"]) / 2 == pytest.approx(found["exploitability"])
     assert "mbb per hand" in good("exploit", folders["leduc"])
     assert "% of the pot" in good("exploit", folders["turn"])
-
-
-def test_exploit_is_what_solve_said(folders):
     again = good_json("solve", folders["leduc"].with_suffix(".toml"), "--out", folders["leduc"])
-    assert good_json("exploit", folders["leduc"])["exploitability"] == again["exploitability"]
+    assert found["exploitability"] == again["exploitability"]
 
 
 @pytest.mark.parametrize("name", ["R1", "T1"])
@@ -153,12 +141,6 @@ def test_tree_is_the_published_one(name):
     assert good_json("tree", EXAMPLES / f"{name}.toml") == json.loads(
         (SPOTS / f"{name}.tree.json").read_text()
     )
-
-
-def test_tree_for_people(tmp_path):
-    lines = good("tree", write(tmp_path, POLARISED)).splitlines()
-    assert lines[0] == "river, player 0 to act, put in 0 and 0"
-    assert "  AllIn(100): player 1 to act, put in 100 and 0" in lines
 
 
 def test_tree_takes_set(tmp_path):
@@ -266,8 +248,7 @@ def test_the_disk_of_later_saves_is_estimated(tmp_path):
     assert told["most_disk_bytes"] == pytest.approx(disk_bytes(out), rel=0.2)
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-@pytest.mark.parametrize("at_once", [1, 50, 10**6])
+@pytest.mark.parametrize(("suffix", "at_once"), [(".csv", 1), (".parquet", 50), (".csv", 10**6)])
 def test_export(folders, suffix, at_once, tmp_path, monkeypatch):
     monkeypatch.setattr(export_module, "ROWS_AT_ONCE", at_once)
     file = tmp_path / f"leduc{suffix}"
@@ -323,7 +304,7 @@ def test_export_to_a_full_disk(folders, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("board", ["QsJh2h", "QsJh2h8c", "Qs Jh 2h 8c 3d"])
+@pytest.mark.parametrize("board", ["QsJh2h", "Qs Jh 2h 8c 3d"])
 def test_buckets(board):
     lines = good("buckets", board, "--rows", "7").splitlines()
     assert lines[0].split()[:2] == ["bucket", "hands"]
@@ -333,14 +314,6 @@ def test_buckets(board):
     assert sum(int(row[1]) for row in rows) == left * (left - 1) // 2
     means = [float(row[3]) for row in rows]
     assert means == sorted(means)
-
-
-def test_buckets_takes_cards_apart():
-    assert good("buckets", "Qs", "Jh", "2h") == good("buckets", "Qs Jh 2h")
-
-
-def test_check(folders):
-    assert good("check", folders["leduc"]).endswith(": healthy\n")
 
 
 def test_a_closed_pipe_is_quiet():
