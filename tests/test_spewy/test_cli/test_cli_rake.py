@@ -1,7 +1,7 @@
 """Rake from the job file to the result: by arithmetic, and what is refused."""
 
 import pytest
-from cli_runs import POLARISED, TURN, good, good_json, refused, write
+from cli_runs import KUHN, POLARISED, TURN, good, good_json, refused, write
 from jobs import EXAMPLES
 
 from spewy.errors import InputError
