@@ -23,13 +23,7 @@ KINDS = {
     "memory": "memory",
 }
 GAMES = (
-    "kuhn",
-    "leduc",
-    "rhode-island",
-    "doyle",
-    "upac",
-    "holdem.limit.2p.reverse_blinds",
-    "nothing",
+    *("kuhn", "leduc", "rhode-island", "doyle", "upac", "holdem.limit.2p.reverse_blinds", "nothing"),
     "a.game",
 )
 FREQUENCIES = (

@@ -24,15 +24,8 @@ HANDS = (
 )
 """Lines of a dealer in some hands, in order."""
 ODD = (
-    "",
-    "#",
-    ";",
-    "MATCHSTATE",
-    "MATCHSTATE:::",
-    "VERSION:2.0.0",
-    "MATCHSTATE:0:0::",
-    "MATCHSTATE:9:0::Ks|",
-    "\0",
+    *("", "#", ";", "MATCHSTATE", "MATCHSTATE:::", "VERSION:2.0.0", "MATCHSTATE:0:0::"),
+    *("MATCHSTATE:9:0::Ks|", "\0"),
 )
 SECONDS = 0.05
 """Seconds that a dealer waits for an answer."""

@@ -20,15 +20,8 @@ import job_keys
 
 REFERENCE = DOCS / "reference"
 PUBLIC = (
-    "buckets.abstraction",
-    "buckets.cards",
-    "lockers",
-    "solvers.exact",
-    "spewy",
-    "spewy.game.ranges",
-    "spewy.look",
-    "spewy.match",
-    "spewy.plot",
+    *("buckets.abstraction", "buckets.cards", "lockers", "solvers.exact", "spewy", "spewy.game.ranges"),
+    *("spewy.look", "spewy.match", "spewy.plot"),
 )
 """Packages whose public names stand in the reference."""
 KINDS = {"SpotJob", "GameJob", "SampledJob"}
@@ -79,13 +72,7 @@ def test_no_option_is_hidden_from_the_reference():
 
 def test_columns_of_a_help_become_code():
     lines = [
-        "Words of a sentence.",
-        "",
-        "| Examples:",
-        "|   spewy solve a.toml",
-        "| A title:",
-        "|   b",
-        "",
+        *("Words of a sentence.", "", "| Examples:", "|   spewy solve a.toml", "| A title:", "|   b", ""),
         "More.",
     ]
     commands.keep_columns(None, None, lines)
