@@ -5,8 +5,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from cli_runs import good
-from jobs import EXAMPLES
+from cli_runs import KUHN, LEDUC, TURN, good, write
+from jobs import EXAMPLES, parsed_job
+from jobs import solved as solved_job
+from web_client import Pages
 from web_server import FLOP, serving
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -31,6 +33,28 @@ def solved(tmp_path_factory):
     good("solve", EXAMPLES / "R1.toml", "--out", folder / "R1", "--set", "solve.target=3%")
     good("solve", job, "--out", folder / "flop")
     return folder
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory):
+    """A folder with the solves ``turn``, ``leduc`` and ``kuhn``."""
+    base = tmp_path_factory.mktemp("small")
+    for name, text in (("turn", TURN), ("leduc", LEDUC), ("kuhn", KUHN)):
+        sweeps = ("--set", "solve.max_sweeps=5") if name == "kuhn" else ()
+        good("solve", write(base, text), "--out", base / "solves" / name, *sweeps)
+    return base / "solves"
+
+
+@pytest.fixture(scope="session")
+def turn():
+    """A solved turn in memory."""
+    return solved_job(parsed_job(TURN))[1]
+
+
+@pytest.fixture(scope="module")
+def pages(folder):
+    """What asks a server that shows the module's folder."""
+    return Pages(folder)
 
 
 @pytest.fixture(scope="session")

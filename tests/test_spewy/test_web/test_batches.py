@@ -25,11 +25,6 @@ def folder(tmp_path_factory):
     return base / "solves"
 
 
-@pytest.fixture(scope="module")
-def pages(folder):
-    return Pages(folder)
-
-
 def test_a_batch_names_its_boards_with_their_weights(pages):
     found = pages.ask("/api/summary", folder="set")
     assert found["kind"] == "batch"

@@ -7,7 +7,6 @@ from contextlib import ExitStack, closing
 import numpy as np
 import pytest
 from cli_runs import KUHN, TURN, good, good_json, refused, write
-from web_client import Pages
 
 from spewy.web.readers import MOST_AT_ONCE, Readers
 from spewy.web.reporting import side_by_side
@@ -29,11 +28,6 @@ def folder(tmp_path_factory):
     for name in ("kuhn", "kuhn2"):
         good("solve", write(base, KUHN), "--out", base / "solves" / name, "--set", "solve.max_sweeps=5")
     return base / "solves"
-
-
-@pytest.fixture(scope="module")
-def pages(folder):
-    return Pages(folder)
 
 
 @pytest.mark.parametrize(

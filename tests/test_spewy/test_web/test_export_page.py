@@ -7,7 +7,7 @@ from collections import Counter
 from datetime import date
 
 import pytest
-from cli_runs import KUHN, LEDUC, POLARISED, TURN, good, refused, spewy, write
+from cli_runs import KUHN, LEDUC, POLARISED, good, refused, spewy, write
 from dealt_jobs import DEALT_FLOP
 from jobs import parsed_job, solved
 
@@ -27,15 +27,8 @@ def river():
 
 
 @pytest.fixture(scope="module")
-def turn():
-    return solved(parsed_job(TURN))[1]
-
-
-@pytest.fixture(scope="module")
-def turn_folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("turn")
-    good("solve", write(folder, TURN), "--out", folder / "turn")
-    return folder / "turn"
+def turn_folder(small):
+    return small / "turn"
 
 
 def data(html):

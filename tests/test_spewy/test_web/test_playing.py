@@ -6,7 +6,6 @@ import pytest
 from bot_games import NO_LIMIT_GAME, folder_of
 from cli_runs import good_json
 from naive_spots import BOARDS, SMALL_TURN, solve, unraked
-from web_client import Pages
 
 from spewy.bot.agent import LockerBot
 from spewy.errors import InputError
@@ -23,11 +22,6 @@ def folder(tmp_path_factory):
         solve(folder / "boards", unraked(board), board)
     folder_of(tmp_path_factory.mktemp("game"), NO_LIMIT_GAME, deals=50).rename(folder / "game")
     return folder
-
-
-@pytest.fixture(scope="module")
-def pages(folder):
-    return Pages(folder)
 
 
 def sent(pages, path, **content):

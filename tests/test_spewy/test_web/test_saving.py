@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from cli_runs import KUHN, TURN, good, good_json, refused, write
-from web_client import Pages
 
 from buckets.cards import Deck, hand_name, hands, parse_cards, parse_hand
 from spewy.game.ranges import parse_range
@@ -21,11 +20,6 @@ def folder(tmp_path_factory):
     good("solve", write(base, WIDE), "--out", base / "solves" / "turn")
     good("solve", write(base, KUHN), "--out", base / "solves" / "kuhn", "--set", "solve.max_sweeps=5")
     return base / "solves"
-
-
-@pytest.fixture(scope="module")
-def pages(folder):
-    return Pages(folder)
 
 
 def weights_of(text):
