@@ -15,13 +15,8 @@ from spewy.web.reporting import side_by_side
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     base = tmp_path_factory.mktemp("compared")
-    jobs = {
-        "a": TURN,
-        "b": TURN.replace('"50%"', '"50%, a"'),
-        "other": TURN.replace("Qs 7h 2d 3c", "Qs 7h 2d 3c 5c"),
-    }
-    jobs["other"] = jobs["other"].replace("[bets.turn]", "[bets.river]")
-    for name, job in jobs.items():
+    river = TURN.replace("Qs 7h 2d 3c", "Qs 7h 2d 3c 5c").replace("[bets.turn]", "[bets.river]")
+    for name, job in (("a", TURN), ("b", TURN.replace('"50%"', '"50%, a"')), ("other", river)):
         good("solve", write(base, job), "--out", base / "solves" / name)
     boards = TURN.replace('board = "Qs 7h 2d 3c"', 'boards = ["Kh 9d 6s 2c", "Jh 9d 6s 2c"]')
     good("solve", write(base, boards), "--out", base / "solves" / "set", "--jobs", 1)
