@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_runs import LEDUC, POLARISED, TURN, good, process, refused, spewy, write
+from cli_runs import POLARISED, TURN, good, process, refused, spewy, write
 from without_rights import without_rights
 
 from buckets.cards import parse_cards
@@ -157,14 +157,6 @@ def test_folders_without_a_solve(args, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["chess", "empty"]
 
 
-@pytest.fixture(scope="module")
-def solved(tmp_path_factory):
-    base = tmp_path_factory.mktemp("solved")
-    for name, text in (("leduc", LEDUC), ("polarised", POLARISED), ("turn", TURN)):
-        good("solve", write(base, text, f"{name}.toml"), "--out", base / name)
-    return base
-
-
 @pytest.mark.parametrize(
     ("line", "board", "named"),
     [
@@ -183,22 +175,22 @@ def solved(tmp_path_factory):
         ("cc/", "As 7h 2d 3c 5h", "board"),
     ],
 )
-def test_wrong_places(line, board, named, solved):
+def test_wrong_places(line, board, named, small):
     args = [] if board is None else ["--board", board]
-    assert named in refused("show", solved / "turn", "--line", line, *args)
+    assert named in refused("show", small / "turn", "--line", line, *args)
 
 
-def test_a_card_that_the_game_lacks(solved):
-    assert "2c" in refused("show", solved / "leduc", "--line", "cc/", "--board", "2c")
+def test_a_card_that_the_game_lacks(small):
+    assert "2c" in refused("show", small / "leduc", "--line", "cc/", "--board", "2c")
 
 
-def test_files_that_no_export_can_write(solved, tmp_path):
+def test_files_that_no_export_can_write(small, tmp_path):
     for name in ("out", "out.csv.gz", ".csv"):
-        assert "expected a name that ends in" in refused("export", solved / "turn", tmp_path / name)
-    refused("export", solved / "turn", tmp_path / "none" / "x.csv")
+        assert "expected a name that ends in" in refused("export", small / "turn", tmp_path / name)
+    refused("export", small / "turn", tmp_path / "none" / "x.csv")
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "x.csv").mkdir()
-    refused("export", solved / "turn", tmp_path / "x.csv")
+    refused("export", small / "turn", tmp_path / "x.csv")
 
 
 @pytest.mark.parametrize("board", ["Qs", "Qs Jh", "Qs Jh 2h 8c 3d 4d", "Qs Qs 2h", "Qs Jh 1h", "QsJh2"])
@@ -233,15 +225,15 @@ def damage(folder: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["truncated", "emptied", "lost", "bit-flipped", "manifest"])
-def test_damaged_lockers(kind, solved, tmp_path):
+def test_damaged_lockers(kind, small, tmp_path):
     folder = tmp_path / "polarised"
-    shutil.copytree(solved / "polarised", folder)
+    shutil.copytree(small / "polarised", folder)
     damage(folder, kind)
     refused("show", folder)
     refused("exploit", folder, "--json")
     refused("export", folder, tmp_path / "x.csv")
     assert not (tmp_path / "x.csv").exists()
-    refused("solve", solved / "polarised.toml", "--out", folder, "--json")
+    refused("solve", small / "polarised.toml", "--out", folder, "--json")
     audit = spewy("check", folder)
     assert audit.exit_code == 1
     assert audit.stdout
@@ -256,10 +248,10 @@ def test_nowhere_to_write(tmp_path, monkeypatch):
     assert "Read-only" in refused("solve", write(tmp_path, TURN), "--out", tmp_path / "out")
 
 
-def test_read_only_folder(solved, tmp_path):
+def test_read_only_folder(small, tmp_path):
     folder = tmp_path / "turn"
-    shutil.copytree(solved / "turn", folder)
-    job = shutil.copy(solved / "turn.toml", tmp_path)
+    shutil.copytree(small / "turn", folder)
+    job = shutil.copy(small / "turn.toml", tmp_path)
 
     def work():
         assert "can be written" in refused("solve", job, "--out", folder)
@@ -293,16 +285,16 @@ def test_options_without_effect_are_refused(args, message):
     assert message in refused(*args)
 
 
-def test_options_without_effect_on_one_job_or_spot_are_refused(solved, tmp_path):
+def test_options_without_effect_on_one_job_or_spot_are_refused(small, tmp_path):
     job, out = write(tmp_path, POLARISED), tmp_path / "out"
     said = refused("solve", job, "--out", out, "--jobs", 4)
     assert "--jobs has no effect for one job on one board, whose threads solve.workers sets" in said
     said = refused("solve", job, "--out", out, "--set", "solve.method=lp", "--save-every", 3)
     assert "--save-every has no effect for one linear program, which is saved at its end" in said
     assert not out.exists()
-    said = refused("play", "terminal", "--lockers", solved / "polarised", "--budget", 3)
+    said = refused("play", "terminal", "--lockers", small / "polarised", "--budget", 3)
     assert "--budget has no effect in spots, whose strategy is exact; remove it" in said
-    with Solution.open(solved / "polarised") as solution:
+    with Solution.open(small / "polarised") as solution:
         for name, value in {"flops": 3, "seed": 1, "workers": 99, "listener": print}.items():
             with pytest.raises(InputError, match=rf"{name} has no effect without \[boards\]; remove it"):
                 solution.exploitability(**{name: value})
@@ -315,14 +307,14 @@ def test_a_job_is_a_toml_file(tmp_path):
     assert refused("solve", file).endswith("job.json: expected TOML, found JSON")
 
 
-def test_a_picture_needs_no_backend_of_matplotlib(solved, tmp_path):
+def test_a_picture_needs_no_backend_of_matplotlib(small, tmp_path):
     picture, environment = tmp_path / "a.png", {**os.environ, "MPLBACKEND": "nonsense"}
-    found = process("show", solved / "polarised", "--plot", picture, env=environment)
+    found = process("show", small / "polarised", "--plot", picture, env=environment)
     assert (found.returncode, picture.is_file()) == (0, True), found.stderr
 
 
-def test_arguments_of_a_wrong_type_are_named(solved):
-    with Solution.open(solved / "polarised") as solution:
+def test_arguments_of_a_wrong_type_are_named(small):
+    with Solution.open(small / "polarised") as solution:
         node = solution.node()
         cards = [int(card) for card in parse_cards("KhKd")]
         assert node.action_probabilities(cards) == node.action_probabilities("KdKh")

@@ -5,7 +5,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from cli_runs import KUHN, LEDUC, TURN, good, write
+from cli_runs import TURN, good
 from jobs import EXAMPLES, parsed_job
 from jobs import solved as solved_job
 from web_client import Pages
@@ -33,16 +33,6 @@ def solved(tmp_path_factory):
     good("solve", EXAMPLES / "R1.toml", "--out", folder / "R1", "--set", "solve.target=3%")
     good("solve", job, "--out", folder / "flop")
     return folder
-
-
-@pytest.fixture(scope="session")
-def small(tmp_path_factory):
-    """A folder with the solves ``turn``, ``leduc`` and ``kuhn``."""
-    base = tmp_path_factory.mktemp("small")
-    for name, text in (("turn", TURN), ("leduc", LEDUC), ("kuhn", KUHN)):
-        sweeps = ("--set", "solve.max_sweeps=5") if name == "kuhn" else ()
-        good("solve", write(base, text), "--out", base / "solves" / name, *sweeps)
-    return base / "solves"
 
 
 @pytest.fixture(scope="session")
