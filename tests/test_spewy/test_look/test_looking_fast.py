@@ -20,7 +20,6 @@ from spewy.game.lines import read_line
 from spewy.game.tree import BettingTree
 from spewy.job.job import Job
 from spewy.job.load import read_job
-from spewy.look.report import report
 from spewy.look.solution import Solution
 from spewy.records.keys import LEAVES, LEAVES_KEY, META
 from spewy.run.session import Session
@@ -178,7 +177,6 @@ def calls_of(*functions):
 @pytest.mark.parametrize(
     ("line", "board"),
     [("x b50% c", "Qs 7h 2d 3c 5h"), ("x b50% c / x", "Qs 7h 2d 3c 5h"), ("x x", "Qs 7h 2d 3c")],
-    ids=["the river", "on the river", "before the river"],
 )
 def test_a_click_parses_its_line_and_its_board_once(turn, line, board):
     with Solution.open(turn) as solution:
@@ -225,12 +223,9 @@ def test_without_evs_all_else_is_the_same(turn):
     for hand, row in whole["hands"].items():
         nothing = {"ev": None, "action_ev": [None] * len(whole["actions"]), "equity": None}
         assert bare["hands"][hand] == row | nothing
-    head = good("show", turn, "--no-ev").splitlines()
-    assert next(line for line in head if line.startswith("hand ")).split() == [
-        "hand",
-        "reach",
-        *whole["actions"],
-    ]
+    lines = good("show", turn, "--no-ev").splitlines()
+    head = next(line for line in lines if line.startswith("hand "))
+    assert head.split() == ["hand", "reach", *whole["actions"]]
 
 
 def test_values_that_the_solve_has_not_kept_are_walked_to(tmp_path):
@@ -252,13 +247,6 @@ def test_values_that_should_be_there_and_are_not_are_told(tmp_path):
     found = spewy("show", folder)
     assert (found.exit_code, found.stdout) == (2, "")
     assert "expected the 15 values of its chance leaves, found none" in found.stderr
-
-
-def test_the_report_is_what_show_says(turn):
-    with Solution.open(turn) as solution:
-        for row in report(solution, "cr50c/").rows[:5]:
-            node = solution.node("cr50c/", (*solution.job.board, *row.cards))
-            assert row.frequencies == pytest.approx(node.frequencies)
 
 
 # What a finished folder keeps
@@ -285,19 +273,17 @@ def test_a_job_that_keeps_less_leaves_what_drop_leaves(tmp_path):
     assert "was dropped: solving it" in spewy("show", small, "--line", "cc/", "--board", RIVERS[0]).stderr
 
 
-def test_buckets_and_stored_leaves_keep_less_too(tmp_path):
-    job = write(tmp_path, LEDUC)
-    settings = ("--set", "solve.max_sweeps=20", "--set", "save.rounds=preflop")
-    good("solve", job, "--out", tmp_path / "out", *settings)
-    assert {key[:2] for _, key in files(tmp_path / "out")} == {b"0."}
-
-
-def test_an_interrupted_solve_keeps_everything(tmp_path):
-    """Sweeps that were saved on the way are whole; the rounds go when it is done."""
-    job = write(tmp_path, TURN)
-    settings = ("--set", "save.rounds=turn", "--save-every", "0")
-    good("solve", job, "--out", tmp_path / "out", "--set", "solve.max_sweeps=40", *settings)
-    assert {key[:2] for _, key in files(tmp_path / "out")} == {b"2."}
+@pytest.mark.parametrize(
+    ("text", "settings", "kept"),
+    [
+        (LEDUC, ("--set", "save.rounds=preflop"), b"0."),  # stored leaves
+        (TURN, ("--set", "save.rounds=turn", "--save-every", "0"), b"2."),  # saved on the way, too
+    ],
+)
+def test_other_solves_keep_less_too(text, settings, kept, tmp_path):
+    job = write(tmp_path, text)
+    good("solve", job, "--out", tmp_path / "out", "--set", "solve.max_sweeps=20", *settings)
+    assert {key[:2] for _, key in files(tmp_path / "out")} == {kept}
 
 
 def test_a_smaller_folder_is_done_or_begins_again(tmp_path):
