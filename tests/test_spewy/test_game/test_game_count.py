@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_game_tree import check
 
 from spewy.chunks.rounds import betting_rounds
 from spewy.errors import InputError
@@ -42,16 +43,17 @@ def counted(tree):
 
 def agree(config):
     found = count_tree(config)
-    if not found.bets and any(
-        row for pair in config.sizes for one in pair for row in (one.bet, one.raises, one.donk)
-    ):
+    rows = [row for pair in config.sizes for one in pair for row in (one.bet, one.raises, one.donk)]
+    if not found.bets and any(rows):
         with pytest.raises(InputError, match="legal bet"):
             build_tree(config)
-        return
+        return None
     tree = build_tree(config)
+    check(tree)
     assert (found.complete, list(found.rounds)) == (True, counted(tree))
     assert found.nodes == tree.count()
     assert found.bets == any(action.amount for node in tree.nodes() for action in node.actions)
+    return tree
 
 
 bets = st.one_of(
@@ -107,7 +109,8 @@ def test_whole_games_count_as_they_are_built(rounds, stacks, blinds, rows, optio
     min_bet=st.none() | st.integers(1, 5),
 )
 def test_spots_count_as_they_are_built(start, pot, stack, rows, options, min_bet):
-    agree(spot_config(DOYLE, start, pot, stack, {start: rows}, min_bet=min_bet, **options))
+    tree = agree(spot_config(DOYLE, start, pot, stack, {start: rows}, min_bet=min_bet, **options))
+    assert tree is None or all(max(node.put_in) <= stack for node in tree.nodes())
 
 
 @pytest.mark.parametrize("name", ["kuhn", "leduc", "rhode-island", "holdem.limit.2p.reverse_blinds"])
@@ -123,8 +126,7 @@ def test_limit_spots_count_as_they_are_built(start):
 
 def test_blinds_that_are_all_in_leave_one_line():
     for stacks in ((2, 1), (2, 5), (5, 1)):
-        config = game_config(replace(DOYLE, stacks=stacks), {0: (PlayerSizes(), PlayerSizes())})
-        agree(config)
+        agree(game_config(replace(DOYLE, stacks=stacks), {0: (PlayerSizes(), PlayerSizes())}))
 
 
 def test_counting_stops_soon_after_its_limit():

@@ -73,9 +73,8 @@ def test_a_list_without_an_order_is_refused_where_it_comes_in(tmp_path):
 @pytest.mark.parametrize("head", ["set_range OOP", "# from there\norder = pio"])
 def test_a_list_names_its_order_once(tmp_path, head):
     job = with_file(tmp_path, '{ file = "oop.txt", order = "pio" }', f"{head} {NUMBERS}")
-    assert "file oop.txt: range: the file names the order of its numbers; remove order = 'pio'" in refused(
-        "estimate", job
-    )
+    said = "file oop.txt: range: the file names the order of its numbers; remove order = 'pio'"
+    assert said in refused("estimate", job)
 
 
 @pytest.mark.parametrize("comment", [False, True])
@@ -99,16 +98,14 @@ def test_folders_from_before_lists_had_an_order_go_on(tmp_path, comment):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            "KhKd\nJcTc, KX\n",
-            "spot.oop: file oop.txt: range, line 2, position 6: expected a group such as QQ+",
-        ),
-        ("KhKd,\n[50]JcTc\n", "spot.oop: file oop.txt: range, line 2, position 0: expected [/50] after [50]"),
-        ("# nothing\n", "spot.oop: file oop.txt: range: expected at least one group of hands, found nothing"),
+        ("KhKd\nJcTc, KX\n", "range, line 2, position 6: expected a group such as QQ+"),
+        ("KhKd,\n[50]JcTc\n", "range, line 2, position 0: expected [/50] after [50]"),
+        ("# nothing\n", "range: expected at least one group of hands, found nothing"),
     ],
 )
 def test_an_unreadable_range_file_is_told_with_its_line(tmp_path, text, message):
-    assert message in refused("estimate", with_file(tmp_path, '"@oop.txt"', text))
+    job = with_file(tmp_path, '"@oop.txt"', text)
+    assert f"spot.oop: file oop.txt: {message}" in refused("estimate", job)
 
 
 @pytest.mark.parametrize(
