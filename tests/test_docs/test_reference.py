@@ -27,10 +27,8 @@ PUBLIC = (
 KINDS = {"SpotJob", "GameJob", "SampledJob"}
 HOUSE = """
 batch of lines, beliefs, blueprint, board bucket, canonical board, chance leaf, check, chunk, cost, deal, engine,
-entrant,
-estimated, first board, forest, gadget, grade, history, interval, iteration, kind, lane, layout, leaf matrix, live,
-locker,
-mark, menu, note, place, plan, play down, pot, progress, put in, result, room, row, seat, sequence, share, slot, solver,
+entrant, estimated, first board, forest, gadget, grade, history, interval, iteration, kind, lane, layout,
+leaf matrix, live, locker, mark, menu, note, place, plan, play down, pot, progress, put in, result, room, row, seat, sequence, share, slot, solver,
 store, stored, strategy locker, subgame, sweep, traverser, tremble, visit
 """
 FIELD = """
@@ -41,11 +39,9 @@ re-solving, spot
 
 
 def test_every_command_stands_on_one_page():
-    pages = {
-        path: re.findall(r"```\{commands\} (\w+)\n", path.read_text())
-        for path in (REFERENCE / "commands").glob("*.md")
-    }
-    assert sorted(group for groups in pages.values() for group in groups) == sorted(GROUPS)
+    pages = [path.read_text() for path in (REFERENCE / "commands").glob("*.md")]
+    groups = [group for page in pages for group in re.findall(r"```\{commands\} (\w+)\n", page)]
+    assert sorted(groups) == sorted(GROUPS)
 
 
 @pytest.mark.parametrize("group", GROUPS)
@@ -94,13 +90,8 @@ def test_every_job_key_stands_in_the_table_of_its_section():
     for name, title in job_keys.TITLES.items():
         if name != "top" and parts[name].get("properties"):
             assert tables[title] == parts[name]["properties"].keys()
-    top = {
-        key
-        for kind in KINDS
-        for key, schema in parts[kind]["properties"].items()
-        if "$ref" not in str(schema)
-    }
-    assert top <= tables[job_keys.TITLES["top"]]
+    keys = [pair for kind in KINDS for pair in parts[kind]["properties"].items()]
+    assert {key for key, schema in keys if "$ref" not in str(schema)} <= tables[job_keys.TITLES["top"]]
 
 
 def test_every_key_has_a_type_and_a_meaning():
