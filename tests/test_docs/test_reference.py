@@ -28,8 +28,8 @@ KINDS = {"SpotJob", "GameJob", "SampledJob"}
 HOUSE = """
 batch of lines, beliefs, blueprint, board bucket, canonical board, chance leaf, check, chunk, cost, deal, engine,
 entrant, estimated, first board, forest, gadget, grade, history, interval, iteration, kind, lane, layout,
-leaf matrix, live, locker, mark, menu, note, place, plan, play down, pot, progress, put in, result, room, row, seat, sequence, share, slot, solver,
-store, stored, strategy locker, subgame, sweep, traverser, tremble, visit
+leaf matrix, live, locker, mark, menu, note, place, plan, play down, pot, progress, put in, result, room, row, seat,
+sequence, share, slot, solver, store, stored, strategy locker, subgame, sweep, traverser, tremble, visit
 """
 FIELD = """
 AIVAT, CFR, CFR-BR, EV, LBR, LP, average strategy, best response, blocker, bucket, combo, equilibrium, equity,
@@ -67,10 +67,8 @@ def test_no_option_is_hidden_from_the_reference():
 
 
 def test_columns_of_a_help_become_code():
-    lines = [
-        *("Words of a sentence.", "", "| Examples:", "|   spewy solve a.toml", "| A title:", "|   b", ""),
-        "More.",
-    ]
+    text = "Words of a sentence.\n\n| Examples:\n|   spewy solve a.toml\n| A title:\n|   b\n\nMore."
+    lines = text.split("\n")
     commands.keep_columns(None, None, lines)
     assert lines == [
         *("Words of a sentence.", "", "Examples:"),
