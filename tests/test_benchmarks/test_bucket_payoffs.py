@@ -53,7 +53,6 @@ def by_walks(board, t, strategies):
 
 
 def totals(board, t, strategies, below):
-    """``A`` and ``W`` of all lines."""
     board_bucket, chunks = int(board.buckets[t][0]), board_chunks(board, t, strategies, below)
     found = [one.totals(strategies(t, board_bucket, r)) for r, one in enumerate(chunks)]
     return tuple(np.array(part) for part in zip(*found, strict=True))

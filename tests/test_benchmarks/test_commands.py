@@ -89,7 +89,6 @@ def test_every_command_is_run_or_has_a_reason():
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    """Folders of a small limit game and of a small no-limit game, both solved, and a folder for output."""
     where = tmp_path_factory.mktemp("benchmarks")
     (where / "no-limit.game").write_text(NO_LIMIT)
     (where / "no-limit.toml").write_text(SMALL_JOB.format(game=where / "no-limit.game") + BETS)
@@ -98,7 +97,6 @@ def folders(tmp_path_factory):
 
 
 def run(module, *arguments):
-    """Run a module of the benchmarks in a process of its own."""
     command = [sys.executable, "-m", f"benchmarks.{module}", *map(str, arguments)]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600)

@@ -18,7 +18,6 @@ COLUMN = (
 
 
 def spewy(change, *arguments):
-    """Output of a command of `spewy` in a process that makes a change first."""
     code = f"{change}; import sys; from spewy.cli import main; main({list(map(str, arguments))!r})"
     return subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT

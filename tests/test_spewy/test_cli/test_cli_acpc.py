@@ -23,8 +23,6 @@ from spewy.match.connection import Listener, connect
 
 
 class Process:
-    """A dealer of its own process, in a folder, whose ports are known."""
-
     def __init__(self, folder, *args):
         command = [*COMMAND, "dealer", *(str(arg) for arg in args)]
         self.child = subprocess.Popen(
@@ -39,7 +37,6 @@ class Process:
 
 
 def head(game, seed, players="Alice|Bob"):
-    """The first lines of a dealer's logs."""
     return [
         f"# name/game/hands/seed a {game} 5 {seed}",
         "#--t_response 600000",

@@ -199,7 +199,6 @@ def test_wrong_board(board):
 
 
 def damage(folder: Path, kind: str) -> None:
-    """Spoil the strategy of a river spot's folder."""
     data = folder / "lockers.mdb"
     content = bytearray(data.read_bytes())
     if kind == "truncated":

@@ -11,7 +11,6 @@ import spewy as library
 
 @pytest.fixture(scope="module")
 def batch(tmp_path_factory):
-    """The folder of a batch of two turns."""
     folder = tmp_path_factory.mktemp("batch")
     job = library.Job.load(write(folder, TURN)).replace(max_sweeps=5)
     library.solve_batch(job, ["Qs 7h 2d 3c", "Qs 7h 2d 4c"], folder / "out", jobs=1)
@@ -29,13 +28,11 @@ def solved(tmp_path_factory):
 
 @pytest.fixture
 def copied(batch, tmp_path):
-    """A copy of the batch's folder."""
     return shutil.copytree(batch, tmp_path / "batch")
 
 
 @pytest.fixture
 def whole(solved, tmp_path):
-    """A copy of the whole game's folder."""
     return shutil.copytree(solved[1], tmp_path / "whole")
 
 

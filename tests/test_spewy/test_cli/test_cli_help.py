@@ -83,7 +83,6 @@ def test_module_has_the_script_name():
 
 
 def completed(variables):
-    """What a shell gets that asks for completions."""
     return CliRunner().invoke(main, [], env=variables, prog_name="spewy").stdout
 
 

@@ -16,7 +16,6 @@ FLOP = "Ks 7h 2d"
 
 
 def written(folder, *args):
-    """The path of a job that the command writes."""
     file = folder / "job.toml"
     good("new", file, *args)
     return file

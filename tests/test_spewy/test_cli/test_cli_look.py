@@ -149,7 +149,6 @@ def test_estimate(tmp_path):
 
 
 def disk_bytes(folder):
-    """All that a solve left in a folder."""
     return sum(path.stat().st_size for path in folder.iterdir())
 
 

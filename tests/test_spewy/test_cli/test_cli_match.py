@@ -65,7 +65,6 @@ def failing(monkeypatch, error):
 
 
 def counts(match):
-    """Decisions and failures of both bots, and their decisions in each round; without the times."""
     return [
         (bot["sources"], bot["failures"], [(each["round"], each["n"]) for each in bot["spent"]])
         for bot in match["decisions"]

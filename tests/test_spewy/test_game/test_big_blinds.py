@@ -29,7 +29,6 @@ def folders(tmp_path_factory):
 
 
 def both(folders, *args):
-    """What a command prints of both folders."""
     command, *rest = args
     return [good_json(command, folders / name, *rest) for name in ("chips", "bb")]
 
@@ -182,7 +181,6 @@ def test_a_batch_tells_the_unit_and_merges_boards(tmp_path):
 
 
 def job(unit="bb", game="holdem.nolimit.2p.reverse_blinds", bet="50%", pot=5.5, stack=97.5, **more):
-    """A turn."""
     spot = {"board": "Qs 7h 2d 3c", "pot": pot, "stack": stack, "oop": "AA", "ip": "KK"}
     data = {"name": "x", "unit": unit, "game": {"file": game}, "spot": spot | more.pop("spot", {})}
     return Job.of(data | {"bets": {"turn": {"bet": bet}}} | more)

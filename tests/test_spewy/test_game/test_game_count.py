@@ -23,7 +23,6 @@ LIMIT = load_game("holdem.limit.2p.reverse_blinds")
 
 
 def counted(tree):
-    """Count what is built, node by node."""
     config = tree.config
     rounds = [RoundCount() for _ in range(config.start_round, config.game.num_rounds)]
     rounds[0].lines = 1
@@ -141,7 +140,6 @@ def test_counting_stops_soon_after_its_limit():
 
 
 def followed(config, monkeypatch):
-    """Count a tree; return the count and the number of decisions that it has followed."""
     follow, calls = count._Counter.follow, []
     monkeypatch.setattr(
         count._Counter, "follow", lambda self, *args: calls.append(args) or follow(self, *args)

@@ -16,7 +16,6 @@ NO_LIMIT = load_game("holdem.nolimit.2p.reverse_blinds")
 
 
 def legal(hand, rng):
-    """Some legal action."""
     choices = ["c", "f"] if hand.betting.can_fold else ["c"]
     bounds = hand.betting.raise_bounds()
     if bounds is not None:

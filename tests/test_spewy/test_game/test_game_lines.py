@@ -272,7 +272,6 @@ def test_any_text_is_a_line_of_the_tree_or_refused(text):
 
 
 def locks(line, strategy):
-    """The locks of a turn."""
     spot = {"board": "Qs Jh 2h 8c", "pot": 200, "stack": 900, "oop": "AA", "ip": "KK"}
     data = {"name": "x", "game": {"file": GAME.name}, "spot": spot, "bets": {"turn": {"bet": "33%, 60%"}}}
     return Job.of(data | {"lock": [{"line": line, "strategy": strategy}]}).problem.locks

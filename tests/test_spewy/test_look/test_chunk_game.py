@@ -39,7 +39,6 @@ def test_bad_places(line, board, said):
 
 
 def files(folder):
-    """What is in a folder, and when it was written."""
     return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if not path.name.endswith("-lock")}
 
 

@@ -20,7 +20,6 @@ RIVERS = ["Qs Jh 2h 8c 3d", "Ts 7c 6d 5h Jc"]
 
 @pytest.fixture(scope="module")
 def leduc(tmp_path_factory):
-    """Leduc with board buckets."""
     folder = tmp_path_factory.mktemp("leduc")
     good("solve", write(folder, DEALT_LEDUC), "--out", folder / "out", "--set", "solve.max_sweeps=100")
     return folder / "out"
@@ -28,7 +27,6 @@ def leduc(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def batches(tmp_path_factory):
-    """A batch of two turns, and one with another stack of which one turn is the first batch's."""
     folder = tmp_path_factory.mktemp("batches")
     job = spewy.Job.load(write(folder, TURN)).replace(max_sweeps=10)
     boards = ["Qs 7h 2d 3c", "Qs 7h 2d 4c"]
@@ -137,7 +135,6 @@ def test_two_batches_are_compared_board_by_board(batches, tmp_path):
 
 @pytest.fixture(scope="module")
 def rivers(tmp_path_factory):
-    """Two batches on two rivers, on which the ranges meet with different probabilities."""
     base = tmp_path_factory.mktemp("rivers")
     text = TURN.replace("AhAd,KdQd,JcTc", "QQ+,AKs,AKo,76s,JTs").replace("KhKc,8s7s", "88+,AQs+,KQs,A5s")
     job = spewy.Job.load(write(base, text))

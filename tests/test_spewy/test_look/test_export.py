@@ -21,13 +21,11 @@ def folder(small):
 
 
 def exported(folder, tmp_path, *args, name="out.csv"):
-    """The table of an export."""
     good("export", folder, tmp_path / name, *args)
     return pd.read_csv(tmp_path / name, keep_default_na=False)
 
 
 def whole(folder):
-    """All decisions, from Python."""
     with Solution.open(folder) as solution:
         return pd.concat(list(solution.frames()), ignore_index=True)
 

@@ -163,7 +163,6 @@ def test_weights_and_averages(turn):
 
 
 def same_but_for_cards(row, other):
-    """Whether the figures of two rows are equal up to rounding: sums over hands may be in another order."""
     return all(
         np.allclose(getattr(row, name), getattr(other, name), rtol=1e-9, atol=1e-9)
         for name in ("weight", "frequencies", "ev", "equity")

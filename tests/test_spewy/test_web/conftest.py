@@ -37,19 +37,16 @@ def solved(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def turn():
-    """A solved turn in memory."""
     return solved_job(parsed_job(TURN))[1]
 
 
 @pytest.fixture(scope="module")
 def pages(folder):
-    """What asks a server that shows the module's folder."""
     return Pages(folder)
 
 
 @pytest.fixture(scope="session")
 def served(solved):
-    """A server that shows the solved folder."""
     with serving(solved) as running:
         yield running
 

@@ -32,7 +32,6 @@ def turn_folder(small):
 
 
 def data(html):
-    """The data of a page."""
     return json.loads(re.search(r'<script type="application/json" id="solution">(.*?)</script>', html)[1])
 
 

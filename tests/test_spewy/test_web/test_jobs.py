@@ -28,8 +28,6 @@ PATIENCE = 240
 
 
 class Server:
-    """A server of one folder that solves jobs."""
-
     def __init__(self, folder):
         self.folder, self.jobs = folder, JobProcess()
         self.pages = Pages(folder, jobs=self.jobs)
@@ -41,7 +39,6 @@ class Server:
         return answer.json()
 
     def refused(self, path, **content):
-        """The error of a request."""
         answer = self.pages.post(path, **content)
         assert 400 <= answer.status_code < 500, answer.text
         return answer.json()["error"]
@@ -55,7 +52,6 @@ class Server:
         return self.get("/api/jobs/progress", folder=name)
 
     def wait(self, name, until):
-        """The progress of a solve once it fulfils a condition."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             found = self.progress(name)

@@ -15,13 +15,11 @@ RIVER = "Qs 7h 2d 3c 4d"
 
 @pytest.fixture
 def flop(page: Page, served: Server) -> Page:
-    """The page at the first decision of the spot of three rounds."""
     open_place(page, served.address, folder="flop")
     return page
 
 
 def close(text: float, value: float, decimals: int) -> bool:
-    """Whether a number on the page is a value, rounded."""
     return abs(text - value) <= 0.5001 * 10.0**-decimals
 
 
@@ -159,7 +157,6 @@ def test_a_deep_link(flop: Page, chromium, served: Server) -> None:
 
 
 def colours(page: Page) -> list[str]:
-    """Names, numbers and colours of all cells of both grids."""
     script = "cells => cells.map(cell => cell.getAttribute('aria-label') + cell.getAttribute('style'))"
     found: list[str] = page.locator("[data-hand]").evaluate_all(script)
     assert len(found) == 2 * 169

@@ -13,7 +13,6 @@ from web_server import serving
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with a spot, a batch of two boards, and a whole game."""
     base = tmp_path_factory.mktemp("links")
     results = base / "results"
     results.mkdir()
@@ -26,7 +25,6 @@ def folder(tmp_path_factory):
 
 
 def links(page: Page) -> list[str]:
-    """Texts of the links in the heading of a page."""
     found: list[str] = page.locator(".page > .solve a").all_inner_texts()
     return found
 

@@ -12,7 +12,6 @@ VERDICT = re.compile(r"^(check|call) loses \d+\.\d\d bb, \d+\.\d\d % of the pot$
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
-    """The address of a server with a solved turn."""
     folder = tmp_path_factory.mktemp("play")
     solve(folder, SMALL_TURN, "turn")
     with serving(folder) as server:

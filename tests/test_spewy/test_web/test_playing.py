@@ -38,7 +38,6 @@ def refused(pages, path, **content):
 
 
 def whole_hand(pages, state):
-    """Play a hand by checks and calls; return the state at its end."""
     while state["in_play"]:
         state = sent(pages, "/api/play/act", session=state["session"], action="c")
     return state

@@ -29,13 +29,11 @@ TOKEN = "a-token-of-the-tests"
 
 @pytest.fixture
 def client(solved: Path) -> Client:
-    """A client of the pages that show the solved folder."""
     return Client(make_app(Folders([solved]), LOCAL), HERE)
 
 
 @pytest.fixture
 def changed() -> list[dict]:
-    """Parameters of all requests that changed something."""
     return []
 
 
@@ -408,7 +406,6 @@ SECONDS_OF_PROCESSOR = 5.0
 
 @pytest.fixture(scope="module")
 def whole(solved: Path) -> Client:
-    """A client of a server with all routes."""
     return Client(make_app(Folders([solved]), LOCAL), HERE)
 
 
@@ -418,7 +415,6 @@ def routes_of(client: Client, method: str) -> list[str]:
 
 
 def require_good(answer: httpx.Response, began: float) -> None:
-    """Check that an answer is no failure, and that it did not take long."""
     assert answer.status_code < 500, (str(answer.request.url)[:200], answer.text[:300])
     assert time.process_time() - began < SECONDS_OF_PROCESSOR, str(answer.request.url)[:200]
     if answer.status_code >= 400:

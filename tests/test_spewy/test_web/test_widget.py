@@ -78,7 +78,6 @@ def notebook(page, turn):
 
 
 def asked(widget, path, **query):
-    """The answer to a message of the widget."""
     sent = []
     widget.send = sent.append
     widget._handle_custom_msg({"id": "a-1", "path": path, "query": query}, [])

@@ -16,7 +16,6 @@ PACKAGES = ("buckets", "compiled", "lockers", "solvers", "spewy")
 
 
 def modules():
-    """Files of the distribution by the names of their modules."""
     found = {}
     for package in PACKAGES:
         for path in (ROOT / package).rglob("*.py"):

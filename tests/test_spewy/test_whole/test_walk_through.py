@@ -10,7 +10,6 @@ from benchmarks.studies import walk_through
 
 @pytest.fixture(scope="module")
 def commands():
-    """What the page says after ``$ spewy``, word by word."""
     lines = list(walk_through.commands(walk_through.PAGE.read_text()))
     assert len(lines) > 5
     assert all(line.startswith("spewy ") for line in lines)

@@ -14,7 +14,6 @@ PAIRS = ("second pair", "pocket below top", "top pair", "overpair")
 
 
 def told(board, hand):
-    """Made hand, draws and blockers of one hand."""
     kinds = kinds_of(board, [parse_hand(hand)])
     return kinds.made_names[0], kinds.draw_names[0], kinds.blocker_names[0]
 

@@ -94,7 +94,6 @@ def test_later_groups_override():
 
 
 def documented():
-    """The rows of the table of ranges in the docs."""
     rows = FORMATS.read_text().split("| text | the same |\n|---|---|\n")[1].split("\n\n")[0]
     return [tuple(cell.strip(" `") for cell in row.strip("|").split("|")) for row in rows.splitlines()]
 
