@@ -175,8 +175,6 @@ class HostileServer:
     """Changes some answers of a stand-in; the generator decides which.
 
     Attributes:
-        rng: the generator.
-        sessions: the stand-in.
         note: called with a description of each changed answer.
         share: share of the answers that are changed.
         changed: what each changed answer must lead to.
