@@ -127,9 +127,8 @@ def test_exploit(small, tmp_path):
 
 @pytest.mark.parametrize("name", ["R1", "T1"])
 def test_tree_is_the_published_one(name):
-    assert good_json("tree", EXAMPLES / f"{name}.toml") == json.loads(
-        (SPOTS / f"{name}.tree.json").read_text()
-    )
+    published = json.loads((SPOTS / f"{name}.tree.json").read_text())
+    assert good_json("tree", EXAMPLES / f"{name}.toml") == published
 
 
 def test_tree_takes_set(tmp_path):
@@ -138,14 +137,13 @@ def test_tree_takes_set(tmp_path):
 
 
 def test_estimate(tmp_path):
-    found = good_json("estimate", write(tmp_path, TURN), "--set", "solve.memory=30 KiB")
+    command = ("estimate", write(tmp_path, TURN), "--set", "solve.memory=30 KiB")
+    found = good_json(*command)
     assert (found["name"], found["rounds"], found["fits"]) == ("turn", ["turn", "river"], False)
     assert found["boards"] == [1, 48]
     assert found["budget_bytes"] == 30 * 1024
     assert found["information_sets"] > 100
-    assert "MORE THAN the 30 KiB allowed" in good(
-        "estimate", write(tmp_path, TURN), "--set", "solve.memory=30 KiB"
-    )
+    assert "MORE THAN the 30 KiB allowed" in good(*command)
 
 
 def disk_bytes(folder):

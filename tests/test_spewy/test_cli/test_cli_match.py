@@ -239,15 +239,12 @@ def test_reviews_of_what_is_no_log(played, leduc, tmp_path):
     assert "line 1: log line: expected STATE:" in refused("review", tmp_path / "x", "--lockers", leduc)
     for name in ("empty.log", "empty.phhs"):
         (tmp_path / name).write_text("# a match that was interrupted\n")
-        assert f"{name} has no hands" in refused(
-            "review", tmp_path / name, "--lockers", leduc, "--player", "x"
-        )
+        assert f"{name} has no hands" in refused("review", tmp_path / name, "--lockers", leduc)
     (tmp_path / "x.phh").write_text("=")
     assert "expected TOML" in refused("review", tmp_path / "x.phh", "--lockers", leduc)
     log = played[1] / "seed-1.log"
-    assert "player 'x' is in no hand; choose one of leduc, random" in refused(
-        "review", log, "--lockers", leduc, "--player", "x"
-    )
+    said = refused("review", log, "--lockers", leduc, "--player", "x")
+    assert "player 'x' is in no hand; choose one of leduc, random" in said
 
 
 def test_a_match_into_a_file_says_how_far_it_is(monkeypatch):

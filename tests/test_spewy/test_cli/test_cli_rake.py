@@ -147,9 +147,8 @@ def test_refused(value, options, message, tmp_path):
 def test_buckets_with_live_leaves(tmp_path):
     """Rake goes with buckets too where leaves are live; a bucket has no showdowns of its own."""
     text = rake(TURN, "{ rate = 0.05 }") + 'leaves = "live"\n[rows]\nriver = 2\n'
-    found = good_json(
-        "solve", write(tmp_path, text), "--out", tmp_path / "out", "--set", "solve.max_sweeps=5"
-    )
+    job = write(tmp_path, text)
+    found = good_json("solve", job, "--out", tmp_path / "out", "--set", "solve.max_sweeps=5")
     assert 85 < sum(found["ev"]) < 95.01
 
 

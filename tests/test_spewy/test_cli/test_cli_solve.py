@@ -98,9 +98,8 @@ def test_twice_goes_on(tmp_path):
     assert again["sweeps"] == first["sweeps"] == 10
     assert again["exploitability"] == first["exploitability"]
     assert [row[0] for row in again["trace"]] == [row[0] for row in first["trace"]] == [5, 10]
-    further = spewy(
-        "solve", job, "--out", folder, "--json", "--set", "solve.max_sweeps=20", "--set", "solve.workers=2"
-    )
+    sets = ("--set", "solve.max_sweeps=20", "--set", "solve.workers=2")
+    further = spewy("solve", job, "--out", folder, "--json", *sets)
     assert "continuing after sweep 10" in further.stderr
     whole = good_json("solve", job, "--out", tmp_path / "whole", "--set", "solve.max_sweeps=20")
     assert json.loads(further.stdout)["exploitability"] == pytest.approx(whole["exploitability"], rel=1e-12)
@@ -256,6 +255,5 @@ def test_polarised_river(tmp_path):
     assert np.mean([row["ev"] for row in root["hands"].values()]) == pytest.approx(37.5, abs=0.01)
     facing = good_json("show", tmp_path / "out", "--line", "r100")
     assert facing["player"] == 1
-    assert facing["hands"]["AhAd"]["strategy"][facing["actions"].index("Call")] == pytest.approx(
-        0.5, abs=0.01
-    )
+    calls = facing["hands"]["AhAd"]["strategy"][facing["actions"].index("Call")]
+    assert calls == pytest.approx(0.5, abs=0.01)

@@ -82,12 +82,8 @@ def test_tables_are_in_the_order_asked_for(folders, tmp_path, sort):
     file = tmp_path / "hands.csv"
     text = good("compare", folders / "turn", folders / "locked", "--sort", sort, "--csv", file)
     table = pd.read_csv(file)
-    column = {
-        "ev": -table.ev_difference.abs(),
-        "moved": -table.moved,
-        "reach": -table.reach_a - table.reach_b,
-        "hand": table.hand,
-    }[sort.lower()]
+    columns = {"ev": -table.ev_difference.abs(), "moved": -table.moved, "hand": table.hand}
+    column = (columns | {"reach": -table.reach_a - table.reach_b})[sort.lower()]
     assert column.tolist() == sorted(column)
     assert list(table.columns[:7]) == ["hand", "reach_a", "reach_b", "ev_a", "ev_b", "ev_difference", "moved"]
     lines = text.splitlines()

@@ -69,10 +69,8 @@ def test_board_buckets_are_exported_row_by_row(leduc, tmp_path):
     with spewy.open_policy(leduc) as policy:
         saved = policy.strategies.saved
         node = policy.node("cr", None)
-    assert table.groupby("round")["board_bucket"].nunique().to_dict() == {
-        "preflop": saved.board_buckets[0],
-        "flop": saved.board_buckets[1],
-    }
+    numbers = table.groupby("round", sort=False)["board_bucket"].nunique()
+    assert numbers.to_dict() == dict(zip(("preflop", "flop"), saved.board_buckets, strict=True))
     keys = ["round", "board_bucket", "line", "hand_bucket"]
     assert table.groupby(keys)["frequency"].sum().to_numpy() == pytest.approx(1)
     some = table[table.line == "cr"]

@@ -64,11 +64,8 @@ def test_a_river_is_set_up_solved_and_looked_at(form, folder):
     expect(form.locator(".decision .cell").first).to_be_visible()
     with Solution.open(saved.with_suffix("")) as solution:
         assert solution.checked_pct <= 0.2
-        assert [action.label for action in solution.job.betting_tree.root.actions] == [
-            "Check",
-            "Bet(2.75)",
-            "AllIn(97.5)",
-        ]
+        labels = [action.label for action in solution.job.betting_tree.root.actions]
+        assert labels == ["Check", "Bet(2.75)", "AllIn(97.5)"]
     form.reload()
     form.goto(re.sub("#.*", "#solve?job=srp-btn-bb-Ks7h2d5c9s", form.url))
     expect(form.locator(".state")).to_have_text("target reached")
