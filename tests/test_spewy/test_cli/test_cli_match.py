@@ -71,8 +71,9 @@ def counts(match):
     ]
 
 
-def test_what_decisions_come_from_is_counted(leduc):
-    bots = good_json(*counted(leduc))["decisions"]
+def test_what_decisions_come_from_is_counted(leduc, tmp_path):
+    match = counted(leduc, "--out", tmp_path)  # the second time its logs tell all
+    bots = good_json(*match)["decisions"]
     assert bots[1] == {"sources": {}, "failures": {}, "spent": []}
     first, second = bots[0]["spent"]
     assert (first["round"], first["solved"], first["stages"]) == ("preflop", 0, {})
@@ -84,7 +85,7 @@ def test_what_decisions_come_from_is_counted(leduc):
     assert min(sources["stored"], sources["re-solved"]) > 0
     assert (sources["translated"], sources["fallback"], bots[0]["failures"]) == (0, 0, {})
     told = f"decisions of leduc  {sources['stored']} stored, {sources['re-solved']} re-solved"
-    assert told in good(*counted(leduc))
+    assert told in good(*match)
 
 
 @pytest.mark.parametrize("error", [SolveError("no such luck"), MemoryError("none left")])

@@ -120,10 +120,10 @@ def returned(tmp_path_factory):
         spewy.solve(job, folder / "T1") as solution,
         spewy.open_policy(folder / "T1") as policy,
     ):
-        review = review_hands(bot, [LoggedHand(n, hand, ("a", "b")) for n in range(60)])
+        review = review_hands(bot, [LoggedHand(n, hand, ("a", "b")) for n in range(30)])
         node = solution.node("x b120 c", "Qs Jh 2h 8c 3d")
         chunk = solution.chunk()
-        score = spewy.play_match("call", "equity", game="leduc", hands=100)
+        score = spewy.play_match("call", "equity", game="leduc", hands=20)
         river = Job.load(EXAMPLES / "R1.toml").replace(max_sweeps=2)
         boards = [f"Qs Jh 2h 8c {card}" for card in ("3d", "3s", "4d", "5d")]
         batch = spewy.solve_batch(river, boards, folder / "set", jobs=1)
@@ -181,7 +181,7 @@ def test_what_is_printed_is_readable(returned):
     assert str(returned["report"]).startswith("oop to act on QsJh2h8c after check, check: 48 cards, pot 200")
     assert "AllIn(900)" in str(returned["report"]).split("\n")[1]
     assert str(returned["job"]).startswith("SpotJob T1\nname ")
-    assert str(returned["score"]).startswith("call against equity: 200 hands, 0 and 0 faults\nscore ")
+    assert str(returned["score"]).startswith("call against equity: 40 hands, 0 and 0 faults\nscore ")
     assert "QsJh2h8c4d" in str(returned["batch"])
     assert str(returned["logged hand"]).startswith("LoggedHand('STATE:3:crf:")
 
