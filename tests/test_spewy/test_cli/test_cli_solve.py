@@ -79,12 +79,6 @@ def test_not_converged_is_said(tmp_path):
     assert "converged       no\n" in good(*args)
 
 
-def test_default_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    good("solve", write(tmp_path, KUHN), "--set", "solve.max_sweeps=2")
-    assert (tmp_path / "results" / "Kuhn" / "manifest.json").exists()
-
-
 @pytest.mark.parametrize("name", ["..", "../../x", "/etc", "a/b", "..."])
 def test_no_name_leads_out_of_results(name):
     assert default_folder(name).parent.as_posix() == "results"

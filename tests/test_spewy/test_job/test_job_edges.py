@@ -265,6 +265,7 @@ def test_names_that_no_folder_can_have(tmp_path):
         (["--foo"], "No such option '--foo'"),
         (["solve"], "Missing argument 'JOB.toml...'"),
         (["nonesuch"], "No such command 'nonesuch'"),
+        (["buckets", "QsJh2h", "--rows", "0"], "--rows"),
         (["solve", "x", "--jobs", LONG], "--jobs"),
         (["solve", "x", "--save-every", "nan"], "'nan' is not a finite number of seconds"),
         (["solve", "x", "--save-every", "inf"], "'inf' is not a finite number of seconds"),
@@ -272,7 +273,7 @@ def test_names_that_no_folder_can_have(tmp_path):
         (["match", "call", "raise", "--seconds", "1e10"], "'1e10' is more than 1,000,000,000 seconds"),
         (["play", "acpc", "localhost", "1", "--lockers", "x", "--wait", "1e300"], "'1e300' is more than"),
     ],
-    ids=range(10),
+    ids=range(11),
 )
 def test_usage_errors_are_one_line(args, named):
     result = spewy(*args)

@@ -169,14 +169,6 @@ def same_but_for_cards(row, other):
     )
 
 
-def test_symmetric_cards_have_equal_rows(turn, flop):
-    for solution in (turn, flop):
-        rows = {row.name: row for row in report(solution, "cc/").rows}
-        for rank in "AKQJT9876543":
-            assert same_but_for_cards(rows[rank + "c"], rows[rank + "d"])
-        assert not same_but_for_cards(rows["Ac"], rows["As"])
-
-
 def test_symmetry_changes_nothing():
     """Before the first sweep everybody plays each action as often, with symmetry and without."""
     plain = TURN_TEXT.replace("[solve]", "[solve]\nsymmetry = false")

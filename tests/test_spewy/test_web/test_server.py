@@ -15,7 +15,9 @@ from web_server import serving
 from spewy.web import server as server_module
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.slow)]
+)
 def test_signals_end_the_server(solved: Path, number: int) -> None:
     """Within two seconds of its own time, as an interrupted command, also while a browser keeps a connection."""
     with serving(solved) as server, socket.create_connection(("127.0.0.1", server.port)) as idle:
@@ -54,25 +56,21 @@ def test_addresses_that_are_not_of_this_machine(tmp_path: Path, host: str) -> No
     assert f"--host {host}" in refused("serve", tmp_path, "--host", host, "--port", "0")
 
 
-def test_ipv6(solved: Path) -> None:
-    if not socket.has_ipv6 or not _has_ipv6_loopback():
+@pytest.mark.parametrize(("host", "name"), [("::1", "[::1]"), ("127.0.0.2", "127.0.0.2")])
+def test_other_addresses_of_this_machine(solved: Path, host: str, name: str) -> None:
+    if host == "::1" and not _has_ipv6_loopback():
         pytest.skip("this machine has no IPv6")
-    with serving(solved, "--host", "::1") as server:
-        assert server.address == f"http://[::1]:{server.port}/"
+    with serving(solved, "--host", host) as server:
+        assert server.address == f"http://{name}:{server.port}/"
         assert server.ask("api/folders")["roots"] == [solved.name]
 
 
 def _has_ipv6_loopback() -> bool:
     try:
         with socket.create_server(("::1", 0), family=socket.AF_INET6):
-            return True
+            return socket.has_ipv6
     except OSError:
         return False
-
-
-def test_another_address_of_this_machine(solved: Path) -> None:
-    with serving(solved, "--host", "127.0.0.2") as server:
-        assert server.ask("api/folders")["roots"] == [solved.name]
 
 
 @pytest.mark.parametrize("arguments", [("--host", "0.0.0.0"), ("--token",)])

@@ -6,7 +6,6 @@ from cli_runs import POLARISED, good, good_json, refused, write
 from spewy import Job
 from spewy.errors import InputError
 from spewy.game.ranges import parse_range
-from spewy.game.ranges.range import NUM_HANDS
 
 OOP = '"KhKd,JcTc,JhTh,JdTd"'
 TEXT = "# what the value is\nKhKd,\n\nJcTc,  # and air\n[100]JhTh, JdTd[/100]\n"
@@ -31,16 +30,6 @@ def test_a_folder_needs_the_file_no_more(tmp_path):
     good("solve", job, "--out", tmp_path / "out")
     (tmp_path / "jobs" / "oop.txt").unlink()
     assert "KhKd" in good_json("show", tmp_path / "out")["hands"]
-
-
-def test_numbers_are_read_from_a_file(tmp_path):
-    text = "# all of them\n" + "\n".join(["0.5"] * NUM_HANDS) + "\n"
-    assert Job.load(with_file(tmp_path, '"@oop.txt"', text)).ranges[0].weights.max() == 0.5
-
-
-def test_an_option_names_a_file_too(tmp_path):
-    job = with_file(tmp_path, OOP)
-    assert Job.load(job, ["spot.oop=@oop.txt"]).ranges[0].combos == 4
 
 
 CARDS = [rank + suit for rank in "23456789TJQKA" for suit in "cdhs"]
