@@ -66,15 +66,6 @@ def test_before_the_last_card_it_is_the_mean_over_what_may_come(game, share):
     np.testing.assert_allclose(share(FLOP, 0), total / weight, atol=1e-12)
 
 
-def test_bets_before_a_round_are_counted(game, lines):
-    bets = lines.bets(TURN, line(game, TURN, "rc/crc/"))
-    assert (bets.counts, bets.aggressor) == ((0, 2), -1)
-    bets = lines.bets(TURN, line(game, TURN, "rc/cc/"))
-    assert (bets.counts, bets.aggressor) == ((0, 1), 0)
-    bets = lines.bets(TURN, line(game, TURN, "crc/rc/"))
-    assert (bets.counts, bets.aggressor) == ((2, 0), 1)
-
-
 def test_the_closest_line_is_rescaled_to_the_pot(game, lines):
     asked, near, far = (line(game, TURN, text) for text in ("rc/rc/", "crc/rc/", "cc/cc/"))
     stored = {near: np.full((2, 2), 3.0), far: np.full((2, 2), 5.0)}
@@ -85,13 +76,6 @@ def test_the_closest_line_is_rescaled_to_the_pot(game, lines):
     np.testing.assert_allclose(
         closest(TURN, 0, asked), 5.0 * lines.stake(TURN, asked) / lines.stake(TURN, far)
     )
-
-
-def test_of_lines_with_pots_alike_the_same_aggressor_is_closer(game, lines):
-    asked, same, other = (line(game, TURN, text) for text in ("rc/rc/", "crc/rc/", "rc/crc/"))
-    stored = {same: np.full((2, 2), 1.0), other: np.full((2, 2), 2.0)}
-    closest = ClosestLine(lines, lambda t, board_bucket, r: stored.get(r), None)
-    np.testing.assert_allclose(closest(TURN, 0, asked), 1.0)
 
 
 def test_a_regression_learns_what_the_betting_before_is_worth(lines, share):
