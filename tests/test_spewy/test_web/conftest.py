@@ -8,6 +8,7 @@ import pytest
 from cli_runs import TURN, good
 from jobs import EXAMPLES, parsed_job
 from jobs import solved as solved_job
+from naive_spots import BOARDS, SMALL_TURN, solve, unraked
 from web_client import Pages
 from web_server import FLOP, serving
 
@@ -32,6 +33,17 @@ def solved(tmp_path_factory):
     job.write_text(FLOP)
     good("solve", EXAMPLES / "R1.toml", "--out", folder / "R1", "--set", "solve.target=3%")
     good("solve", job, "--out", folder / "flop")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def playable(tmp_path_factory):
+    """A folder with a turn and a batch of two rivers, ``turn`` and ``boards``, which are played in."""
+    folder = tmp_path_factory.mktemp("playable")
+    solve(folder, SMALL_TURN, "turn")
+    (folder / "boards").mkdir()
+    for board in BOARDS[::2]:
+        solve(folder / "boards", unraked(board), board)
     return folder
 
 

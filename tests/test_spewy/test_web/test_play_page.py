@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from naive_spots import SMALL_TURN, solve
 from playwright.sync_api import expect
 from web_server import serving
 
@@ -11,10 +10,8 @@ VERDICT = re.compile(r"^(check|call) loses \d+\.\d\d bb, \d+\.\d\d % of the pot$
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("play")
-    solve(folder, SMALL_TURN, "turn")
-    with serving(folder) as server:
+def address(playable):
+    with serving(playable) as server:
         yield server.address
 
 

@@ -1,11 +1,12 @@
 """Requests of people who play or train: whole hands, questions, sessions, and what is refused."""
 
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from bot_games import NO_LIMIT_GAME, folder_of
 from cli_runs import good_json
-from naive_spots import BOARDS, SMALL_TURN, solve, unraked
+from naive_spots import BOARDS
 
 from spewy.bot.agent import LockerBot
 from spewy.errors import InputError
@@ -13,13 +14,9 @@ from spewy.web.playing import IDLE_SECONDS, MOST_SESSIONS, WARM, Sessions
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(playable, tmp_path_factory):
     """A folder with a turn, a batch of two rivers, and a small whole game of no-limit."""
-    folder = tmp_path_factory.mktemp("play")
-    solve(folder, SMALL_TURN, "turn")
-    (folder / "boards").mkdir()
-    for board in BOARDS[::2]:
-        solve(folder / "boards", unraked(board), board)
+    folder = shutil.copytree(playable, tmp_path_factory.mktemp("play") / "results")
     folder_of(tmp_path_factory.mktemp("game"), NO_LIMIT_GAME, deals=50).rename(folder / "game")
     return folder
 
