@@ -193,11 +193,6 @@ def test_files_that_no_export_can_write(small, tmp_path):
     refused("export", small / "turn", tmp_path / "x.csv")
 
 
-@pytest.mark.parametrize("board", ["Qs", "Qs Jh", "Qs Jh 2h 8c 3d 4d", "Qs Qs 2h", "Qs Jh 1h", "QsJh2"])
-def test_wrong_board(board):
-    refused("buckets", board)
-
-
 def damage(folder: Path, kind: str) -> None:
     data = folder / "lockers.mdb"
     content = bytearray(data.read_bytes())

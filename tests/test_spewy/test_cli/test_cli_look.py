@@ -1,16 +1,13 @@
 """The commands that look at jobs and small: show, exploit, tree, estimate, export, buckets, check."""
 
-import io
 import json
 import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from cli_runs import (
-    COMMAND,
     POLARISED,
     TURN,
     good,
@@ -252,17 +249,6 @@ def test_export(small, suffix, at_once, tmp_path, monkeypatch):
         assert found[column].fillna("").tolist() == expected[column].tolist()
 
 
-def test_export_is_what_show_says(small, tmp_path):
-    good("export", small / "turn", tmp_path / "turn.csv")
-    found = pd.read_csv(io.StringIO((tmp_path / "turn.csv").read_text()), keep_default_na=False)
-    root = found[(found.line == "") & (found.hand == "KdQd")]
-    row = good_json("show", small / "turn")["hands"]["KdQd"]
-    assert root.action.tolist() == ["Check", "Bet(50)"]
-    assert root.frequency.astype(float).tolist() == row["strategy"]
-    assert root.ev.astype(float).tolist() == [row["ev"]] * 2
-    assert root.action_ev.astype(float).tolist() == row["action_ev"]
-
-
 def test_export_leaves_nothing_half_written(small, tmp_path, monkeypatch):
     file = tmp_path / "kuhn.csv"
     file.write_text("before")
@@ -288,23 +274,3 @@ def test_export_to_a_full_disk(small, tmp_path, monkeypatch):
     assert (result.exit_code, result.stdout) == (1, "")
     assert "No space left on device" in result.stderr
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("board", ["QsJh2h", "Qs Jh 2h 8c 3d"])
-def test_buckets(board):
-    lines = good("buckets", board, "--rows", "7").splitlines()
-    assert lines[0].split()[:2] == ["bucket", "hands"]
-    rows = [line.split() for line in lines[1:]]
-    assert [int(row[0]) for row in rows] == list(range(7))
-    left = 52 - len(board.replace(" ", "")) // 2
-    assert sum(int(row[1]) for row in rows) == left * (left - 1) // 2
-    means = [float(row[3]) for row in rows]
-    assert means == sorted(means)
-
-
-def test_a_closed_pipe_is_quiet():
-    command = [*COMMAND, "tree", str(EXAMPLES / "T1.toml"), "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
-        running.stdout.read(10)
-        running.stdout.close()
-        assert running.stderr.read() == b""

@@ -50,6 +50,7 @@ def test_modules_load_no_kernels(solved, code, allowed):
 @pytest.mark.parametrize(
     ("args", "allowed"),
     [
+        ("solve --help", set()),
         ("tree {job}", {"numpy", "pydantic"}),
         ("estimate {job} --set spot.pot=0", SPEWY),
         ("check {folder}", {"lmdb", "numpy"}),
