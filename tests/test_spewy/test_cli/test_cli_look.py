@@ -1,4 +1,4 @@
-"""The commands that look at jobs and small: show, exploit, tree, estimate, export, buckets, check."""
+"""The commands that look at jobs and folders: show, exploit, tree, estimate, export."""
 
 import json
 import shutil
