@@ -39,6 +39,6 @@ def test_a_column_is_one_entry(tmp_path):
     shown = json.loads(spewy(COLUMN, "show", folder, "--json", "--csv", table))
     assert {hand["combos"] for hand in shown["hands"].values()} == {7.5}
     assert "combos" in table.read_text().split("\n")[0]
-    shown = spewy(COLUMN, "show", folder, "--hands", "--sort", "combos")
+    shown = spewy(COLUMN, "show", folder, "--sort", "combos")
     assert re.search(r"equity +combos", shown)
     assert "7.5" in shown

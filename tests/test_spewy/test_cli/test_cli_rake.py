@@ -96,7 +96,8 @@ def test_no_rake_is_the_same_bits_and_another_job(tmp_path):
     for field in ("exploitability", "ev", "equity"):
         assert zero[field] == without[field]
     assert good("show", tmp_path / "zero", "--json") == good("show", tmp_path / "without", "--json")
-    assert "another job" in refused("solve", job, "--out", tmp_path / "without")
+    raked = refused("solve", job, "--out", tmp_path / "without", "--set", "spot.rake={rate=0.1}")
+    assert "another job" in raked
 
 
 def test_only_spots_have_rake(tmp_path):

@@ -57,7 +57,7 @@ def test_a_showdown_with_uneven_stacks_pays_the_smaller():
 @pytest.mark.parametrize("name", GAMES)
 def test_random_hands_end_and_pay(name):
     game, rng, ends = load_game(name), Random(name), set()
-    for _ in range(60):
+    for _ in range(100):
         cards = rng.sample(game.deck.cards, 2 * game.num_hole_cards + sum(game.num_board_cards))
         n = game.num_hole_cards
         coming = cards[2 * n :]

@@ -56,7 +56,10 @@ def test_a_round_whose_section_has_neither_bet_nor_raise(section, named):
         (LIMIT | {"bets": {"flop": {"donk": "a"}}}, "bets.flop: expected no sizes"),
         (LIMIT | {"tree": {"merge": 0.1}}, "tree.merge has no effect in the limit game 'leduc'"),
         (LIMIT | {"tree": {"min_bet": 2}}, "tree.min_bet has no effect"),
-        (LIMIT | {"solve": {"iterations": 5}}, 'solve.iterations: expected solve.leaves = "stored"'),
+        (
+            LIMIT | {"solve": {"iterations": 5, "order": "top-down"}},
+            "solve.iterations: expected solve.leaves",
+        ),
         (LIMIT | {"solve": {"order": "top-down"}}, 'solve.order: expected solve.leaves = "stored"'),
         (LIMIT | {"solve": {"tremble": 0.1}}, "solve.tremble has an effect only with solve.integrate ="),
     ],

@@ -130,6 +130,7 @@ def returned(tmp_path_factory):
         rivers = spewy.solve_rivers(river, boards[:2], np.ones(1326), np.ones(1326))
         yield {
             "job": job,
+            "solve section": job.solve,
             "spot section": job.spot.model_copy(update={"oop": ",".join(["0.5"] * 1326)}),
             "solution": solution,
             "result": replace(solution.result, trace=((1, 2.0, 3.0),) * 500),
