@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spewy.errors import InputError
@@ -184,7 +184,6 @@ def test_slashes_at_the_end_may_be_missing():
     assert parse_line(NO_LIMIT, "r20000c/").line == "r20000c///"
 
 
-@settings(deadline=None)
 @given(st.sampled_from(shipped_games()), st.data())
 def test_random_hands_round_trip(name, data):
     game = load_game(name)
