@@ -76,7 +76,7 @@ thresholds = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(
     rounds=st.integers(1, 3),
     stacks=st.tuples(st.integers(2, 20), st.integers(2, 20)),
@@ -98,7 +98,7 @@ def test_whole_games_count_as_they_are_built(rounds, stacks, blinds, rows, optio
     agree(game_config(game, {0: rows}, min_bet=min_bet, **options))
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(
     start=st.integers(1, 3),
     pot=st.integers(1, 30),
