@@ -15,22 +15,9 @@ from spewy.cli import main
 COMMAND = [sys.executable, "-m", "spewy"]
 
 SOLVE_FIELDS = [
-    "name",
-    "converged",
-    "interrupted",
-    "sweeps",
-    "exploitability",
-    "exploitability_pct",
-    "exploitability_mbb",
-    "ev",
-    "equity",
-    "value",
-    "value_bracket",
-    "seconds",
-    "peak_rss_mib",
-    "trace",
-    "process_mib",
-    "variant",
+    *("name", "converged", "interrupted", "sweeps", "exploitability", "exploitability_pct"),
+    *("exploitability_mbb", "ev", "equity", "value", "value_bracket", "seconds", "peak_rss_mib", "trace"),
+    *("process_mib", "variant"),
 ]
 """Fields of `spewy solve --json`."""
 

@@ -4,8 +4,12 @@ import os
 import signal
 
 import pytest
+from hypothesis import settings
 
 from lockers import lmdb
+
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")  # a busy machine misses any
 
 collect_ignore = ["fuzz"]
 """It is a command."""

@@ -9,11 +9,8 @@ class CountedClasses:
     """Board bucket: rank of the first card modulo their number, 0 without a board; row: the hand modulo rows."""
 
     def __init__(self, game, n_board_buckets, n_rows):
-        self.hands, self.n_board_buckets, self.n_rows = (
-            hands(game.deck, game.num_hole_cards),
-            n_board_buckets,
-            n_rows,
-        )
+        self.hands = hands(game.deck, game.num_hole_cards)
+        self.n_board_buckets, self.n_rows = n_board_buckets, n_rows
 
     def boards(self, t, boards):
         board_buckets = [board[0] // 4 % self.n_board_buckets[t] if len(board) else 0 for board in boards]

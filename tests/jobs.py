@@ -41,13 +41,8 @@ def parsed_job(text):
 
 def toy(name, **solve):
     """A whole small game through the lockers."""
-    options = {
-        "variant": "cfr+",
-        "leaves": "stored",
-        "symmetry": False,
-        "target": "0 chips",
-        "check_every": 1000,
-    }
+    options = {"variant": "cfr+", "leaves": "stored", "symmetry": False}
+    options |= {"target": "0 chips", "check_every": 1000}
     return Job.of({"name": name, "game": {"file": name}, "solve": options | solve})
 
 

@@ -5,19 +5,8 @@ import subprocess
 import sys
 
 HEAVY = {
-    "joblib",
-    "lmdb",
-    "matplotlib",
-    "numba",
-    "numpy",
-    "numpy.ma",
-    "openpyxl",
-    "pandas",
-    "pyarrow",
-    "pydantic",
-    "rich",
-    "scipy",
-    "sklearn",
+    *("joblib", "lmdb", "matplotlib", "numba", "numpy", "numpy.ma", "openpyxl", "pandas", "pyarrow"),
+    *("pydantic", "rich", "scipy", "sklearn"),
 }
 
 

@@ -6,14 +6,13 @@ from random import Random
 
 import pytest
 from cli_runs import POLARISED, good_json, write
-from fuzz.judge import Answer, faults, session_faults
+from fuzz.judge import NOT_FORESEEN, Answer, faults, session_faults
 from fuzz.mutate import odd_job
 from fuzz.spots import random_job
 from fuzz.truth import lies
 from fuzz.workers import prepare, run_cases
 from joblib import cpu_count
-
-from spewy.job.job import Job
+from jobs import parsed_job
 
 
 @pytest.fixture
@@ -44,10 +43,7 @@ def found_by_workers(monkeypatch):
         (Answer(("show",), 2, "", "Error: x\nError: y"), "expected one line of error"),
         (Answer(("show",), 2, "", "Error: x\nfound y"), "expected one line of error"),
         (Answer(("show",), 2, "", f"Error: {'x' * 1000}"), "expected lines of at most 1,000 characters"),
-        (
-            Answer(("show",), 1, "", "Error: unexpected KeyError: 1 (spewy -v ... shows where)"),
-            "that are foreseen",
-        ),
+        (Answer(("show",), 1, "", f"Error: unexpected KeyError: 1 {NOT_FORESEEN}"), "that are foreseen"),
         (Answer(("show",), 1, "", "Error: x"), "expected exit code 0 or 2"),
         (Answer(("show",), 1, "", "", "Traceback"), "found a traceback"),
         (Answer(("show",), 0, "x", "a.py:1: RuntimeWarning: invalid value"), "expected no warnings"),
@@ -76,6 +72,12 @@ def test_the_judge_of_sessions(answer, found):
     assert (told == []) if found is None else any(found in fault for fault in told)
 
 
+@pytest.fixture(scope="module")
+def told(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("told")
+    return good_json("solve", write(folder, POLARISED), "--out", folder / "out")
+
+
 @pytest.mark.parametrize(
     ("change", "found"),
     [
@@ -91,26 +93,23 @@ def test_the_judge_of_sessions(answer, found):
     ],
     ids=range(9),
 )
-def test_what_no_solve_may_tell(change, found, tmp_path):
-    job = write(tmp_path, POLARISED)
-    told = good_json("solve", job, "--out", tmp_path / "out")
-    wrong = list(lies(Job.load(job), told | change))
+def test_what_no_solve_may_tell(change, found, told):
+    wrong = list(lies(parsed_job(POLARISED), told | change))
     assert (wrong == []) if found is None else any(found in lie for lie in wrong)
 
 
 def test_cases_repeat():
-    jobs = [odd_job(rng, random_job(rng)) for number in range(40) for rng in [Random(f"1-{number}")]]
-    assert jobs == [odd_job(rng, random_job(rng)) for number in range(40) for rng in [Random(f"1-{number}")]]
-    assert len(set(jobs)) == 40
+    def jobs():
+        return [odd_job(rng, random_job(rng)) for rng in map(Random, range(40))]
+
+    assert jobs() == jobs()
+    assert len(set(jobs())) == 40
 
 
 def test_a_case_that_takes_too_long_is_named(found_by_workers, tmp_path):
     ((number, found),) = run_cases(1, [7], tmp_path, 1, limit=1e-3)
     assert number == 7
-    ends = (
-        "was ended by SIGPROF",
-        "exited with 1",
-    )  # by its work, or by the clock where others take the processor
+    ends = ("was ended by SIGPROF", "exited with 1")  # by its work, or by the clock on a busy machine
     told = "expected it to end after 0.001 s of work: its process"
     assert found.faults in [(f"{told} {end}",) for end in ends]
     assert "most recent call first" in found.log
@@ -119,7 +118,5 @@ def test_a_case_that_takes_too_long_is_named(found_by_workers, tmp_path):
 @pytest.mark.slow
 def test_a_few_hundred_cases(found_by_workers, tmp_path):
     prepare(tmp_path)
-    wrong = {
-        number: found for number, found in run_cases(0, range(300), tmp_path, cpu_count()) if found.faults
-    }
-    assert wrong == {}
+    ran = run_cases(0, range(300), tmp_path, cpu_count())
+    assert {number: found for number, found in ran if found.faults} == {}

@@ -59,6 +59,16 @@ class Pages:
         """The answer to a request that changes something, or that has much to say."""
         return self._client.post(path, json=content)
 
+    def status(self, path, **query):
+        """Status and JSON of the answer to a question."""
+        answer = self.get(path, **query)
+        return answer.status_code, answer.json()
+
+    def send(self, path, **content):
+        """Status and JSON of the answer to a request that changes something."""
+        answer = self.post(path, **content)
+        return answer.status_code, answer.json()
+
     def whole(self, path, **query):
         """The answer to a question that may take longer: the first that is not 202."""
         limit = time.monotonic() + 60

@@ -74,13 +74,8 @@ def listing(folder: Path) -> dict[str, tuple[int, ...]]:
     found = {}
     for path in sorted([folder, *folder.rglob("*")]):
         status = path.stat()
-        found[str(path)] = (
-            status.st_mode,
-            status.st_uid,
-            status.st_gid,
-            status.st_mtime_ns,
-            0 if path.is_dir() else status.st_size,
-        )
+        size = 0 if path.is_dir() else status.st_size
+        found[str(path)] = (status.st_mode, status.st_uid, status.st_gid, status.st_mtime_ns, size)
     return found
 
 

@@ -16,43 +16,16 @@ from .case import Found
 from .workers import SECONDS_PER_CASE, prepare, run_cases
 
 SECONDS_BETWEEN_LINES = 10.0
+POSITIVE = click.IntRange(min=1)
 
 
 @click.command()
-@click.option(
-    "--seed",
-    type=int,
-    default=1,
-    show_default=True,
-    help="Seed of the cases; another seed makes other cases.",
-)
-@click.option(
-    "--cases", type=click.IntRange(min=1), default=10_000, show_default=True, help="Number of cases."
-)
-@click.option(
-    "--seconds", type=float, default=float("inf"), help="Time in seconds after which no more cases begin."
-)
-@click.option(
-    "--case",
-    "alone",
-    type=int,
-    multiple=True,
-    help="Number of a case to run alone, with all its output printed; may be repeated.",
-)
-@click.option(
-    "--workers",
-    type=click.IntRange(min=1),
-    default=cpu_count(),
-    show_default=True,
-    help="Number of processes.",
-)
-@click.option(
-    "--limit",
-    type=float,
-    default=SECONDS_PER_CASE,
-    show_default=True,
-    help="Largest number of seconds of processor time for one case.",
-)
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the cases.")
+@click.option("--cases", type=POSITIVE, default=10_000, show_default=True, help="Number of cases.")
+@click.option("--seconds", type=float, default=float("inf"), help="Seconds after which no more cases begin.")
+@click.option("--case", "alone", type=int, multiple=True, help="A case to run alone and print; repeatable.")
+@click.option("--workers", type=POSITIVE, default=cpu_count(), show_default=True, help="Number of processes.")
+@click.option("--limit", type=float, default=SECONDS_PER_CASE, help="Most processor seconds for one case.")
 def main(seed: int, cases: int, seconds: float, alone: tuple[int, ...], workers: int, limit: float) -> None:
     """Run the command line on odd input; exit with 1 where an answer is not as it has to be."""
     numbers = alone or range(cases)

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from spewy.cli import main
 
-from .judge import Answer, faults, peer_faults
+from .judge import Answer, peer_faults
 from .text import argument
 
 TEMPLATES = "templates"
@@ -28,15 +28,7 @@ MOST_LOGGED = 3000
 
 @dataclass(frozen=True)
 class Found:
-    """The result of a case.
-
-    Attributes:
-        kind: of the case.
-        exits: how often each kind of exit was.
-        seconds: that it took.
-        faults: what was not as it has to be.
-        log: what was run and what came out.
-    """
+    """The result of a case: counts of exits by kind, what was not as it has to be, and what was run and came out."""
 
     kind: str
     exits: Counter[str]
@@ -56,20 +48,18 @@ class Case:
     exits: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
 
-    def spewy(self, *arguments: object) -> Answer:
+    def spewy(self, *arguments: object, judge: Callable[[Answer], Iterable[str]] = faults) -> Answer:
         """Run a command in this process, and judge its answer."""
-        texts = [argument(str(each)) for each in arguments]
-        self.note(f"$ spewy {shlex.join(texts)}")
-        return self._judged(Answer.of(texts, CliRunner().invoke(main, texts)))
-
-    def table(self, *arguments: object, judge: Callable[[Answer], Iterable[str]] = peer_faults) -> Answer:
-        """Run a command that talks to another program; it may fail by that program's fault."""
         texts = [argument(str(each)) for each in arguments]
         self.note(f"$ spewy {shlex.join(texts)}")
         answer = Answer.of(texts, CliRunner().invoke(main, texts))
         self.count(answer)
         self.faults += judge(answer)
         return answer
+
+    def table(self, *arguments: object, judge: Callable[[Answer], Iterable[str]] = peer_faults) -> Answer:
+        """Run a command that talks to another program; it may fail by that program's fault."""
+        return self.spewy(*arguments, judge=judge)
 
     def process(self, around: str, *arguments: object) -> Answer:
         """Run a command in a process of its own, with a line of shell in which ``"$@"`` is the command."""
@@ -78,11 +68,6 @@ class Case:
         command = ["sh", "-c", around, "sh", *cli_runs.COMMAND, *texts]
         ran = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
         return Answer(tuple(texts), ran.returncode, ran.stdout, ran.stderr)
-
-    def _judged(self, answer: Answer) -> Answer:
-        self.count(answer)
-        self.faults += faults(answer)
-        return answer
 
     def count(self, answer: Answer) -> None:
         """Count an answer and log it."""

@@ -58,12 +58,10 @@ def dealt_jobs(case: Case) -> None:
     if not right or case.faults:
         return
     if not Path("out").exists():
-        case.expect(
-            case.spewy("solve", job, "--out", "out").code == 0, "expected a job that is right to be solved"
-        )
-    other = data | rng.choice(
-        ({"boards": {"flop": 2}, "rows": {"flop": 2}}, {"game": {"file": "kuhn"}, "rows": {}})
-    )
+        solved = case.spewy("solve", job, "--out", "out")
+        case.expect(solved.code == 0, "expected a job that is right to be solved")
+    fewer, smaller = {"boards": {"flop": 2}, "rows": {"flop": 2}}, {"game": {"file": "kuhn"}, "rows": {}}
+    other = data | rng.choice((fewer, smaller))
     found = case.spewy("solve", case.write("other.toml", toml(other)), "--out", "out")
     case.expect(found.code == 2, "expected a folder of another job to be refused")
     _damage_dealt(case, job)
@@ -75,10 +73,8 @@ def _damage_dealt(case: Case, job: str) -> None:
     others = [case.templates / other.name for other in TEMPLATES]
     for inside in rng.sample((folder, folder / "play"), rng.choice((0, 1, 2))):
         case.note(f"{inside}: {damages.damage(rng, inside, others)}")
-    for command in rng.sample(
-        (["show"], ["status"], ["check"], ["exploit", "--workers", "1"], ["drop", "--regrets"]), 2
-    ):
-        name, *rest = command
+    commands = (["show"], ["status"], ["check"], ["exploit", "--workers", "1"], ["drop", "--regrets"])
+    for name, *rest in rng.sample(commands, 2):
         case.spewy(name, folder, *rest, *(() if name == "check" else rng.choice(((), ("--json",)))))
     case.spewy("solve", job, "--out", folder, "--set", "solve.max_sweeps=250", *rng.choice(([], ["--again"])))
 
@@ -111,9 +107,8 @@ def right_jobs(case: Case) -> None:
         _look_at(case, job, "one", found)
     if job.spot is None or case.rng.random() > 0.5:
         return
-    twin = case.rng.choice((_in_double, _in_double, renamed, lambda rng, data: scaled(data), _stored))(
-        case.rng, data
-    )
+    change = case.rng.choice((_in_double, _in_double, renamed, lambda rng, data: scaled(data), _stored))
+    twin = change(case.rng, data)
     other = _solve_right(case, twin, "other")
     if other is not None:
         case.faults += truth.same_value(job, found, other)
@@ -133,9 +128,8 @@ def odd_arguments(case: Case) -> None:
 def spelled_lines(case: Case) -> None:
     """Lines and locks in words; and with *bet* as the last word where a raise is meant, or *raise* where a bet is."""
     rng = case.rng
-    template = rng.choice(
-        [each for each in TEMPLATES if each.name in ("river", "raked", "turn", "kuhn", "leduc")]
-    )
+    named = ("river", "raked", "turn", "kuhn", "leduc")
+    template = rng.choice([each for each in TEMPLATES if each.name in named])
     job = case.write("job.toml", template.text)
     node, words = _spelled_line(rng, Job.load(job).betting_tree.root)
     case.note(f"{template.name}: {node.line!r} as {words!r}")
@@ -143,10 +137,8 @@ def spelled_lines(case: Case) -> None:
     cards = next((board for known, board in template.lines if "/" in known), "")
     board = ["--board", cards] if "/" in node.line else []
     shown = case.spewy("show", case.templates / template.name, "--line", line, *board)
-    case.expect(
-        shown.code == 0 and f"line {node.line or 'none yet'}" in re.sub(" +", " ", shown.out),
-        f"expected the line {node.line!r}",
-    )
+    line_shown = f"line {node.line or 'none yet'}" in re.sub(" +", " ", shown.out)
+    case.expect(shown.code == 0 and line_shown, f"expected the line {node.line!r}")
     estimate = ("estimate", job, "--set", "solve.leaves=live", "--lock")
     locked = case.spewy(*estimate, f"{line}: {rng.choice(_spellings(node))}")
     case.expect(locked.code == 0, "expected a lock")
@@ -158,10 +150,8 @@ def spelled_lines(case: Case) -> None:
         case.spewy("show", case.templates / template.name, "--line", f"{line} {wrong}", *board),
         case.spewy(*estimate, f"{line}: {wrong}"),
     ):
-        case.expect(
-            answer.code == 2 and answer.error.endswith(f"there is {'a' if faces_bet else 'no'} bet to raise"),
-            f"expected {wrong!r} to be refused",
-        )
+        why = f"there is {'a' if faces_bet else 'no'} bet to raise"
+        case.expect(answer.code == 2 and answer.error.endswith(why), f"expected {wrong!r} to be refused")
 
 
 def _spelled_line(rng: Random, node: Node) -> tuple[Node, list[str]]:
@@ -229,9 +219,8 @@ def damage(case: Case) -> None:
             continue
         right = cli_runs.spewy(command, case.templates / template.name, *arguments)
         if found.code == 0:
-            case.expect(
-                _same(command, found, right.stdout), f"expected what {template.name} holds, or an error"
-            )
+            same = command == "export" or found.out == right.stdout
+            case.expect(same, f"expected what {template.name} holds, or an error")
         else:
             case.expect(audit.code != 0 or found.code == right.exit_code, "expected check to find the damage")
     if rng.random() < 0.4:
@@ -281,23 +270,14 @@ def bots(case: Case) -> None:
 def matches(case: Case) -> None:
     """Matches of all kinds of bots, and of words that give no bot."""
     rng = case.rng
-    words = (
-        "call",
-        "raise",
-        "random",
-        "equity",
-        "fold",
-        str(case.templates / "leduc"),
-        str(case.templates / "dealt"),
-    )
-    odd = ("cmd:true", "cmd:", "cmd:'", "nobody", str(case.templates / "turn"), "", "cmd:sh -c 'exit 3'")
+    leduc, dealt, turn = (str(case.templates / name) for name in ("leduc", "dealt", "turn"))
+    words = ("call", "raise", "random", "equity", "fold", leduc, dealt)
+    odd = ("cmd:true", "cmd:", "cmd:'", "nobody", turn, "", "cmd:sh -c 'exit 3'")
     first, second = (rng.choice(words if rng.random() < 0.8 else odd) for _ in range(2))
     arguments: list[object] = ["match", first, second, "--hands", rng.choice((1, 2, 5)), "--workers", "1"]
     if rng.random() < 0.7:
-        arguments += [
-            "--game",
-            rng.choice(("leduc", "leduc", "kuhn", "nothing", "holdem.limit.2p.reverse_blinds")),
-        ]
+        games = ("leduc", "leduc", "kuhn", "nothing", "holdem.limit.2p.reverse_blinds")
+        arguments += ["--game", rng.choice(games)]
     for options in (["--no-aivat"], ["--seeds", "3"], ["--out", "logs"], ["--resolve", "never"], ["--json"]):
         if rng.random() < 0.3:
             arguments += options
@@ -500,9 +480,8 @@ def _try_dealt(case: Case, job: str, settings: list[str], estimated: Answer) -> 
         return
     case.faults += truth.dealt_lies(Job.load(job, settings[1::2]), solved.json())
     if case.rng.random() < 0.3:
-        case.expect(
-            case.spewy("status", "out", "--json").json()["running"] is False, "expected an ended solve"
-        )
+        running = case.spewy("status", "out", "--json").json()["running"]
+        case.expect(running is False, "expected an ended solve")
         measured = case.spewy("exploit", "out", "--workers", "1", "--json")
         expected = 0 if solved.json()["sweeps"] else 2  # no time for a single deal leaves nothing to measure
         case.expect(measured.code == expected, "expected to measure what was solved")
@@ -563,9 +542,8 @@ def _solve(case: Case, job: str, settings: list[str], jobs: list[Job]) -> Answer
         _look_at(case, found, "out", told)
     elif chance < 0.4:
         again = case.spewy(*arguments)
-        case.expect(
-            again.code == 0 and again.json()["sweeps"] == told["sweeps"], "expected to go on at the end"
-        )
+        same = again.code == 0 and again.json()["sweeps"] == told["sweeps"]
+        case.expect(same, "expected to go on at the end")
     return solved
 
 
@@ -644,14 +622,11 @@ def _arguments(rng: Random, command: str, folder: object, template: Template) ->
             if rng.random() < 0.2:
                 arguments += ["--target", rng.choice(TOKENS["target"])]
             if command == "report" and rng.random() < 0.2:
-                arguments += [
-                    rng.choice(("--csv", "--plot")),
-                    rng.choice(("x.csv", "x.png", "x", "no/x.csv", ".")),
-                ]
+                files = ("x.csv", "x.png", "x", "no/x.csv", ".")
+                arguments += [rng.choice(("--csv", "--plot")), rng.choice(files)]
         case "export":
-            arguments.append(
-                rng.choice(("x.csv", "x.parquet", "x.CSV", "x", ".csv", "no/x.csv", ".", *ODD_TEXTS))
-            )
+            files = ("x.csv", "x.parquet", "x.CSV", "x", ".csv", "no/x.csv", ".", *ODD_TEXTS)
+            arguments.append(rng.choice(files))
         case "drop":
             arguments += ["--round", rng.choice(("river", "turn", "flop", "preflop", "rivers", *ODD_TEXTS))]
         case "solve":
@@ -659,9 +634,8 @@ def _arguments(rng: Random, command: str, folder: object, template: Template) ->
             if rng.random() < 0.5:
                 arguments += ["--set", override(rng), "--set", "solve.max_sweeps=1"]
             if rng.random() < 0.3:
-                arguments += rng.choice(
-                    (["--again"], ["--jobs", "0"], ["--save-every", "nan"], ["--save-every", "0"])
-                )
+                more = (["--again"], ["--jobs", "0"], ["--save-every", "nan"], ["--save-every", "0"])
+                arguments += rng.choice(more)
     return arguments + rng.choice(([], [], ["--json"]))
 
 
@@ -683,15 +657,8 @@ def _shuffled(rng: Random, arguments: list[object]) -> list[object]:
         case 2:
             return arguments[:place] + [odd_text(rng, str(arguments[place]))] + arguments[place + 1 :]
         case _:
-            added = rng.choice(
-                ("-v", "--help", "--", "--x", "-", "--json=1", "--set", "\udcff", "--line=", "--all")
-            )
-            return arguments[:place] + [added] + arguments[place:]
-
-
-def _same(command: str, found: Answer, right: str) -> bool:
-    """Whether a damaged folder's answer is the whole one's, if it is one that repeats."""
-    return command == "export" or found.out == right
+            more = ("-v", "--help", "--", "--x", "-", "--json=1", "--set", "\udcff", "--line=", "--all")
+            return arguments[:place] + [rng.choice(more)] + arguments[place:]
 
 
 def _go_on(case: Case, template: Template, folder: Path) -> None:

@@ -17,21 +17,9 @@ def damage(rng: Random, folder: Path, others: list[Path]) -> str:
     """Damage one file of a folder; what was done. ``others`` are folders to take files from."""
     files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.endswith("-lock"))
     file = rng.choice(files)
+    often = (_flip,) * 4 + (_overwrite, _truncate, _swap_pages, _manifest) * 2
     change = rng.choice(
-        (
-            _flip,
-            _flip,
-            _flip,
-            _flip,
-            _overwrite,
-            _overwrite,
-            _truncate,
-            _truncate,
-            _append,
-            _swap_pages,
-            _swap_pages,
-        )
-        + (_delete, _empty, _folder, _link, _exchange, _replace, _manifest, _manifest, _lock_file, _strange)
+        (*often, _append, _delete, _empty, _folder, _link, _exchange, _replace, _lock_file, _strange)
     )
     return f"{change.__name__[1:]} {change(rng, file, files, others)}"
 

@@ -14,9 +14,7 @@ INSIDE = ("play", "judged", "log.txt", "status.json", ".lock", "manifest.json", 
 
 def foreign(rng: Random, folder: Path, others: list[Path]) -> str:
     """Change a copy of a solved folder at random; return what was done. ``others`` are solved folders."""
-    change = rng.choice(
-        (_other_job, _half, _half, _batch, _version, _version, _misplaced, _misplaced, _no_folder)
-    )
+    change = rng.choice((_other_job, _batch, _no_folder, *(_half, _version, _misplaced) * 2))
     return f"{change.__name__[1:]}: {change(rng, folder, others)}"
 
 

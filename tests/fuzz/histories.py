@@ -36,12 +36,7 @@ UNREADABLE = (
 
 @dataclass(frozen=True)
 class Text:
-    """A hand of a history.
-
-    Attributes:
-        text: the TOML table, without its first line.
-        is_right: whether the hand must be read.
-    """
+    """A hand of a history: the TOML table without its first line, and whether the hand must be read."""
 
     text: str
     is_right: bool

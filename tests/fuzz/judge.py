@@ -30,11 +30,8 @@ class Answer:
     def of(cls, arguments: Sequence[str], result: Result) -> "Answer":
         """The answer of a command that ran in this process."""
         error = result.exception
-        crash = (
-            ""
-            if error is None or isinstance(error, SystemExit)
-            else "".join(traceback.format_exception(error))
-        )
+        ended = error is None or isinstance(error, SystemExit)
+        crash = "" if ended else "".join(traceback.format_exception(error))
         return cls(tuple(arguments), result.exit_code, result.stdout, result.stderr, crash)
 
     @property
@@ -54,11 +51,7 @@ class Answer:
         return names.get(self.code, f"{self.code}, unexpected")
 
     def json(self) -> Any:
-        """Return the JSON value on stdout.
-
-        Raises:
-            ValueError: no JSON, or numbers that JSON has not.
-        """
+        """Return the JSON value on stdout; `ValueError` where JSON has no such numbers, too."""
         return json.loads(self.out, parse_constant=_no_number)
 
 

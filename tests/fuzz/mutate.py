@@ -12,35 +12,18 @@ from .text import ODD_INTEGERS, ODD_NUMBERS, ODD_REALS, ODD_TEXTS, TOKENS, argum
 from .toml import toml
 
 KINDS = {
-    "board": "board",
-    "oop": "range",
-    "ip": "range",
-    "bet": "sizes",
-    "raise": "sizes",
-    "donk": "sizes",
-    "line": "line",
-    "target": "target",
-    "memory": "memory",
+    **{name: name for name in ("board", "line", "target", "memory")},
+    **dict.fromkeys(("oop", "ip"), "range"),
+    **dict.fromkeys(("bet", "raise", "donk"), "sizes"),
 }
+"""Kinds of tokens by the names of keys."""
 GAMES = (
-    "kuhn",
-    "leduc",
-    "rhode-island",
-    "doyle",
-    "upac",
-    "holdem.limit.2p.reverse_blinds",
-    "nothing",
+    *("kuhn", "leduc", "rhode-island", "doyle", "upac", "holdem.limit.2p.reverse_blinds", "nothing"),
     "a.game",
 )
 FREQUENCIES = (
-    [0.5, 0.5],
-    [1.0, 0.0],
-    {"Check": 1},
-    {"Check": 0.3, "Bet(50)": 0.7},
-    {"Fold": 1.0},
-    [],
-    [2, -1],
-    0.5,
+    *([0.5, 0.5], [1.0, 0.0], {"Check": 1}, {"Check": 0.3, "Bet(50)": 0.7}, {"Fold": 1.0}),
+    *([], [2, -1], 0.5),
 )
 ROWS = ("hands", 1, 2, 5, 40, 169, 2000, 0, "buckets")
 BOARDS = ("all", 1, 2, 3, 60, 1755, 1756, 10**9, 10**30, 0, -1, "some", True, 1.5)
@@ -53,32 +36,19 @@ CATALOGUE: dict[str, tuple[Any, ...]] = {
     "spot.stack": (1, 3, 100, 10**9),
     "spot.boards": (["Ks 9d 6h 3c 2s"], ["Ks 9d 6h 3c 2s", "Kd 9s 6h 3c 2d"], [], "Ks", [1]),
     "spot.rake": (
-        {"rate": 0.05},
-        {"rate": 1, "cap": 0},
-        {"rate": 0.1, "cap": 1e-9},
-        {"cap": 3},
-        {"rate": -0.0},
+        *({"rate": 0.05}, {"rate": 1, "cap": 0}, {"rate": 0.1, "cap": 1e-9}, {"cap": 3}, {"rate": -0.0}),
         0.05,
     ),
-    "bets.preflop.bet": TOKENS["sizes"],
-    "bets.flop.bet": TOKENS["sizes"],
-    "bets.turn.bet": TOKENS["sizes"],
-    "bets.river.bet": TOKENS["sizes"],
-    "bets.river.raise": TOKENS["sizes"],
-    "bets.river.donk": TOKENS["sizes"],
+    **{f"bets.{name}.bet": TOKENS["sizes"] for name in ("preflop", "flop", "turn", "river")},
+    **{f"bets.river.{key}": TOKENS["sizes"] for key in ("raise", "donk")},
     "bets.river.ip": ({"bet": "50%"}, {"raise": "2x", "donk": "50%"}, {}, "50%"),
     "bets.turn.oop": ({"bet": "a"}, {"donk": "50%"}),
     "tree.add_allin": (0, 1.5, 1e308),
     "tree.force_allin": (0.15, 1e308),
     "tree.merge": (0.1, 1, 1e308),
     "tree.min_bet": (1, 2, 50, 10**9),
-    "rows.flop": ROWS,
-    "rows.turn": ROWS,
-    "rows.river": ROWS,
-    "rows.preflop": ROWS,
-    "boards.flop": BOARDS,
-    "boards.turn": BOARDS,
-    "boards.river": BOARDS,
+    **{f"rows.{name}": ROWS for name in ("flop", "turn", "river", "preflop")},
+    **{f"boards.{name}": BOARDS for name in ("flop", "turn", "river")},
     "boards": ({}, "all", []),
     "rows.clustering": CLUSTERINGS,
     "rows.weights": ("uniform", "ranges"),
@@ -128,11 +98,8 @@ def odd_job(rng: Random, data: Data) -> bytes:
     found = text.encode(errors="surrogatepass")
     if rng.random() < 0.03:
         place = rng.randint(0, len(found))
-        found = (
-            found[:place]
-            + rng.choice((b"\xff", b"\0", b"\xef\xbb\xbf", b"\r", b"\xed\xa0\x80"))
-            + found[place:]
-        )
+        odd = rng.choice((b"\xff", b"\0", b"\xef\xbb\xbf", b"\r", b"\xed\xa0\x80"))
+        found = found[:place] + odd + found[place:]
     return found
 
 
@@ -179,17 +146,8 @@ def change_value(rng: Random, data: Data) -> None:
         where[key] = rng.choice(same)
         return
     numeric = isinstance(old, int) or (isinstance(old, float) and math.isfinite(old))
-    others = [
-        str(old),
-        [old],
-        {"x": old},
-        [],
-        {},
-        True,
-        *rng.choices(ODD_NUMBERS, k=2),
-        *([-old] if numeric else []),
-    ]
-    where[key] = rng.choice(others)
+    others = [str(old), [old], {"x": old}, [], {}, True, *rng.choices(ODD_NUMBERS, k=2)]
+    where[key] = rng.choice([*others, -old] if numeric else others)
 
 
 def _text(rng: Random, data: Data) -> None:
@@ -224,11 +182,8 @@ def _key(rng: Random, data: Data) -> None:
     where, key = place
     old = where.pop(key)
     if isinstance(where, dict) and rng.random() < 0.5:
-        where[
-            rng.choice(
-                (odd_text(rng, str(key)), "x", "spot", "", key.upper() if isinstance(key, str) else "y")
-            )
-        ] = old
+        upper = key.upper() if isinstance(key, str) else "y"
+        where[rng.choice((odd_text(rng, str(key)), "x", "spot", "", upper))] = old
 
 
 def _section(rng: Random, data: Data) -> None:

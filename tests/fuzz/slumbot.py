@@ -175,8 +175,6 @@ class HostileServer:
     """Changes some answers of a stand-in; the generator decides which.
 
     Attributes:
-        rng: the generator.
-        sessions: the stand-in.
         note: called with a description of each changed answer.
         share: share of the answers that are changed.
         changed: what each changed answer must lead to.
@@ -229,11 +227,9 @@ class HostileServer:
 
     def _out_of_order(self, path: str, fields: Fields) -> Sent | None:
         """Return an earlier state, a state of another session, another total, or another token that is right."""
+        hole, line = fields["hole_cards"], fields["old_action"]
         before = [
-            each
-            for each in self._before
-            if each["hole_cards"] != fields["hole_cards"]
-            or not each["action"].startswith(fields["old_action"])
+            each for each in self._before if each["hole_cards"] != hole or not each["action"].startswith(line)
         ]
         if self.rng.random() < 0.3 and before and path == "/api/act":
             self.changed.append(FAILS)
@@ -241,9 +237,8 @@ class HostileServer:
         if self.rng.random() < 0.4 and "winnings" in fields:
             self.changed.append(ANY)
             self.shifted = self.shifted or self._totals > 0
-            return _sent(
-                {**fields, "session_total": fields["session_total"] + self.rng.choice((-100, 1, 50))}
-            )
+            total = fields["session_total"] + self.rng.choice((-100, 1, 50))
+            return _sent({**fields, "session_total": total})
         token = f"{self.rng.randrange(10**9)}"
         if self.rng.random() < 0.5:
             games = self.sessions._games
@@ -320,9 +315,8 @@ def _judge(case: Case, server: HostileServer, answer: Answer, patient: bool, tex
         case.expect("the server's total of the session" in answer.err, "expected a warning of another total")
     messages = Path("messages").read_text() if Path("messages").exists() else ""
     known = "--user" in answer.arguments
-    case.expect(
-        not known or PASSWORD not in messages + answer.err + answer.out, "expected no password in a message"
-    )
+    told = messages + answer.err + answer.out
+    case.expect(not known or PASSWORD not in told, "expected no password in a message")
 
 
 def _judge_log(case: Case, server: HostileServer, hands: int, ours: str) -> None:

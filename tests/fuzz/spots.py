@@ -85,10 +85,8 @@ END GAMEDEF
 
 def random_dealt(rng: Random) -> Data:
     """A whole small game of two rounds whose boards are dealt, in classes or a class each."""
-    solve: Data = {
-        "target": rng.choice(("0 mbb", "150 mbb", "0.5 chips")),
-        "max_sweeps": rng.choice((1, 20, 200)),
-    }
+    targets = ("0 mbb", "150 mbb", "0.5 chips")
+    solve: Data = {"target": rng.choice(targets), "max_sweeps": rng.choice((1, 20, 200))}
     solve |= rng.choice(
         ({}, {"workers": 2}, {"seed": rng.randrange(2**63)}, {"precision": "16-bit"}, {"cfr_br": 0.5})
     )
@@ -100,10 +98,8 @@ def random_dealt(rng: Random) -> Data:
         )
     else:
         file = {"text": TWELVE_CARDS}
-        boards, rows = (
-            {"flop": rng.choice((1, 5, "all"))},
-            {"preflop": rng.choice((1, 9)), "flop": rng.choice((1, 7))},
-        )
+        boards = {"flop": rng.choice((1, 5, "all"))}
+        rows = {"preflop": rng.choice((1, 9)), "flop": rng.choice((1, 7))}
     return {"name": "dealt", "game": file, "boards": boards, "rows": rows, "solve": solve}
 
 
@@ -177,8 +173,5 @@ def _spice(rng: Random, data: Data) -> None:
     if exact and rng.random() < 0.2:
         data["lock"] = [{"line": "", "strategy": {"Check": 1}}]
     if rng.random() < 0.2:
-        data["tree"] = {
-            "add_allin": rng.choice((0.5, 2.0)),
-            "force_allin": 0.2,
-            "merge": rng.choice((0.05, 0.5)),
-        }
+        add_allin, merge = rng.choice((0.5, 2.0)), rng.choice((0.05, 0.5))
+        data["tree"] = {"add_allin": add_allin, "force_allin": 0.2, "merge": merge}

@@ -7,32 +7,18 @@ from random import Random
 
 from .text import odd_text
 
-HANDS = (
-    (
-        "MATCHSTATE:0:0::Ks|",
-        "MATCHSTATE:0:0:cr:Ks|",
-        "MATCHSTATE:0:0:crc/:Ks|/Qh",
-        "MATCHSTATE:0:0:crc/cc:Ks|Jh/Qh",
-    ),
-    (
-        "MATCHSTATE:1:1:c:|Kh",
-        "MATCHSTATE:1:1:cc/:|Kh/Ks",
-        "MATCHSTATE:1:1:cc/r:|Kh/Ks",
-        "MATCHSTATE:1:1:cc/rf:Js|Kh/Ks",
-    ),
-    ("MATCHSTATE:0:2:r:Jh|", "MATCHSTATE:0:2:rf:Jh|Ks"),
-)
+HANDS = [
+    [f"MATCHSTATE:{state}" for state in hand]
+    for hand in (
+        ("0:0::Ks|", "0:0:cr:Ks|", "0:0:crc/:Ks|/Qh", "0:0:crc/cc:Ks|Jh/Qh"),
+        ("1:1:c:|Kh", "1:1:cc/:|Kh/Ks", "1:1:cc/r:|Kh/Ks", "1:1:cc/rf:Js|Kh/Ks"),
+        ("0:2:r:Jh|", "0:2:rf:Jh|Ks"),
+    )
+]
 """Lines of a dealer in some hands, in order."""
 ODD = (
-    "",
-    "#",
-    ";",
-    "MATCHSTATE",
-    "MATCHSTATE:::",
-    "VERSION:2.0.0",
-    "MATCHSTATE:0:0::",
-    "MATCHSTATE:9:0::Ks|",
-    "\0",
+    *("", "#", ";", "MATCHSTATE", "MATCHSTATE:::", "VERSION:2.0.0", "MATCHSTATE:0:0::"),
+    *("MATCHSTATE:9:0::Ks|", "\0"),
 )
 SECONDS = 0.05
 """Seconds that a dealer waits for an answer."""

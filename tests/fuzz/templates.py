@@ -35,10 +35,7 @@ class Template:
 
 
 _TURN = (
-    ("", ""),
-    ("c", ""),
-    ("r50c/", "Qs 7h 2d 3c 9d"),
-    ("cc/", "Qs 7h 2d 3c 5h"),
+    *(("", ""), ("c", ""), ("r50c/", "Qs 7h 2d 3c 9d"), ("cc/", "Qs 7h 2d 3c 5h")),
     ("cc/c", "Qs 7h 2d 3c As"),
 )
 _RIVER = (("", ""), ("r100", ""), ("c", ""))
@@ -105,10 +102,9 @@ def _compile(folder: Path) -> None:
         cli_runs.good("solve", dealt, "--out", scratch, *settings)
         cli_runs.good("exploit", scratch, "--workers", "1")
         shutil.rmtree(scratch)
-    for arguments in (("show", "dropped", "--line", "cc/", "--board", "Qs 7h 2d 3c 5h"), ("report", "turn")):
-        command, name, *rest = arguments
-        cli_runs.good(command, folder / name, *(rest or ["--line", "cc/"]))
     for command in (
+        ["show", folder / "dropped", "--line", "cc/", "--board", "Qs 7h 2d 3c 5h"],
+        ["report", folder / "turn", "--line", "cc/"],
         ["export", folder / "turn", folder / "turn.csv"],
         ["buckets", ""],
         ["buckets", "Ks 7d 2c"],

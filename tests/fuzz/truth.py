@@ -17,12 +17,7 @@ def unit(job: Job) -> float:
 
 
 def lies(job: Job, found: Found) -> Iterator[str]:
-    """Return contradictions in the output of ``solve --json`` for a job.
-
-    Args:
-        job: with one board.
-        found: the object.
-    """
+    """Return contradictions in the output of ``solve --json`` for a job with one board."""
     epsilon, allowed = found["exploitability"], ROUNDING * unit(job)
     amount, name = parse_target(job.solve.target)
     target = amount * unit_chips(job.rules, job.pot, name) / job.amounts.chips
@@ -69,9 +64,8 @@ def _wrong_shares(job: Job, found: Found, allowed: float) -> Iterator[str]:
     total = sum(found["ev"])
     if not job.spot.pot - most - allowed <= total <= job.spot.pot + allowed:
         yield f"expected EVs that sum to {job.spot.pot}, less at most {most} of rake, found {found['ev']}"
-    if any(
-        not -job.spot.stack - allowed <= ev <= job.spot.pot + job.spot.stack + allowed for ev in found["ev"]
-    ):
+    least, largest = -job.spot.stack - allowed, job.spot.pot + job.spot.stack + allowed
+    if not all(least <= ev <= largest for ev in found["ev"]):
         yield f"expected EVs between what can be lost and won, found {found['ev']}"
     share = found["equity"]
     if abs(sum(share) - 1) > 1e-9 or not all(-1e-9 <= each <= 1 + 1e-9 for each in share):

@@ -41,15 +41,9 @@ def run_cases(
     seconds: float = float("inf"),
     limit: float = SECONDS_PER_CASE,
 ) -> Iterator[tuple[int, Found]]:
-    """Run cases side by side; each with its number, as they end.
+    """Run cases side by side in a prepared folder; each with its number, as they end. No case begins after ``seconds``.
 
-    Args:
-        seed: of all cases.
-        numbers: of the cases.
-        base: a folder that is prepared.
-        workers: processes, which find this package on PYTHONPATH.
-        seconds: after so long no more cases begin.
-        limit: seconds of processor time that a case may take, a tenth of what it may by the clock.
+    ``limit``: seconds of processor time that a case may take, a tenth of what it may by the clock.
     """
     ending = time.monotonic() + seconds
     tasks = (

@@ -11,14 +11,8 @@ from benchmarks.speed.bot_budget import SMALL_GAME, SMALL_JOB, small_folder
 from spewy import Job, solve
 
 NO_LIMIT = SMALL_GAME.replace("limit", "nolimit", 1).replace("raiseSize = 10 10 20 20", "stack = 2000 2000")
-BETS = "".join(
-    f'[bets.{name}]\n{size}\nraise = "a"\n'
-    for name, size in (
-        ("preflop", ""),
-        ("flop", 'bet = "100%"'),
-        ("turn", 'bet = "100%"'),
-        ("river", 'bet = "100%"'),
-    )
+BETS = '[bets.preflop]\nraise = "a"\n' + "".join(
+    f'[bets.{name}]\nbet = "100%"\nraise = "a"\n' for name in ("flop", "turn", "river")
 )
 
 COMMANDS = """
@@ -95,7 +89,6 @@ def test_every_command_is_run_or_has_a_reason():
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    """Folders of a small limit game and of a small no-limit game, both solved, and a folder for output."""
     where = tmp_path_factory.mktemp("benchmarks")
     (where / "no-limit.game").write_text(NO_LIMIT)
     (where / "no-limit.toml").write_text(SMALL_JOB.format(game=where / "no-limit.game") + BETS)
@@ -103,20 +96,18 @@ def folders(tmp_path_factory):
     return {"LIMIT": small_folder(where), "NOLIMIT": where / "no-limit", "OUT": where}
 
 
+def run(module, *arguments):
+    command = [sys.executable, "-m", f"benchmarks.{module}", *map(str, arguments)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS.strip().split("\n"))
 def test_command_runs(folders, command):
     for name in ("NOLIMIT", "LIMIT", "OUT"):
         command = command.replace(name, str(folders[name]))
-    module, *arguments = command.split()
-    done = subprocess.run(
-        [sys.executable, "-m", f"benchmarks.{module}", *arguments],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
+    done = run(*command.split())
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.strip()
 
@@ -125,21 +116,7 @@ def test_command_runs(folders, command):
 def test_bad_input_is_one_line_and_exit_code_2(tmp_path, command):
     module, *arguments = command.split()
     job = tmp_path / "missing.toml"
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            f"benchmarks.{module}",
-            *arguments,
-            str(job),
-            *[str(tmp_path)] * len(arguments),
-        ],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    done = run(module, *arguments, job, *[tmp_path] * len(arguments))
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert str(job) in line

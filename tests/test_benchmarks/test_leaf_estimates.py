@@ -10,7 +10,6 @@ from bucket_games import some_cards, two_suits
 from benchmarks.payoff_estimates import ClosestLine, Lines, Regression
 from benchmarks.studies import leaf_estimates
 from buckets.cards.rank_sets import board_strength
-from spewy.errors import InputError
 
 FLOP, TURN = 1, 2
 
@@ -67,20 +66,6 @@ def test_before_the_last_card_it_is_the_mean_over_what_may_come(game, share):
     np.testing.assert_allclose(share(FLOP, 0), total / weight, atol=1e-12)
 
 
-def test_more_than_one_card_to_come_is_refused(share):
-    with pytest.raises(ValueError, match="round 0: expected one of the last two rounds"):
-        share(0, 0)
-
-
-def test_bets_before_a_round_are_counted(game, lines):
-    bets = lines.bets(TURN, line(game, TURN, "rc/crc/"))
-    assert (bets.counts, bets.aggressor) == ((0, 2), -1)
-    bets = lines.bets(TURN, line(game, TURN, "rc/cc/"))
-    assert (bets.counts, bets.aggressor) == ((0, 1), 0)
-    bets = lines.bets(TURN, line(game, TURN, "crc/rc/"))
-    assert (bets.counts, bets.aggressor) == ((2, 0), 1)
-
-
 def test_the_closest_line_is_rescaled_to_the_pot(game, lines):
     asked, near, far = (line(game, TURN, text) for text in ("rc/rc/", "crc/rc/", "cc/cc/"))
     stored = {near: np.full((2, 2), 3.0), far: np.full((2, 2), 5.0)}
@@ -91,20 +76,6 @@ def test_the_closest_line_is_rescaled_to_the_pot(game, lines):
     np.testing.assert_allclose(
         closest(TURN, 0, asked), 5.0 * lines.stake(TURN, asked) / lines.stake(TURN, far)
     )
-
-
-def test_of_lines_with_pots_alike_the_same_aggressor_is_closer(game, lines):
-    asked, same, other = (line(game, TURN, text) for text in ("rc/rc/", "crc/rc/", "rc/crc/"))
-    stored = {same: np.full((2, 2), 1.0), other: np.full((2, 2), 2.0)}
-    closest = ClosestLine(lines, lambda t, board_bucket, r: stored.get(r), None)
-    np.testing.assert_allclose(closest(TURN, 0, asked), 1.0)
-
-
-def test_where_no_line_is_stored_another_estimate_stands_in(lines):
-    closest = ClosestLine(
-        lines, lambda t, board_bucket, r: None, lambda t, board_bucket, r: np.full((2, 2), 7.0)
-    )
-    np.testing.assert_allclose(closest(TURN, 0, 0), 7.0)
 
 
 def test_a_regression_learns_what_the_betting_before_is_worth(lines, share):
@@ -124,11 +95,6 @@ def test_a_regression_learns_what_the_betting_before_is_worth(lines, share):
         return lines.stake(t, r) * share(t, board_bucket)
 
     assert error(regressed) < error(plain) / 3
-
-
-def test_a_regression_needs_something_to_learn_from(lines, share):
-    with pytest.raises(InputError, match="round 2: no payoff matrices are stored to train a regression"):
-        Regression(lines, TURN, share).fit([(0, 0)], lambda t, board_bucket, r: None)
 
 
 def test_the_tables_of_the_page_are_those_of_the_data(tmp_path):

@@ -20,12 +20,8 @@ def words(claim):
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=words)
-def test_the_page_of_a_claim_has_its_figure(claim):
+def test_a_claim_stands_on_its_page_and_has_a_command(claim):
     assert claim.figure in (ROOT / claim.page).read_text()
-
-
-@pytest.mark.parametrize("claim", CLAIMS, ids=words)
-def test_the_command_of_a_claim_exists(claim):
     program, *rest = shlex.split(claim.command)
     if program == "spewy":
         with main.make_context("spewy", ["--verbose"], resilient_parsing=True) as context:

@@ -43,7 +43,6 @@ def results(tmp_path_factory):
 
 @pytest.fixture
 def place(results, tmp_path, monkeypatch):
-    """A working directory as in a fresh clone with the results of `results`."""
     for link, target in (("examples", EXAMPLES), ("results", results), ("docs", ROOT / "docs")):
         (tmp_path / link).symlink_to(target)
     monkeypatch.chdir(tmp_path)
@@ -52,7 +51,6 @@ def place(results, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("page", READ, ids=name)
 def test_every_command_of_a_page_is_one(page):
-    """Parse the options and arguments of a command as a page writes them."""
     with main.make_context("spewy", ["--verbose"], resilient_parsing=True) as context:
         for line in typed(page):
             if line.startswith("spewy "):
@@ -119,7 +117,6 @@ def test_all_shell_blocks_run(page, place):
 
 
 def run_shell(page, place, wanted):
-    """Run the shell blocks of a page as one script, which ends at the first command that fails."""
     lines = [
         line for block in blocks(page) if block.language in SHELLS and wanted(block) for line in block.typed
     ]
@@ -141,7 +138,6 @@ def known_options(source):
 
 
 def find(command, words):
-    """The command that words begin with, and the remaining words."""
     while isinstance(command, click.Group) and words:
         commands = {each.name: each for each in subcommands(command)}
         assert words[0] in commands, words
@@ -150,7 +146,6 @@ def find(command, words):
 
 
 def parse(context, words):
-    """Let click parse a command with its options and arguments."""
     words = words[: next((k for k, word in enumerate(words) if word in ("|", ">", "&")), None)]
     command, rest = find(main, words)
     command.make_context(command.name, list(rest), parent=context)

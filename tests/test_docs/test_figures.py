@@ -17,12 +17,9 @@ QUICK = ("ranges", "buckets", "card-removal", "re-solving")
 
 
 def test_every_concept_has_a_figure():
-    assert {f"{name}.md" for name in make.NAMES} == {path.name for path in CONCEPTS.glob("*.md")} - {
-        "index.md"
-    }
-    assert [
-        target for target in links(CONCEPTS / "index.md") if target in {f"{name}.md" for name in make.NAMES}
-    ] == [f"{name}.md" for name in make.NAMES]
+    pages = [f"{name}.md" for name in make.NAMES]
+    assert {*pages, "index.md"} == {path.name for path in CONCEPTS.glob("*.md")}
+    assert [target for target in links(CONCEPTS / "index.md") if target in pages] == pages
 
 
 @pytest.mark.parametrize("name", make.NAMES)

@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 
-import pytest
+from cli_runs import good
 from pages import DOCS, ROOT
 
 PAGE = (DOCS / "house/five-changes.md").read_text()
@@ -18,7 +18,6 @@ COLUMN = (
 
 
 def spewy(change, *arguments):
-    """Output of a command of `spewy` in a process that makes a change first."""
     code = f"{change}; import sys; from spewy.cli import main; main({list(map(str, arguments))!r})"
     return subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
@@ -34,14 +33,12 @@ def test_a_variant_is_one_entry(tmp_path):
     assert '"dcfr-mild"' in spewy(change, "schema")
 
 
-@pytest.mark.parametrize("form", ["--hands", "--json"])
-def test_a_column_is_one_entry(tmp_path, form):
-    spewy("pass", "solve", RIVER, "--set", 'solve.target="2%"', "--out", tmp_path / "R1")
-    shown = spewy(COLUMN, "show", tmp_path / "R1", form)
-    if form == "--json":
-        assert {hand["combos"] for hand in json.loads(shown)["hands"].values()} == {7.5}
-    else:
-        assert re.search(r"equity +combos", shown)
-        assert "7.5" in spewy(COLUMN, "show", tmp_path / "R1", "--sort", "combos")
-    spewy(COLUMN, "show", tmp_path / "R1", "--csv", tmp_path / "hands.csv")
-    assert "combos" in (tmp_path / "hands.csv").read_text().split("\n")[0]
+def test_a_column_is_one_entry(tmp_path):
+    folder, table = tmp_path / "R1", tmp_path / "hands.csv"
+    good("solve", RIVER, "--set", 'solve.target="2%"', "--out", folder)
+    shown = json.loads(spewy(COLUMN, "show", folder, "--json", "--csv", table))
+    assert {hand["combos"] for hand in shown["hands"].values()} == {7.5}
+    assert "combos" in table.read_text().split("\n")[0]
+    shown = spewy(COLUMN, "show", folder, "--sort", "combos")
+    assert re.search(r"equity +combos", shown)
+    assert "7.5" in shown

@@ -28,7 +28,6 @@ def test_anchors_are_those_of_github(heading, anchor):
 
 
 def test_every_page_stands_on_a_shelf():
-    """Each folder of docs has an index that lists its pages for readers and for the site."""
     for page in DOCS.rglob("*.md"):
         index = page.with_name("index.md")
         if page == index:
@@ -38,7 +37,6 @@ def test_every_page_stands_on_a_shelf():
 
 
 def dead(page, target):
-    """Whether a link's file or heading does not exist."""
     if target.startswith(("http://", "https://")):
         return False
     path, _, anchor = target.partition("#")

@@ -20,25 +20,16 @@ import job_keys
 
 REFERENCE = DOCS / "reference"
 PUBLIC = (
-    "buckets.abstraction",
-    "buckets.cards",
-    "lockers",
-    "solvers.exact",
-    "spewy",
-    "spewy.game.ranges",
-    "spewy.look",
-    "spewy.match",
-    "spewy.plot",
+    *("buckets.abstraction", "buckets.cards", "lockers", "solvers.exact", "spewy", "spewy.game.ranges"),
+    *("spewy.look", "spewy.match", "spewy.plot"),
 )
 """Packages whose public names stand in the reference."""
 KINDS = {"SpotJob", "GameJob", "SampledJob"}
 HOUSE = """
 batch of lines, beliefs, blueprint, board bucket, canonical board, chance leaf, check, chunk, cost, deal, engine,
-entrant,
-estimated, first board, forest, gadget, grade, history, interval, iteration, kind, lane, layout, leaf matrix, live,
-locker,
-mark, menu, note, place, plan, play down, pot, progress, put in, result, room, row, seat, sequence, share, slot, solver,
-store, stored, strategy locker, subgame, sweep, traverser, tremble, visit
+entrant, estimated, first board, forest, gadget, grade, history, interval, iteration, kind, lane, layout,
+leaf matrix, live, locker, mark, menu, note, place, plan, play down, pot, progress, put in, result, room, row, seat,
+sequence, share, slot, solver, store, stored, strategy locker, subgame, sweep, traverser, tremble, visit
 """
 FIELD = """
 AIVAT, CFR, CFR-BR, EV, LBR, LP, average strategy, best response, blocker, bucket, combo, equilibrium, equity,
@@ -48,11 +39,9 @@ re-solving, spot
 
 
 def test_every_command_stands_on_one_page():
-    pages = {
-        path: re.findall(r"```\{commands\} (\w+)\n", path.read_text())
-        for path in (REFERENCE / "commands").glob("*.md")
-    }
-    assert sorted(group for groups in pages.values() for group in groups) == sorted(GROUPS)
+    pages = [path.read_text() for path in (REFERENCE / "commands").glob("*.md")]
+    groups = [group for page in pages for group in re.findall(r"```\{commands\} (\w+)\n", page)]
+    assert sorted(groups) == sorted(GROUPS)
 
 
 @pytest.mark.parametrize("group", GROUPS)
@@ -78,16 +67,8 @@ def test_no_option_is_hidden_from_the_reference():
 
 
 def test_columns_of_a_help_become_code():
-    lines = [
-        "Words of a sentence.",
-        "",
-        "| Examples:",
-        "|   spewy solve a.toml",
-        "| A title:",
-        "|   b",
-        "",
-        "More.",
-    ]
+    text = "Words of a sentence.\n\n| Examples:\n|   spewy solve a.toml\n| A title:\n|   b\n\nMore."
+    lines = text.split("\n")
     commands.keep_columns(None, None, lines)
     assert lines == [
         *("Words of a sentence.", "", "Examples:"),
@@ -107,13 +88,8 @@ def test_every_job_key_stands_in_the_table_of_its_section():
     for name, title in job_keys.TITLES.items():
         if name != "top" and parts[name].get("properties"):
             assert tables[title] == parts[name]["properties"].keys()
-    top = {
-        key
-        for kind in KINDS
-        for key, schema in parts[kind]["properties"].items()
-        if "$ref" not in str(schema)
-    }
-    assert top <= tables[job_keys.TITLES["top"]]
+    keys = [pair for kind in KINDS for pair in parts[kind]["properties"].items()]
+    assert {key for key, schema in keys if "$ref" not in str(schema)} <= tables[job_keys.TITLES["top"]]
 
 
 def test_every_key_has_a_type_and_a_meaning():

@@ -13,8 +13,6 @@ LOADS = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source
 
 
 class Loaded(HTMLParser):
-    """Addresses that a page loads when it is opened."""
-
     def __init__(self):
         super().__init__()
         self.addresses = []
@@ -23,6 +21,13 @@ class Loaded(HTMLParser):
         address = dict(attrs).get(LOADS.get(tag))
         if address is not None:
             self.addresses.append(address)
+
+
+def loaded(text):
+    """Addresses that a page loads when it is opened, and whether each is on another server."""
+    parser = Loaded()
+    parser.feed(text)
+    return {address: bool(re.match(r"([a-z]+:)?//", address)) for address in parser.addresses}
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +57,7 @@ def test_pages_load_nothing_from_elsewhere(site):
     for page in site.rglob("*.html"):
         addresses = loaded(page.read_text())
         assert addresses
-        assert not [address for address in addresses if is_remote(address)], page
+        assert not any(addresses.values()), page
     for sheet in site.rglob("*.css"):
         assert not re.findall(r"url\([\"']?(?:https?:)?//|@import", sheet.read_text()), sheet
 
@@ -66,14 +71,4 @@ def test_the_search_finds_words_without_a_server(site):
 
 def test_remote_addresses_are_found():
     text = "<script src='https://a.org/b.js'></script><link rel='stylesheet' href='a.css'><img src='//c.d/e.png'>"
-    assert [is_remote(address) for address in loaded(text)] == [True, False, True]
-
-
-def loaded(text):
-    parser = Loaded()
-    parser.feed(text)
-    return parser.addresses
-
-
-def is_remote(address):
-    return re.match(r"([a-z]+:)?//", address) is not None
+    assert list(loaded(text).values()) == [True, False, True]

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from cli_runs import good, good_json, process, refused, spewy
+from cli_runs import good, refused, spewy
 
 from buckets.abstraction import flop_subset
 from spewy import Job
@@ -16,7 +16,6 @@ FLOP = "Ks 7h 2d"
 
 
 def written(folder, *args):
-    """The path of a job that the command writes."""
     file = folder / "job.toml"
     good("new", file, *args)
     return file
@@ -28,9 +27,7 @@ def test_every_preset_writes_a_job_that_is_right(tmp_path, name):
     known = preset(name)
     assert (job.unit, job.spot.pot, job.spot.stack) == ("bb", known.pot, known.stack)
     depth = re.match(r"hu-(\d+)bb-|", name)[1] or 100
-    assert known.pot / 2 + known.stack == pytest.approx(
-        int(depth), abs=0.75
-    )  # what each put in, the blinds aside
+    assert known.pot / 2 + known.stack == pytest.approx(int(depth), abs=0.75)  # the blinds aside
     assert all(10 < each.combos < 1200 for each in job.ranges)
 
 
@@ -39,13 +36,6 @@ def test_every_preset_writes_a_job_that_is_right(tmp_path, name):
 def test_the_largest_presets_fit_into_their_memory_on_a_flop(tmp_path, name):
     job = Job.load(written(tmp_path, "--preset", name, "--board", FLOP))
     assert WalkedPlan.counted(job, streaming=False).cost.memory_bytes < parse_memory(job.solve.memory)
-
-
-def test_a_job_that_was_written_solves_as_it_is(tmp_path):
-    job = written(tmp_path, "--preset", "3bet-co-btn", "--cards", 5, "--seed", 7)
-    result = good_json("solve", job, "--out", tmp_path / "out")
-    assert result["converged"]
-    assert sum(result["ev"]) == pytest.approx(17.5)
 
 
 def test_the_list_has_all_presets():
@@ -71,9 +61,8 @@ def test_a_range_is_read_from_a_file(tmp_path, monkeypatch):
     (tmp_path / "odd.txt").write_text("22+\nQX\n")
     line = refused("new", *own, "--oop", "@odd.txt", "--ip", "TT+")
     assert line.startswith("Error: --oop: file odd.txt: range, line 2, position 0: expected a group")
-    assert refused("new", *own, "--oop", "TT+", "--ip", "@none.txt").startswith(
-        "Error: --ip: file none.txt: "
-    )
+    line = refused("new", *own, "--oop", "TT+", "--ip", "@none.txt")
+    assert line.startswith("Error: --ip: file none.txt: ")
 
 
 def test_a_board_is_drawn_by_a_seed():
@@ -84,23 +73,10 @@ def test_a_board_is_drawn_by_a_seed():
 
 
 def test_a_job_from_answers_alone(tmp_path):
-    answers = ["--pot", "20.5", "--stack", "90", "--oop", "TT+,AKs", "--ip", "top 15%"]
+    answers = ["--pot", "20.5", "--stack", "90", "--oop", 'AA # """ or \\ "aces"', "--ip", "top 15%"]
     job = Job.load(written(tmp_path, *answers, "--board", "Ks 7h 2d 5c 9s", "--name", 'my "own"'))
     assert (job.spot.pot, job.spot.stack, job.name) == (20.5, 90, 'my "own"')
-    assert job.spot.ip == "top 15%\n"
-
-
-def test_a_range_may_have_quotes_and_backslashes(tmp_path):
-    own = ("--pot", 20, "--stack", 90, "--ip", "TT+", "--board", FLOP)
-    job = Job.load(written(tmp_path, *own, "--oop", 'AA # """ or \\ "aces"'))
-    assert job.spot.oop == 'AA # """ or \\ "aces"\n'
-
-
-def test_answers_change_a_preset(tmp_path):
-    job = Job.load(
-        written(tmp_path, "--preset", "hu-4bet", "--board", "Ks 7h 2d 5c 9s", "--oop", "AA,QQ", "--pot", "50")
-    )
-    assert (job.spot.oop, job.spot.pot, job.spot.stack) == ("AA,QQ\n", 50, 76)
+    assert (job.spot.oop, job.spot.ip) == ('AA # """ or \\ "aces"\n', "top 15%\n")
 
 
 def test_a_subset_of_flops_is_a_batch_that_keeps_little(tmp_path):
@@ -120,20 +96,11 @@ def test_sizes_are_those_of_every_round(tmp_path):
 
 
 def test_rounds_and_players_have_sizes_of_their_own(tmp_path):
-    args = (
-        "--preset",
-        "srp-utg-bb",
-        "--board",
-        FLOP,
-        "--bet",
-        "50%",
-        "--turn-bet",
-        "66%, a",
-        "--river-raise",
-        "a",
-    )
-    single = ("--river-donk", "33%", "--set", "bets.flop.oop.bet=25%", "--set", "solve.memory=1 GiB")
-    job = Job.load(written(tmp_path, *args, *single))
+    known = ("--preset", "srp-utg-bb", "--board", FLOP, "--oop", "AA,QQ", "--pot", "50")
+    sizes = ("--bet", "50%", "--turn-bet", "66%, a", "--river-raise", "a", "--river-donk", "33%")
+    keys = ("--set", "bets.flop.oop.bet=25%", "--set", "solve.memory=1 GiB")
+    job = Job.load(written(tmp_path, *known, *sizes, *keys))
+    assert (job.spot.oop, job.spot.pot) == ("AA,QQ\n", 50)
     assert [job.bets[name].bet for name in ("flop", "turn", "river")] == ["50%", "66%, a", "50%"]
     assert [job.bets[name].raise_ for name in ("flop", "turn", "river")] == ["60%", "60%", "a"]
     assert [job.bets[name].donk for name in ("flop", "turn", "river")] == [None, "", "33%"]
@@ -151,37 +118,21 @@ def test_a_file_is_kept_unless_forced(tmp_path):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("--preset", "srp-btnbb"), "preset: expected one of srp-btn-bb, srp-co-bb"),
         (("--preset", "srp-btnbb"), "found 'srp-btnbb', nearest to srp-btn-bb"),
-        (
-            (),
-            "give --preset NAME (spewy new --list lists the presets), or --pot, --stack, --oop and --ip",
-        ),
+        ((), "give --preset NAME (spewy new --list lists the presets), or --pot, --stack, --oop and --ip"),
         (("--preset", "hu-3bet", "--board", "Ks 7h"), "--board: expected three to five cards, found 2"),
         (("--preset", "hu-3bet", "--board", "Ks Zh 2d"), "--board: "),
-        (
-            ("--preset", "hu-3bet", "--board", FLOP, "--seed", "1"),
-            "--board names the board, and --seed draws a random one; remove one of them",
-        ),
-        (
-            ("--preset", "hu-3bet", "--subset", 5, "--seed", 1),
-            "--subset chooses the boards itself; remove --board, --seed and --cards",
-        ),
-        (
-            ("--preset", "hu-3bet", "--subset", 1756),
-            "spot.boards: expected { subset = N } with N from 1 to 1,755, found {'subset': 1756}",
-        ),
+        (("--preset", "hu-3bet", "--board", FLOP, "--seed", "1"), "--seed draws a random one; remove one"),
+        (("--preset", "hu-3bet", "--subset", 5, "--seed", 1), "--subset chooses the boards itself; remove"),
+        (("--preset", "hu-3bet", "--subset", 1756), "expected { subset = N } with N from 1 to 1,755, found"),
         (
             ("--preset", "hu-3bet", "--cards", 4, "--seed", 1, "--flop-bet", "33%"),
             "--flop-bet has no effect on a board of 4 cards; remove it",
         ),
-        (
-            ("--preset", "hu-3bet", "--board", FLOP, "--turn-raise", "33"),
-            'bets.turn.raise, position 0: expected a size such as 60%, 2.5x, 2.5bb, e or a ("33%" is 33 % of the pot)',
-        ),
+        (("--preset", "hu-3bet", "--board", FLOP, "--turn-raise", "33"), '("33%" is 33 % of the pot)'),
         (
             ("--preset", "hu-3bet", "--board", FLOP, "--bet", "6x"),
-            "bets.flop.bet, position 0: expected a bet size (x is for raises only)",
+            "bets.flop.bet, position 0: expected a bet",
         ),
         (("--preset", "hu-3bet", "--oop", "AX"), "--oop: range, position 0: expected a group such as"),
         (("--preset", "hu-3bet", "--pot", "nan"), "spot.pot: expected a number greater than 0, found nan"),
@@ -205,12 +156,6 @@ def test_a_terminal_is_asked(tmp_path, monkeypatch):
     assert Job.load(file).name == "hu-4bet-Ks7h2d5c9s"
     result = CliRunner().invoke(main, ["new"], input="")  # as Ctrl-C at a prompt
     assert result.exit_code == 130
-
-
-def test_a_pipe_that_nobody_answers_is_no_terminal():
-    found = process("new", stdin=None, input="")
-    assert found.returncode == 2
-    assert "give --preset NAME" in found.stderr
 
 
 def test_examples_are_listed_with_what_they_are():

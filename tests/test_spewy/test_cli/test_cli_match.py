@@ -16,8 +16,6 @@ from spewy.errors import SolveError
 from spewy.match.connection import Listener
 from spewy.match.match import run_match
 
-TOLD = ("plain", "duplicate", "AIVAT", "AIVAT, duplicate")
-
 
 @pytest.fixture(scope="module")
 def leduc(tmp_path_factory):
@@ -37,7 +35,7 @@ def test_a_match_is_told(played):
     text = played[2]
     assert "leduc against random" in text
     assert "4 runs of 40 hands" in text
-    assert all(f"\n{name} " in text for name in TOLD)
+    assert all(f"\n{name} " in text for name in ("plain", "duplicate", "AIVAT", "AIVAT, duplicate"))
 
 
 def test_a_match_that_is_whole_is_told_again(played):
@@ -67,15 +65,15 @@ def failing(monkeypatch, error):
 
 
 def counts(match):
-    """Decisions and failures of both bots, and their decisions in each round; without the times."""
     return [
         (bot["sources"], bot["failures"], [(each["round"], each["n"]) for each in bot["spent"]])
         for bot in match["decisions"]
     ]
 
 
-def test_what_decisions_come_from_is_counted(leduc):
-    bots = good_json(*counted(leduc))["decisions"]
+def test_what_decisions_come_from_is_counted(leduc, tmp_path):
+    match = counted(leduc, "--out", tmp_path)  # the second time its logs tell all
+    bots = good_json(*match)["decisions"]
     assert bots[1] == {"sources": {}, "failures": {}, "spent": []}
     first, second = bots[0]["spent"]
     assert (first["round"], first["solved"], first["stages"]) == ("preflop", 0, {})
@@ -87,7 +85,7 @@ def test_what_decisions_come_from_is_counted(leduc):
     assert min(sources["stored"], sources["re-solved"]) > 0
     assert (sources["translated"], sources["fallback"], bots[0]["failures"]) == (0, 0, {})
     told = f"decisions of leduc  {sources['stored']} stored, {sources['re-solved']} re-solved"
-    assert told in good(*counted(leduc))
+    assert told in good(*match)
 
 
 @pytest.mark.parametrize("error", [SolveError("no such luck"), MemoryError("none left")])
@@ -122,14 +120,15 @@ def test_a_match_that_goes_on_has_the_whole_count(leduc, monkeypatch, tmp_path):
     log = tmp_path / "seed-1.log"
     text = log.read_text()
     sources = "SOURCE TIMES, ... with each source once"
+    spent = "ROUND SECONDS, ... with each stage once"
     for kind, wrong, wanted in (
         ("sources", "0:guessed 3", sources),
         ("sources", "0:stored 3, ", sources),
         ("sources", "0:stored 3, stored 4", sources),
         ("failure", "2:SolveError: x", "REASON: WHAT"),
-        ("spent", "0:1 0.1, ", "ROUND SECONDS, ... with each stage once"),
-        ("spent", "0:1 0.1 read 1 read 2", "ROUND SECONDS, ... with each stage once"),
-        ("spent", "2:1 0.1", "ROUND SECONDS, ... with each stage once"),
+        ("spent", "0:1 0.1, ", spent),
+        ("spent", "0:1 0.1 read 1 read 2", spent),
+        ("spent", "2:1 0.1", spent),
     ):
         log.write_text(text.replace("\n# sources", f"\n# {kind} 0:{wrong}\n# sources", 1))
         assert f"expected # {kind} HAND:PLAYER:{wanted}, found" in refused(*counted(leduc, "--out", tmp_path))
@@ -144,16 +143,23 @@ def test_an_error_of_the_program_ends_the_match(leduc, monkeypatch):
 
 
 def test_bad_words():
-    assert "bot 'nobody': expected one of random" in refused("match", "nobody", "call", "--game", "leduc")
+    game = ("--game", "leduc")
+    assert "bot 'nobody': expected one of random" in refused("match", "nobody", "call", *game)
     assert "no game is given" in refused("match", "call", "call")
-    assert "--seeds: expected numbers" in refused("match", "call", "call", "--game", "leduc", "--seeds", "x")
-    assert "LBR setting" in refused("match", "lbr:x", "call", "--game", "leduc")
-    assert "both bots are tcp:7001; give each bot a port of its own" in refused(
-        "match", "tcp:7001", "tcp:7001", "--game", "leduc"
-    )
-    assert "the hand history format has no code for it" in refused(
-        "match", "call", "call", "--game", "leduc", "--hands", 1, "--phh", "x.phhs"
-    )
+    assert "--seeds: expected numbers" in refused("match", "call", "call", *game, "--seeds", "x")
+    assert "LBR setting" in refused("match", "lbr:x", "call", *game)
+    assert "both bots are tcp:7001; give each bot a port" in refused("match", "tcp:7001", "tcp:7001", *game)
+
+
+def test_nothing_is_played_that_cannot_be_written(tmp_path):
+    call = ("match", "call", "call", "--game", "leduc", "--hands", 1)
+    said = refused(*call, "--phh", tmp_path / "x.phhs", "--out", tmp_path / "logs")
+    assert "the hand history format has no code for it" in said
+    assert not (tmp_path / "logs").exists()
+    (tmp_path / "file").write_text("")
+    for folder in ("file", "file/logs"):
+        said = refused(*call, "--out", tmp_path / folder)
+        assert f"{folder}: expected a folder that is there or can be made" in said
 
 
 def test_options_without_effect_are_told():
@@ -163,29 +169,14 @@ def test_options_without_effect_are_told():
     assert "no effect" not in spewy(*call, "--resolve", "never").stderr
 
 
-def test_nothing_is_played_that_cannot_be_written(tmp_path):
-    call = ("match", "call", "call", "--game", "leduc", "--hands", 1)
-    assert "the hand history format has no code for it" in refused(
-        *call, "--phh", tmp_path / "x.phhs", "--out", tmp_path / "logs"
-    )
-    assert not (tmp_path / "logs").exists()
-    (tmp_path / "file").write_text("")
-    for folder in ("file", "file/logs"):
-        assert f"{folder}: expected a folder that is there or can be made" in refused(
-            *call, "--out", tmp_path / folder
-        )
-
-
 def test_who_is_waited_for_is_told():
     with Listener("127.0.0.1", (0,)) as doors:
         (port,) = doors.ports
     result = spewy("match", f"tcp:{port}", "call", "--game", "kuhn", "--hands", 1, "--seconds", 0.1)
     assert result.exit_code == 1
     first, *_, last = result.stderr.splitlines()
-    assert (
-        first
-        == f"tcp-{port}: waiting for a client of the ACPC's protocol at 127.0.0.1:{port}, once in each of 2 runs"
-    )
+    place = f"127.0.0.1:{port}, once in each of 2 runs"
+    assert first == f"tcp-{port}: waiting for a client of the ACPC's protocol at {place}"
     assert last == f"Error: tcp-{port} has not connected in time"
 
 
@@ -196,16 +187,13 @@ def test_no_time_at_all_is_refused(leduc):
     assert "'1s' is not a number of seconds, such as 0.5" in refused(*call, "--budget", "1s")
     for wrong in ("0s", "7", "-1 s", "nan s", "soon"):
         told = refused(*call, "--time-per-hand", wrong)
-        assert (
-            f"Invalid value for '--time-per-hand': '{wrong}': expected a positive number and a unit" in told
-        )
+        assert f"'--time-per-hand': '{wrong}': expected a positive number and a unit" in told
     assert "is more than 1,000,000,000 seconds" in refused(*call, "--time-per-hand", "1000000 h")
     told = refused(*call, "--time-per-hand", "7s", "--budget", 1)
     assert "--budget and --time-per-hand: expected one of them, found both" in told
 
 
-def test_hands_are_written_and_reviewed_from_either_file(tmp_path):
-    """In limit hold'em, whose lockers are too large here: the file alone."""
+def test_hands_of_a_match_are_written_as_hand_histories(tmp_path):
     file = tmp_path / "hands.phhs"
     good("match", "call", "raise", "--game", "holdem.limit.2p.reverse_blinds", "--hands", 3, "--phh", file)
     assert file.read_text().count('variant = "FT"') == 6
@@ -252,15 +240,12 @@ def test_reviews_of_what_is_no_log(played, leduc, tmp_path):
     assert "line 1: log line: expected STATE:" in refused("review", tmp_path / "x", "--lockers", leduc)
     for name in ("empty.log", "empty.phhs"):
         (tmp_path / name).write_text("# a match that was interrupted\n")
-        assert f"{name} has no hands" in refused(
-            "review", tmp_path / name, "--lockers", leduc, "--player", "x"
-        )
+        assert f"{name} has no hands" in refused("review", tmp_path / name, "--lockers", leduc)
     (tmp_path / "x.phh").write_text("=")
     assert "expected TOML" in refused("review", tmp_path / "x.phh", "--lockers", leduc)
     log = played[1] / "seed-1.log"
-    assert "player 'x' is in no hand; choose one of leduc, random" in refused(
-        "review", log, "--lockers", leduc, "--player", "x"
-    )
+    said = refused("review", log, "--lockers", leduc, "--player", "x")
+    assert "player 'x' is in no hand; choose one of leduc, random" in said
 
 
 def test_a_match_into_a_file_says_how_far_it_is(monkeypatch):
@@ -275,17 +260,8 @@ def test_lines_become_rarer_and_forecast_by_the_pace_since_the_first(monkeypatch
     clock = SimpleNamespace(now=0, monotonic=lambda: clock.now)
     monkeypatch.setattr("spewy.cli.progress.time", clock)
     with counting("hands") as watch:
-        for clock.now, done in (
-            (1, 0),
-            (4, 1),
-            (6, 2),
-            (7, 3),
-            (12, 5),
-            (1000, 50),
-            (1040, 60),
-            (1060, 70),
-            (2000, 100),
-        ):
+        steps = ((1, 0), (4, 1), (6, 2), (7, 3), (12, 5), (1000, 50), (1040, 60), (1060, 70), (2000, 100))
+        for clock.now, done in steps:
             watch(done, 100)
     assert capsys.readouterr().err.splitlines() == [
         "2 of 100 hands",
@@ -302,19 +278,8 @@ def test_ctrl_c_tells_the_score_so_far(monkeypatch, tmp_path):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("spewy.match.match.run_match", some)
-    arguments = (
-        "match",
-        "call",
-        "raise",
-        "--game",
-        "leduc",
-        "--hands",
-        5,
-        "--seeds",
-        "1-3",
-        "--out",
-        tmp_path,
-    )
+    match = ("match", "call", "raise", "--game", "leduc", "--hands", 5)
+    arguments = (*match, "--seeds", "1-3", "--out", tmp_path)
     result = spewy(*arguments, "--json")
     assert result.exit_code == 130
     found = json.loads(result.stdout)

@@ -34,7 +34,6 @@ def test_rake_of_every_end():
     [
         ("{ rate = 0.05 }", 5),
         ("{ rate = 0.05, cap = 3 }", 3),
-        ('{ rate = "5%" }', 5),
         ('{ rate = "12.5 %" }', 12.5),
         ("{ rate = 0 }", 0),
     ],
@@ -89,7 +88,7 @@ def test_polarised_river(tmp_path):
     assert sum(found["ev"]) == pytest.approx(97, abs=ROUNDED)
 
 
-def test_no_rake_is_the_same_bits(tmp_path):
+def test_no_rake_is_the_same_bits_and_another_job(tmp_path):
     text = TURN.replace('"0.5%"', '"0%"\nmax_sweeps = 30')
     without = good_json("solve", write(tmp_path, text), "--out", tmp_path / "without")
     job = write(tmp_path, rake(text, "{ rate = 0, cap = 3 }"))
@@ -97,6 +96,14 @@ def test_no_rake_is_the_same_bits(tmp_path):
     for field in ("exploitability", "ev", "equity"):
         assert zero[field] == without[field]
     assert good("show", tmp_path / "zero", "--json") == good("show", tmp_path / "without", "--json")
+    raked = refused("solve", job, "--out", tmp_path / "without", "--set", "spot.rake={rate=0.1}")
+    assert "another job" in raked
+
+
+def test_only_spots_have_rake(tmp_path):
+    job = write(tmp_path, KUHN)
+    assert "spot.board: expected a value" in refused("estimate", job, "--set", "spot.rake={rate=0.1}")
+    assert "unknown key rake" in refused("estimate", job, "--set", "rake={rate=0.1}")
 
 
 def test_exploit_says_the_same(tmp_path):
@@ -116,45 +123,20 @@ def test_exploit_says_the_same(tmp_path):
 @pytest.mark.parametrize(
     ("value", "options", "message"),
     [
-        (
-            "{ rate = 1 }",
-            [],
-            'spot.rake.rate: expected a share of the pot below 1; for 1% write 0.01 or "1%", found 1',
-        ),
+        ("{ rate = 1 }", [], 'expected a share of the pot below 1; for 1% write 0.01 or "1%", found 1'),
         ("{ rate = 4.5 }", [], 'below 1; for 4.5% write 0.045 or "4.5%", found 4.5'),
         ("{ rate = 500 }", [], "spot.rake.rate: expected a share of the pot below 1, found 500"),
         ('{ rate = "100%" }', [], """rate: expected a percentage below 100%, such as "5%", found '100%'"""),
         ('{ rate = "0.05" }', [], "spot.rake.rate: expected a percentage below 100%"),
         ("{ rate = true }", [], 'spot.rake.rate: expected a share of the pot such as 0.05 or "5%"'),
         ("{ rate = -0.1 }", [], "spot.rake.rate: expected a number greater than or equal to 0, found -0.1"),
-        (
-            "{ rate = 0.1, cap = -1 }",
-            [],
-            "spot.rake.cap: expected a number greater than or equal to 0, found -1",
-        ),
+        ("{ rate = 0.1, cap = -1 }", [], "rake.cap: expected a number greater than or equal to 0, found -1"),
         ("{ cap = 3 }", [], "spot.rake.rate: expected a value, found none"),
         ("{ rate = 0.1, drop = true }", [], "unknown key spot.rake.drop"),
-        (
-            "{ rate = 0.1 }",
-            ["solve.method=lp", "solve.integrate=average"],
-            'spot.rake: expected live leaves, solve.method = "cfr", found "lp"',
-        ),
-        (
-            "{ rate = 0.1 }",
-            ["solve.integrate=average"],
-            'spot.rake: expected live leaves, solve.integrate = "regret", found "average"',
-        ),
-        (
-            "{ rate = 0.1 }",
-            ["solve.leaves=stored"],
-            'spot.rake: expected live leaves, solve.leaves = "auto" or "live", found "stored"',
-        ),
-        (
-            "{ rate = 0.1 }",
-            ["rows.river=3"],
-            'spot.rake: expected live leaves, solve.leaves = "live" where rows are buckets, '
-            'found "auto" and rows.river = 3',
-        ),
+        ("{ rate = 0.1 }", ["solve.method=lp", "solve.integrate=average"], 'method = "cfr", found "lp"'),
+        ("{ rate = 0.1 }", ["solve.integrate=average"], 'solve.integrate = "regret", found "average"'),
+        ("{ rate = 0.1 }", ["solve.leaves=stored"], 'solve.leaves = "auto" or "live", found "stored"'),
+        ("{ rate = 0.1 }", ["rows.river=3"], 'where rows are buckets, found "auto" and rows.river = 3'),
     ],
 )
 def test_refused(value, options, message, tmp_path):
@@ -163,28 +145,12 @@ def test_refused(value, options, message, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_only_spots(tmp_path):
-    job = write(tmp_path, KUHN)
-    assert "spot.board: expected a value" in refused(
-        "solve", job, "--out", tmp_path / "out", "--set", "spot.rake={rate=0.1}"
-    )
-    assert "unknown key rake" in refused("solve", job, "--out", tmp_path / "out", "--set", "rake={rate=0.1}")
-
-
 def test_buckets_with_live_leaves(tmp_path):
     """Rake goes with buckets too where leaves are live; a bucket has no showdowns of its own."""
     text = rake(TURN, "{ rate = 0.05 }") + 'leaves = "live"\n[rows]\nriver = 2\n'
-    found = good_json(
-        "solve", write(tmp_path, text), "--out", tmp_path / "out", "--set", "solve.max_sweeps=5"
-    )
+    job = write(tmp_path, text)
+    found = good_json("solve", job, "--out", tmp_path / "out", "--set", "solve.max_sweeps=5")
     assert 85 < sum(found["ev"]) < 95.01
-
-
-def test_another_rake_is_another_job(tmp_path):
-    job = write(tmp_path, TURN)
-    good("solve", job, "--out", tmp_path / "out", "--set", "solve.max_sweeps=1")
-    options = ["--out", tmp_path / "out", "--set", "spot.rake={rate=0.1}"]
-    assert "another job" in refused("solve", job, *options)
 
 
 def test_a_chunk_with_rake_is_not_laid_open(tmp_path):

@@ -49,16 +49,13 @@ def test_spot(tmp_path):
     assert sum(found["equity"]) == pytest.approx(1)
 
 
-def test_total_counts_the_process(tmp_path):
-    result = process("solve", write(tmp_path, KUHN), "--out", tmp_path / "kuhn", "--json")
-    seconds = json.loads(result.stdout)["seconds"]
-    assert seconds["total"] > seconds["build"] + seconds["solve"] + 0.1  # imports alone take longer
-
-
 def test_streams_are_apart(tmp_path):
     result = process("solve", write(tmp_path, KUHN), "--out", tmp_path / "kuhn", "--json")
     assert result.returncode == 0
-    assert json.loads(result.stdout)["name"] == "Kuhn"
+    found = json.loads(result.stdout)
+    assert found["name"] == "Kuhn"
+    seconds = found["seconds"]
+    assert seconds["total"] > seconds["build"] + seconds["solve"] + 0.1  # imports alone take longer
     assert "information sets" in result.stderr
     assert "sweep 50: exploitability" in result.stderr
     assert "\r" not in result.stderr  # no bar where nobody watches
@@ -67,18 +64,8 @@ def test_streams_are_apart(tmp_path):
 def test_for_people(tmp_path):
     text = good("solve", write(tmp_path, POLARISED), "--out", tmp_path / "out")
     lines = dict(line.split("  ", 1) for line in text.splitlines())
-    assert {name.strip() for name in lines} == {
-        "job",
-        "converged",
-        "sweeps",
-        "variant",
-        "exploitability",
-        "EV",
-        "equity",
-        "first action",
-        "time",
-        "process",
-    }
+    names = "job converged sweeps variant exploitability EV equity first action time process"
+    assert " ".join(name.strip() for name in lines) == names
     assert lines["converged"].strip() == "yes"
     assert "% of the pot" in lines["exploitability"]
     assert "AllIn(100) 0.375" in lines["first action"]
@@ -90,12 +77,8 @@ def test_not_converged_is_said(tmp_path):
     found = good_json(*args)
     assert (found["converged"], found["sweeps"]) == (False, 3)
     assert "converged       no\n" in good(*args)
-
-
-def test_default_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    good("solve", write(tmp_path, KUHN), "--set", "solve.max_sweeps=2")
-    assert (tmp_path / "results" / "Kuhn" / "manifest.json").exists()
+    further = spewy(*args, "--set", "solve.max_sweeps=4", "--set", "solve.workers=2")
+    assert "continuing after sweep 3" in further.stderr
 
 
 @pytest.mark.parametrize("name", ["..", "../../x", "/etc", "a/b", "..."])
@@ -104,44 +87,9 @@ def test_no_name_leads_out_of_results(name):
     assert default_folder(name).name not in ("", ".", "..")
 
 
-def test_twice_goes_on(tmp_path):
-    job, folder = write(tmp_path, LEDUC), tmp_path / "leduc"
-    first = good_json("solve", job, "--out", folder, "--set", "solve.max_sweeps=10")
-    again = good_json("solve", job, "--out", folder, "--set", "solve.max_sweeps=10")
-    assert again["sweeps"] == first["sweeps"] == 10
-    assert again["exploitability"] == first["exploitability"]
-    assert [row[0] for row in again["trace"]] == [row[0] for row in first["trace"]] == [5, 10]
-    further = spewy(
-        "solve", job, "--out", folder, "--json", "--set", "solve.max_sweeps=20", "--set", "solve.workers=2"
-    )
-    assert "continuing after sweep 10" in further.stderr
-    whole = good_json("solve", job, "--out", tmp_path / "whole", "--set", "solve.max_sweeps=20")
-    assert json.loads(further.stdout)["exploitability"] == pytest.approx(whole["exploitability"], rel=1e-12)
-
-
-INTERRUPTIBLE = {
-    "stored": (LEDUC, 20, []),
-    "stored, two workers": (LEDUC, 20, ["--set", "solve.workers=2"]),
-    "live": (
-        (EXAMPLES / "R1.toml").read_text(),
-        60_000,
-        ["--set", "solve.target=0%", "--set", "solve.check_every=500"],
-    ),
-}
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "stored",
-        pytest.param("stored, two workers", marks=pytest.mark.slow),
-        pytest.param("live", marks=pytest.mark.slow),
-    ],
-)
-def test_interrupt_and_go_on(kind, tmp_path):
-    text, sweeps, options = INTERRUPTIBLE[kind]
-    options = [*options, "--set", f"solve.max_sweeps={sweeps}", "--json"]
-    job, folder = write(tmp_path, text), tmp_path / "interrupted"
+def test_interrupt_and_go_on(tmp_path):
+    options = ["--set", "solve.max_sweeps=20", "--json"]
+    job, folder = write(tmp_path, LEDUC), tmp_path / "interrupted"
     command = [*COMMAND, "solve", str(job), "--out", str(folder), *options]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -154,7 +102,7 @@ def test_interrupt_and_go_on(kind, tmp_path):
     assert running.returncode == 130, err
     stopped = json.loads(out)
     assert stopped["interrupted"] is True
-    assert 0 < stopped["sweeps"] < sweeps
+    assert 0 < stopped["sweeps"] < 20
     assert "everything is saved" in err
     assert "Traceback" not in err
     assert "Warning" not in err
@@ -162,7 +110,7 @@ def test_interrupt_and_go_on(kind, tmp_path):
         assert store.check() == []
     resumed = good_json("solve", job, "--out", folder, *options)
     whole = good_json("solve", job, "--out", tmp_path / "whole", *options)
-    assert resumed["sweeps"] == whole["sweeps"] == sweeps
+    assert resumed["sweeps"] == whole["sweeps"] == 20
     for field in ("exploitability", "ev", "value"):
         assert resumed[field] == (None if whole[field] is None else pytest.approx(whole[field], rel=1e-12))
 
@@ -210,9 +158,8 @@ ROUNDED = 2e-5  # chips: what single precision leaves of pots of 100 to 200
 def test_everyone_checks(leaves, tmp_path):
     """No bet sizes, so nobody can bet: EV = pot · equity.
 
-    Aces against kings on Qs 7h 2d 3c: of the 44 river cards 2 are kings and win for the kings, none ties: equity
-    42/44. Jack-ten has no straight or flush with one more card, and a pair of jacks or tens loses: 0. Neither oop
-    hand shares a card with the kings, so each is held half the time: equity 21/44.
+    Of the 44 river cards 2 are kings and beat the aces: equity 42/44; jack-ten never wins. Neither hand shares a card
+    with the kings, so each is held half the time: equity 21/44.
     """
     text = TURN.replace('"AhAd,KdQd,JcTc"', '"AhAd,JcTc"').replace('"KhKc,8s7s"', '"KhKd"')
     job = write(tmp_path, text.replace('bet = "50%"', 'bet = ""'))
@@ -270,6 +217,5 @@ def test_polarised_river(tmp_path):
     assert np.mean([row["ev"] for row in root["hands"].values()]) == pytest.approx(37.5, abs=0.01)
     facing = good_json("show", tmp_path / "out", "--line", "r100")
     assert facing["player"] == 1
-    assert facing["hands"]["AhAd"]["strategy"][facing["actions"].index("Call")] == pytest.approx(
-        0.5, abs=0.01
-    )
+    calls = facing["hands"]["AhAd"]["strategy"][facing["actions"].index("Call")]
+    assert calls == pytest.approx(0.5, abs=0.01)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_game_tree import check
 
 from spewy.chunks.rounds import betting_rounds
 from spewy.errors import InputError
@@ -22,7 +23,6 @@ LIMIT = load_game("holdem.limit.2p.reverse_blinds")
 
 
 def counted(tree):
-    """Count what is built, node by node."""
     config = tree.config
     rounds = [RoundCount() for _ in range(config.start_round, config.game.num_rounds)]
     rounds[0].lines = 1
@@ -42,16 +42,17 @@ def counted(tree):
 
 def agree(config):
     found = count_tree(config)
-    if not found.bets and any(
-        row for pair in config.sizes for one in pair for row in (one.bet, one.raises, one.donk)
-    ):
+    rows = [row for pair in config.sizes for one in pair for row in (one.bet, one.raises, one.donk)]
+    if not found.bets and any(rows):
         with pytest.raises(InputError, match="legal bet"):
             build_tree(config)
-        return
+        return None
     tree = build_tree(config)
+    check(tree)
     assert (found.complete, list(found.rounds)) == (True, counted(tree))
     assert found.nodes == tree.count()
     assert found.bets == any(action.amount for node in tree.nodes() for action in node.actions)
+    return tree
 
 
 bets = st.one_of(
@@ -75,7 +76,7 @@ thresholds = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=40)
 @given(
     rounds=st.integers(1, 3),
     stacks=st.tuples(st.integers(2, 20), st.integers(2, 20)),
@@ -97,7 +98,7 @@ def test_whole_games_count_as_they_are_built(rounds, stacks, blinds, rows, optio
     agree(game_config(game, {0: rows}, min_bet=min_bet, **options))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=40)
 @given(
     start=st.integers(1, 3),
     pot=st.integers(1, 30),
@@ -107,7 +108,8 @@ def test_whole_games_count_as_they_are_built(rounds, stacks, blinds, rows, optio
     min_bet=st.none() | st.integers(1, 5),
 )
 def test_spots_count_as_they_are_built(start, pot, stack, rows, options, min_bet):
-    agree(spot_config(DOYLE, start, pot, stack, {start: rows}, min_bet=min_bet, **options))
+    tree = agree(spot_config(DOYLE, start, pot, stack, {start: rows}, min_bet=min_bet, **options))
+    assert tree is None or all(max(node.put_in) <= stack for node in tree.nodes())
 
 
 @pytest.mark.parametrize("name", ["kuhn", "leduc", "rhode-island", "holdem.limit.2p.reverse_blinds"])
@@ -123,8 +125,7 @@ def test_limit_spots_count_as_they_are_built(start):
 
 def test_blinds_that_are_all_in_leave_one_line():
     for stacks in ((2, 1), (2, 5), (5, 1)):
-        config = game_config(replace(DOYLE, stacks=stacks), {0: (PlayerSizes(), PlayerSizes())})
-        agree(config)
+        agree(game_config(replace(DOYLE, stacks=stacks), {0: (PlayerSizes(), PlayerSizes())}))
 
 
 def test_counting_stops_soon_after_its_limit():
@@ -139,7 +140,6 @@ def test_counting_stops_soon_after_its_limit():
 
 
 def followed(config, monkeypatch):
-    """Count a tree; return the count and the number of decisions that it has followed."""
     follow, calls = count._Counter.follow, []
     monkeypatch.setattr(
         count._Counter, "follow", lambda self, *args: calls.append(args) or follow(self, *args)

@@ -22,15 +22,8 @@ END GAMEDEF
 
 def test_shipped_names():
     assert shipped_games() == (
-        "doyle",
-        "flop-holdem",
-        "holdem.limit.2p.reverse_blinds",
-        "holdem.nolimit.2p.100bb",
-        "holdem.nolimit.2p.reverse_blinds",
-        "kuhn",
-        "leduc",
-        "rhode-island",
-        "upac",
+        *("doyle", "flop-holdem", "holdem.limit.2p.reverse_blinds", "holdem.nolimit.2p.100bb"),
+        *("holdem.nolimit.2p.reverse_blinds", "kuhn", "leduc", "rhode-island", "upac"),
     )
 
 

@@ -4,9 +4,9 @@ import os
 import subprocess
 
 import pytest
-from cli_runs import COMMAND, TURN, good, refused, spewy, write
+from cli_runs import COMMAND, POLARISED, TURN, good, refused, spewy, write
 from dealt_jobs import DEALT_LEDUC
-from jobs import EXAMPLES, example, solved
+from jobs import EXAMPLES, parsed_job, solved
 
 from lockers.files import write_manifest
 from spewy.batch.solve_batch import solve_batch
@@ -43,45 +43,28 @@ def test_an_override_with_a_key_of_many_names(tmp_path):
     assert "found '{a.a." in refused("tree", write(tmp_path, TURN), "--set", f"spot.pot={value}")
 
 
+TOO_LARGE = "expected a number less than or equal to 1000000000"
+NAMES = "expected keys of at most 16 names"
+
+
 @pytest.mark.parametrize(
     ("text", "named"),
     [
         ("name = " + "[" * 5000 + "]" * 5000, "expected a few nested brackets"),
         ("name = 1" + "0" * 5000, "expected numbers of a few digits, found a number of thousands"),
-        (
-            TURN.replace("pot = 100", "pot = 1" + "0" * 400),
-            "spot.pot: expected a number less than or equal to 1000000000",
-        ),
-        (
-            TURN.replace("pot = 100", "pot = 0x" + "f" * 5000),
-            "spot.pot: expected a number less than or equal to 1000000000",
-        ),
-        (
-            TURN.replace("stack = 100", f"stack = {2**64}"),
-            "spot.stack: expected a number less than or equal to 1000000000",
-        ),
+        (TURN.replace("pot = 100", "pot = 1" + "0" * 400), f"spot.pot: {TOO_LARGE}"),
+        (TURN.replace("pot = 100", "pot = 0x" + "f" * 5000), f"spot.pot: {TOO_LARGE}"),
+        (TURN.replace("stack = 100", f"stack = {2**64}"), f"spot.stack: {TOO_LARGE}"),
         (TURN.replace("stack = 100", f"stack = {2**63 - 1}"), "spot.stack"),
         (TURN.replace("[solve]", f"[tree]\nmin_bet = {2**40}\n[solve]"), "tree.min_bet"),
-        (
-            TURN.replace("[solve]", "[solve]\nleaves = 'stored'\niterations = 1_000_000_000_000"),
-            "solve.iterations",
-        ),
-        (
-            TURN.replace("[solve]", f"[solve]\ncheck_every = {10**400}"),
-            "solve.check_every: expected a number of at most 9223372036854775807, found 1000",
-        ),
-        (
-            TURN.replace("[solve]", f"[solve]\nworkers = {10**400}"),
-            "solve.workers: expected a number of at most",
-        ),
-        (
-            DEALT_LEDUC.replace("max_sweeps = 3000", f"max_sweeps = {10**400}"),
-            "solve.max_sweeps: expected a number of at most",
-        ),
-        ("a." * 200_000 + "a = 1", "expected keys of at most 16 names, such as spot.board, found more"),
-        ('"a"' + ' . "a"' * 16 + " = 1", "expected keys of at most 16 names"),
-        ("[" + "a." * 20 + "a]", "expected keys of at most 16 names"),
-        ('x = ["""a"""", {' + "a." * 20 + "a = 1}]", "expected keys of at most 16 names"),
+        (TURN + "leaves = 'stored'\niterations = 1_000_000_000_000", "solve.iterations"),
+        (TURN + f"check_every = {10**400}", "solve.check_every: expected a number of at most 922337203685"),
+        (TURN + f"workers = {10**400}", "solve.workers: expected a number of at most"),
+        (DEALT_LEDUC.replace("= 3000", f"= {10**400}"), "solve.max_sweeps: expected a number of at most"),
+        ("a." * 200_000 + "a = 1", f"{NAMES}, such as spot.board, found more"),
+        ('"a"' + ' . "a"' * 16 + " = 1", NAMES),
+        ("[" + "a." * 20 + "a]", NAMES),
+        ('x = ["""a"""", {' + "a." * 20 + "a = 1}]", NAMES),
         ("x = " + "{a.b = " * 20 + "1" + "}" * 20, "expected at most 20 nested tables and lists"),
         ("x = " + "[" * 300 + "]" * 300, "expected at most 20 nested tables and lists"),
         ("x = [" + "0," * 400_001 + "]", "expected at most 400,000 keys and values, found 400,003"),
@@ -117,40 +100,33 @@ def test_toml_errors_name_the_line(text, place, tmp_path):
     assert len(line) < 500
 
 
-KUHN_GAME = format_game(load_game("kuhn"))
-MARK = b"\xef\xbb\xbf"
 TEXTS = {
-    "job.toml": TURN.replace("pot = 100", "pot = 100\n# Müller"),
-    "kuhn.game": KUHN_GAME,
-    "range.txt": "AK,99",
-    "hands.phh": "variant = 'NT'",
+    "job.toml": (TURN.replace("pot = 100", "pot = 100\n# Müller"), ["tree", "job.toml"]),
+    "kuhn.game": (format_game(load_game("kuhn")), ["tree", "game.toml"]),
+    "range.txt": ("AK,99", ["tree", "turn.toml", "--set", "spot.oop=@range.txt"]),
+    "hands.phh": ("variant = 'NT'", ["review", "hands.phh", "--lockers", "nothing"]),
 }
+"""Contents of text files by their names, and commands that read the files."""
 
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_the_mark_of_utf_8_is_skipped_and_utf_16_is_named(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "turn.toml").write_text(TURN)
-    (tmp_path / "game.toml").write_text(
-        "name = 'kuhn'\ngame = { file = 'kuhn.game' }\nsolve = { target = '5 mbb' }"
-    )
-    command = {
-        "job.toml": ["tree", "job.toml"],
-        "kuhn.game": ["tree", "game.toml"],
-        "range.txt": ["tree", "turn.toml", "--set", "spot.oop=@range.txt"],
-        "hands.phh": ["review", "hands.phh", "--lockers", "nothing"],
-    }[name]
-    text = TEXTS[name].encode()
+    game = "name = 'kuhn'\ngame = { file = 'kuhn.game' }\nsolve = { target = '5 mbb' }"
+    for file, content in (("turn.toml", TURN), ("game.toml", game)):
+        (tmp_path / file).write_text(content)
+    content, command = TEXTS[name]
+    text = content.encode()
     (tmp_path / name).write_bytes(text)
     right = spewy(*command)
-    (tmp_path / name).write_bytes(MARK + text.replace(b"\n", b"\r\n"))
+    (tmp_path / name).write_bytes(b"\xef\xbb\xbf" + text.replace(b"\n", b"\r\n"))
     marked = spewy(*command)
     assert (marked.exit_code, marked.output) == (right.exit_code, right.output)
     if name == "hands.phh":
         return
     assert right.exit_code == 0
     for encoding in ("utf-16", "utf-16-le", "utf-16-be"):
-        (tmp_path / name).write_bytes(TEXTS[name].encode(encoding))
+        (tmp_path / name).write_bytes(content.encode(encoding))
         assert "found UTF-16; save the file as UTF-8" in refused(*command)
     (tmp_path / name).write_bytes(b"\n#\n# M\xfcller\n" + text)
     line = refused(*command)
@@ -175,28 +151,22 @@ def test_spellings_of_one_job_are_one_job(key, text, tmp_path):
     assert str(other.manifest()) == str(plain.manifest())
 
 
-def test_folders_with_decimals_go_on(tmp_path):
-    """Folders from before amounts were made whole have 100.0 in their manifest."""
+def test_folders_from_before_go_on(tmp_path):
+    """Older manifests have 100.0 in place of whole amounts, and no tree.max_raises."""
     job = Job.load(write(tmp_path, TURN))
     Session(job, tmp_path / "out").close()
     manifest = job.manifest()
+    assert "max_raises" not in manifest["job"]["tree"]
     manifest["job"]["spot"]["stack"] = 100.0
     write_manifest(tmp_path / "out", manifest)
-    good("solve", tmp_path / "job.toml", "--out", tmp_path / "out", "--set", "solve.max_sweeps=1")
+    command = ("solve", tmp_path / "job.toml", "--out", tmp_path / "out")
+    good(*command, "--set", "solve.max_sweeps=1")
     good("show", tmp_path / "out")
+    line = refused(*command, "--set", "tree.max_raises=2")
+    assert "job.tree.max_raises: expected 2, found nothing" in line
     manifest["job"]["spot"]["stack"] = 100.5
     write_manifest(tmp_path / "out", manifest)
-    line = refused("solve", tmp_path / "job.toml", "--out", tmp_path / "out")
-    assert "job.spot.stack: expected 100, found 100.5" in line
-
-
-def test_folders_of_version_1_0_0_go_on(tmp_path):
-    """Their manifest has no tree.max_raises; a job that sets the key is another job."""
-    file = write(tmp_path, TURN)
-    assert "max_raises" not in Job.load(file).manifest()["job"]["tree"]
-    good("solve", file, "--out", tmp_path / "out", "--set", "solve.max_sweeps=1")
-    line = refused("solve", file, "--out", tmp_path / "out", "--set", "tree.max_raises=2")
-    assert "job.tree.max_raises: expected 2, found nothing" in line
+    assert "job.spot.stack: expected 100, found 100.5" in refused(*command)
 
 
 def test_the_largest_amounts_are_solved(tmp_path):
@@ -277,9 +247,6 @@ def test_a_job_is_a_regular_file(tmp_path):
     assert "expected a readable text file" in refused("solve", tmp_path / LONG)
     (tmp_path / "binary").write_bytes(b"\xff\xd8")
     assert "line 1: expected text in UTF-8, found the byte 0xff" in refused("solve", tmp_path / "binary")
-
-
-def test_a_game_is_a_regular_file(tmp_path):
     os.mkfifo(tmp_path / "pipe.game")
     job = write(tmp_path, TURN.replace(GAME["file"], "pipe.game"))
     assert "pipe.game': expected a file, found a pipe" in refused("tree", job)
@@ -298,6 +265,7 @@ def test_names_that_no_folder_can_have(tmp_path):
         (["--foo"], "No such option '--foo'"),
         (["solve"], "Missing argument 'JOB.toml...'"),
         (["nonesuch"], "No such command 'nonesuch'"),
+        (["buckets", "QsJh2h", "--rows", "0"], "--rows"),
         (["solve", "x", "--jobs", LONG], "--jobs"),
         (["solve", "x", "--save-every", "nan"], "'nan' is not a finite number of seconds"),
         (["solve", "x", "--save-every", "inf"], "'inf' is not a finite number of seconds"),
@@ -305,7 +273,7 @@ def test_names_that_no_folder_can_have(tmp_path):
         (["match", "call", "raise", "--seconds", "1e10"], "'1e10' is more than 1,000,000,000 seconds"),
         (["play", "acpc", "localhost", "1", "--lockers", "x", "--wait", "1e300"], "'1e300' is more than"),
     ],
-    ids=range(10),
+    ids=range(11),
 )
 def test_usage_errors_are_one_line(args, named):
     result = spewy(*args)
@@ -321,10 +289,7 @@ def test_usage_errors_are_one_line(args, named):
     ("shell", "named"),
     [
         ('"$@" tree job.toml >&-', "stdout is closed"),
-        (
-            'mkdir gone; cd gone; rmdir ../gone; "$@" solve ../job.toml',
-            "the working directory was deleted",
-        ),
+        ('mkdir gone; cd gone; rmdir ../gone; "$@" solve ../job.toml', "the working directory was deleted"),
     ],
 )
 def test_nowhere_to_be(shell, named, tmp_path):
@@ -349,8 +314,9 @@ def test_nowhere_to_be(shell, named, tmp_path):
         ({"name": "x", "game": GAME, "lock": [[]]}, "lock 1"),
         ({"name": "x", "game": GAME, 5: 5}, "5"),
         ({"name": "x", "game": GAME, "rows": "hands"}, "rows"),
+        ({"name": "x", "game": {"file": "kuhn"}, "solve": {"target": "0.3%"}}, "expected mbb or chips"),
     ],
-    ids=range(10),
+    ids=range(11),
 )
 def test_what_is_no_job(data, message):
     with pytest.raises(InputError) as error:
@@ -368,35 +334,13 @@ def test_one_text_is_no_list_of_texts(tmp_path):
 
 @pytest.fixture(scope="module")
 def river():
-    return solved(example("R1", "spot.oop=AA,KK", "spot.ip=QQ,JJ"))[1]
+    return solved(parsed_job(POLARISED))[1]
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        ((5,), "line: expected a betting string"),
-        ((None,), "line: expected a betting string"),
-        (("", ["Qs"]), "board: expected text such as"),
-        (("", [52]), "board: expected text such as"),
-        (("", [-1]), "board: expected text such as"),
-        (("", [1.5]), "board: expected text such as"),
-        (("", 5), "board: expected text such as"),
-        (("", "Qs"), "board: expected 5 cards"),
-    ],
-    ids=range(8),
-)
-def test_nodes_that_are_none(args, message, river):
-    with pytest.raises(InputError) as error:
-        river.node(*args)
-    assert str(error.value).startswith(message)
-
-
-def test_sessions_take_a_folder_as_text(tmp_path):
-    job = example("R1", "spot.oop=AA,KK", "spot.ip=QQ,JJ", "solve.max_sweeps=10")
-    session = Session(job, str(tmp_path / "lockers"))
-    session.solve()
-    session.close()
-    assert (tmp_path / "lockers" / "manifest.json").exists()
+@pytest.mark.parametrize("board", [["Qs"], [52], [-1], [1.5], 5, "Qs"])
+def test_boards_that_are_none(board, river):
+    with pytest.raises(InputError, match=r"^board: expected (text such as|5 cards)"):
+        river.node("", board)
 
 
 @pytest.mark.parametrize("override", ["=1", "solve.target", "solve..target=1", "name.first=1"])

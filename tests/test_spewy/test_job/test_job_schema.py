@@ -20,7 +20,6 @@ def schema():
 
 
 def valid(schema, data):
-    """What is wrong with the data of a job."""
     jsonschema = pytest.importorskip("jsonschema")
     return [error.message for error in jsonschema.Draft202012Validator(schema).iter_errors(data)]
 

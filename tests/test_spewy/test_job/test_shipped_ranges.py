@@ -100,17 +100,6 @@ def test_the_command_lists_ranges_and_takes_them_by_name(tmp_path):
     listed = good("new", "--list-ranges").splitlines()
     assert [line.split()[0] for line in listed] == list(shipped_ranges())
     name = listed[-1].split()[0]
-    args = (
-        "--pot",
-        5,
-        "--stack",
-        20,
-        "--board",
-        "Ks 7h 2d 5c 9s",
-        "--oop",
-        f"@{name}",
-        "--ip",
-        "@hu-btn-opens",
-    )
-    good("new", tmp_path / "job.toml", *args)
+    spot = ("--pot", 5, "--stack", 20, "--board", "Ks 7h 2d 5c 9s")
+    good("new", tmp_path / "job.toml", *spot, "--oop", f"@{name}", "--ip", "@hu-btn-opens")
     assert Job.load(tmp_path / "job.toml").ranges[0].combos <= parse_range(shipped_ranges()[name].text).combos

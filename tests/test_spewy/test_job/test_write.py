@@ -22,7 +22,7 @@ SECTIONS = st.sampled_from(("spot", "bets", "solve", "rows", "lock", "name", "ow
 
 
 @given(st.dictionaries(SECTIONS, INNER | st.dictionaries(TEXT, INNER, max_size=3)))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60)
 def test_what_was_written_is_read_again(data):
     text = write_job(data, ("A comment.",))
     assert tomllib.loads(text) == data

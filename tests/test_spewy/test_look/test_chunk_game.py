@@ -1,5 +1,7 @@
 """One chunk of a job, taken apart: CFR and the LP agree on it, and inputs are refused by name."""
 
+import shutil
+
 import numpy as np
 import pytest
 from cli_runs import KUHN, LEDUC, POLARISED, TURN, good, write
@@ -27,7 +29,7 @@ def test_lp_and_cfr_agree_on_a_river_chunk():
     [
         ("zz", None, "zz"),
         ("", "Td 9d", "cards"),
-        ("", "Td 9d 6h Qc Ah", "begin with"),
+        ("", "Td 9d 6h Qc Ah", "begin"),
         ("r20", None, "round starts"),
     ],
 )
@@ -37,12 +39,11 @@ def test_bad_places(line, board, said):
 
 
 def files(folder):
-    """What is in a folder, and when it was written."""
     return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if not path.name.endswith("-lock")}
 
 
-def test_a_folder_is_only_read(tmp_path):
-    good("solve", write(tmp_path, LEDUC), "--out", tmp_path / "out")
+def test_a_folder_is_only_read(small, tmp_path):
+    shutil.copytree(small / "leduc", tmp_path / "out")
     before = files(tmp_path / "out")
     with Solution.open(tmp_path / "out") as solution:
         solution.chunk("cc/", "Kh").payoff_frame()
@@ -113,8 +114,8 @@ def test_what_the_last_visits_left_is_there_too():
     assert live.chunk(payoffs="stored").estimated
 
 
-def test_dropped_rounds_are_solved_again_or_named(tmp_path):
-    good("solve", write(tmp_path, TURN), "--out", tmp_path / "out")
+def test_dropped_rounds_are_solved_again_or_named(small, tmp_path):
+    shutil.copytree(small / "turn", tmp_path / "out")
     good("drop", tmp_path / "out", "--round", "river")
     with Solution.open(tmp_path / "out") as solution:
         assert solution.chunk("cc/", "Qs 7h 2d 3c 5h").average.local_exploitability_pct < 2
@@ -176,9 +177,8 @@ def test_best_responses_of_rows_add_up_to_the_local_exploitability():
     chunk = solution.chunk("crc/", "Kh")
     gains = []
     for player in (0, 1):
-        weight = (
-            chunk.joint_weight @ chunk.chunk.entering[1] if player == 0 else chunk.joint_weight.sum(axis=0)
-        )
+        weight = chunk.joint_weight
+        weight = weight @ chunk.chunk.entering[1] if player == 0 else weight.sum(axis=0)
         best = chunk.best_response_values(chunk.played, player)
         assert best.shape == chunk.ranges[player].shape
         gains.append(best @ weight / weight.sum())

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from cli_runs import KUHN, PARTIAL, TURN, good, good_json, refused, write
+from cli_runs import PARTIAL, TURN, good, good_json, refused, write
 
 from spewy.errors import InputError
 from spewy.look.evaluate import evaluate
@@ -42,10 +42,7 @@ def suited(tmp_path_factory):
         ([": check"], 100 / 3),  # a showdown, which aces win
         (["[QQ, JJ]: check"], 50),  # bluffs win as much as checks
         (["[QQ, JJ]: a"], 50),
-        (
-            ["a: call"],
-            (6 * 200 - 3 * 100) / 18,
-        ),  # kings that always call lose more to aces, and win more from bluffs
+        (["a: call"], (6 * 200 - 3 * 100) / 18),  # kings lose more to aces, and win more from bluffs
         (["a: fold"], 50),
         (["a: fold", "root: a"], 100),
     ],
@@ -63,22 +60,11 @@ def test_locked_play_against_a_fixed_opponent(bluffs, locks, ev):
 def test_evs_of_hands(bluffs, tmp_path):
     """Aces that check win the pot, 50 less than with their bets."""
     file = tmp_path / "hands.csv"
-    found = good_json(
-        "evaluate",
-        bluffs / "out",
-        "--lock",
-        "[AA]: check",
-        "--lock",
-        "[QhQd]: check",
-        "--hands",
-        "--csv",
-        file,
-    )
+    locks = ("--lock", "[AA]: check", "--lock", "[QhQd]: check")
+    found = good_json("evaluate", bluffs / "out", *locks, "--hands", "--csv", file)
     (row,) = found["evaluations"]
     assert (row["player"], len(row["hands"])) == (0, 18)
-    assert {hand: row["hands"][hand]["ev"] for hand in ("AsAh", "QhQd")} == pytest.approx(
-        {"AsAh": 100, "QhQd": 0}, abs=0.1
-    )
+    assert [row["hands"][hand]["ev"] for hand in ("AsAh", "QhQd")] == pytest.approx([100, 0], abs=0.1)
     assert row["hands"]["AsAh"]["ev_difference"] == pytest.approx(-50, abs=0.1)
     shown = good_json("show", bluffs / "out")["hands"]
     for hand, each in row["hands"].items():
@@ -96,10 +82,8 @@ def test_two_solves_play_against_each_other(bluffs):
     """The solve whose air never bluffs: its kings fold to every bet, so bluffs of the other one win the pot."""
     command = ("evaluate", bluffs / "out", "--against", bluffs / "never")
     found = good_json(*command)
-    assert [row["plays"] for row in found["evaluations"]] == [
-        ["bluffs", "bluffs-lock-root-QQ-JJ-check"],
-        ["bluffs-lock-root-QQ-JJ-check", "bluffs"],
-    ]
+    names = ["bluffs", "bluffs-lock-root-QQ-JJ-check"]
+    assert [row["plays"] for row in found["evaluations"]] == [names, names[::-1]]
     first, second = (row["ev"][0] for row in found["evaluations"])
     assert first == pytest.approx((6 + 3) / 18 * 100, abs=0.3)
     assert second == pytest.approx(50, abs=0.3)  # aces are called half of the time
@@ -139,10 +123,9 @@ def test_a_lock_with_the_stored_frequencies_changes_nothing(suited):
     assert found.ev == pytest.approx(found.stored, abs=1e-8)
 
 
-def test_a_whole_game_has_net_chips(tmp_path):
+def test_a_whole_game_has_net_chips(small):
     """Kuhn poker is worth -1/18 to the first player, and a bet that is always folded to wins the ante of 1."""
-    good("solve", write(tmp_path, KUHN), "--out", tmp_path / "out")
-    found = good_json("evaluate", tmp_path / "out", "--lock", ": bet", "--lock", "r: fold")
+    found = good_json("evaluate", small / "kuhn", "--lock", ": bet", "--lock", "r: fold")
     assert found["stored"] == pytest.approx([-1 / 18, 1 / 18], abs=1e-3)
     assert found["evaluations"][0]["ev"] == pytest.approx([1, -1], abs=1e-9)
 
@@ -158,9 +141,8 @@ def test_a_whole_game_has_net_chips(tmp_path):
         (("--against", "nowhere"), "folder nowhere does not exist"),
     ],
 )
-def test_what_cannot_be_evaluated(bluffs, tmp_path, args, said):
-    good("solve", write(tmp_path, TURN), "--out", tmp_path / "turn", "--set", "solve.max_sweeps=1")
-    names = {"never": bluffs / "never", "turn": tmp_path / "turn"}
+def test_what_cannot_be_evaluated(bluffs, small, args, said):
+    names = {"never": bluffs / "never", "turn": small / "turn"}
     assert said in refused("evaluate", bluffs / "out", *(arg.format(**names) for arg in args))
 
 

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from cli_runs import LEDUC, POLARISED, TURN, good, good_json, on_a_terminal, refused, spewy, write
+from cli_runs import TURN, good, good_json, on_a_terminal, refused, spewy, write
 
 from spewy.cli import decision as cli_grid
 from spewy.cli.decision import grid_text, heat_text
@@ -14,10 +14,8 @@ RANKS = "AKQJT98765432"
 
 
 @pytest.fixture(scope="module")
-def river(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("river")
-    good("solve", write(folder, POLARISED), "--out", folder / "out")
-    return folder / "out"
+def river(small):
+    return small / "polarised"
 
 
 @pytest.fixture(scope="module")
@@ -57,15 +55,14 @@ def test_a_pipe_gets_hands_and_a_terminal_the_grid(river):
     assert "\n".join(shown.splitlines()) == good("show", river, "--grid").rstrip()
 
 
-@pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"TERM": "xterm-256color", "NO_COLOR": "1"}])
-def test_without_colour_a_grid_is_text_of_80_columns(turn, environment):
-    shown = on_a_terminal("show", turn, columns=80, **environment)
+def test_without_colour_a_grid_is_text_of_80_columns(turn):
+    shown = on_a_terminal("show", turn, columns=80, TERM="xterm-256color", NO_COLOR="1")
     assert "\x1b" not in shown
     assert max(map(len, shown.splitlines())) <= 80
     cells_below(shown.splitlines(), "c Check, r Bet(50)")
 
 
-@pytest.mark.parametrize("options", [[], ["--heat", "equity"], ["--hands"], ["--sort", "EV"]])
+@pytest.mark.parametrize("options", [[], ["--heat", "equity"], ["--sort", "EV"]])
 def test_colours_fit_80_columns(turn, options):
     shown = on_a_terminal("show", turn, *options, columns=80, TERM="xterm-256color", NO_COLOR="")
     assert "\x1b[" in shown
@@ -169,10 +166,7 @@ def test_a_filter_chooses_hands(turn, filters, hands):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (
-            ["--filter", "tp"],
-            "filter: expected hands, such as AhKh, AK, AKs, Axs, QQ+, Ah, hh, or one of straight flush",
-        ),
+        (["--filter", "tp"], "filter: expected hands, such as AhKh, AK, AKs, Axs, QQ+, Ah, hh, or one of"),
         (["--filter", "AA:0.5"], "found 'AA:0.5'"),
         (["--filter", "flushdrow"], "found 'flushdrow' (nearest: flush draw)"),
         (["--filter", "pair+,"], "found ''"),
@@ -188,22 +182,21 @@ def test_what_there_is_not_is_told_with_the_choices(turn, options, said):
     assert said in refused("show", turn, *options)
 
 
-def test_games_with_other_hands_have_no_grid_and_no_names(tmp_path):
-    good("solve", write(tmp_path, LEDUC), "--out", tmp_path / "out", "--set", "solve.max_sweeps=1")
+def test_games_with_other_hands_have_no_grid_and_no_names(small):
+    leduc = small / "leduc"
     said = "grid: expected a hold'em game (two hole cards, 52 cards)"
-    assert said in refused("show", tmp_path / "out", "--grid")
-    assert "filter: expected a hold'em game" in refused("show", tmp_path / "out", "--filter", "pair")
-    assert "EV, equity" in refused("show", tmp_path / "out", "--sort", "class")
-    head, rows = hand_rows(good("show", tmp_path / "out", "--sort", "equity"))
+    assert said in refused("show", leduc, "--grid")
+    assert "filter: expected a hold'em game" in refused("show", leduc, "--filter", "pair")
+    assert "EV, equity" in refused("show", leduc, "--sort", "class")
+    head, rows = hand_rows(good("show", leduc, "--sort", "equity"))
     assert head.split()[-1] == "equity"
     assert len(rows) == 6
 
 
-@pytest.mark.parametrize("options", [[], ["--heat", "equity"], ["--heat", "check"], ["--player", "ip"]])
-@pytest.mark.parametrize("size", ["page", pytest.param("phone", marks=pytest.mark.slow)])
-def test_pictures_of_a_decision(turn, tmp_path, options, size):
+@pytest.mark.parametrize("options", [[], ["--heat", "equity", "--size", "phone"], ["--player", "ip"]])
+def test_pictures_of_a_decision(turn, tmp_path, options):
     file = tmp_path / "grid.png"
-    result = spewy("show", turn, "--plot", file, "--size", size, "--json", *options)
+    result = spewy("show", turn, "--plot", file, "--json", *options)
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith('{"player"')
     assert f"picture in {file}" in result.stderr

@@ -4,27 +4,126 @@ import subprocess
 import sys
 from collections import Counter
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
 import pytest
 from cli_runs import LEDUC, TURN, good, good_json, refused, spewy, write
 from jobs import example
-from naive_looking import NaiveLooks
 
-from buckets.cards import cards_name, parse_cards
+from buckets.cards import cards_name, hand_name, parse_cards, permute_cards
 from lockers import open_store
-from spewy.chunks.locate import read_cards
+from solvers.game import compatible_reach
+from solvers.reference.kernels import match
+from solvers.reference.walk import Walker
+from solvers.tree import Chance, Forest, Showdown
+from spewy.chunks.layout import Layout
+from spewy.chunks.live_game import with_ranges
+from spewy.chunks.locate import board_cards, locate, read_cards
 from spewy.errors import InputError
 from spewy.game.lines import read_line
 from spewy.game.tree import BettingTree
 from spewy.job.job import Job
 from spewy.job.load import read_job
-from spewy.look.report import report
+from spewy.learn.playdown import PlayDown
+from spewy.look.chunk import NodeArrays, ratio
 from spewy.look.solution import Solution
+from spewy.records.chunks import Chunks
 from spewy.records.keys import LEAVES, LEAVES_KEY, META
 from spewy.run.session import Session
 from spewy.web.position import position
+
+
+class BoardView:
+    """All decisions on board (t, b) under the average strategies of a store."""
+
+    def __init__(self, layout, store, t, b):
+        self.layout = layout.below(t, b)
+        self._ranges = PlayDown(layout, Chunks(layout, store).get).ranges(t, b)
+        self._game = with_ranges(self.layout.live, self._ranges)
+        self._sums = Chunks(self.layout, store).whole()
+        walker = Walker(self._game)
+        self._values = []
+        self._reach = [np.empty(0), np.empty(0)]
+        for p in (0, 1):
+
+            def keep(values, reach, p=p):
+                self._values.append(values)
+                self._reach[1 - p] = reach
+
+            walker.evaluate(p, self._sums, keep)
+        self._equity = [equities(self._game, p, self._reach[1 - p]) for p in (0, 1)]
+
+    def node(self, n):
+        """The arrays of decision n of the round's forest."""
+        bets = self.layout.betting[0]
+        a, node = bets.forest.arrays, bets.nodes[n]
+        p = int(a.player[n])
+        q, rows = 1 - p, self._game.rounds[0].hands
+        count = int(rows[p].n_hands[0])
+        group = rows[p].row[0, :count]
+        opponent = self._reach[q][a.sequence[q, n]]
+        mass = compatible_reach(rows[p], rows[q], 0, opponent, self._game.n_ids)[:count]
+        strategy = np.empty(self._sums[0][p].shape[1:])
+        match(a, p, self._sums[0][p][0], strategy)
+        first = int(a.slot[n])
+        actions, child = int(a.n_actions[n]), int(a.first_child[n])
+        following = range(child, child + actions)
+        values = self._values[p][[n, *following], :count]  # an own action leaves the mass as it is
+        share = ratio(values, mass, float(opponent.sum())) + self.layout.problem.pot / 2 + node.put_in[p]
+        for number, action in enumerate(node.actions, start=1):
+            if action.kind == "fold":
+                share[number, ~np.isnan(share[number])] = 0.0  # by definition; rounding leaves something else
+        return NodeArrays(
+            reach=self._reach[p][a.sequence[p, n], :count],
+            strategy=strategy[first : first + actions][:, group],
+            ev=share[0],
+            action_ev=share[1:],
+            equity=self._equity[p][a.sequence[q, n], :count],
+        )
+
+
+def equities(game, p, opposing):
+    """Equity ``[sequence, own hand]`` against each of the opponent's ranges ``[sequence, hand]``, cards only.
+
+    One walk through a game in which nobody bets any more and each range enters by a root of its own.
+    """
+    n = len(opposing)
+    rounds = []
+    for r in game.rounds:
+        leaves = [Showdown(1.0) if r.deal is None else Chance(i) for i in range(n)]
+        rounds.append(replace(r, forest=Forest.build(leaves)))
+    own, other = game.rounds[0].hands[p], game.rounds[0].hands[1 - p]
+    silent = np.zeros((n, own.row.shape[1]))
+    reach = (silent, opposing) if p == 0 else (opposing, silent)
+    checked_down = replace(game, rounds=rounds, reach=reach, locks=())
+    nothing = checked_down.zeros()
+    won = Walker(checked_down).evaluate(p, nothing)
+    mass = np.array([compatible_reach(own, other, 0, row, game.n_ids) for row in opposing])
+    return (ratio(won, mass, opposing.sum(axis=1, keepdims=True)) + 1.0) / 2.0
+
+
+class NaiveLooks:
+    """Decisions of a store, as `Solution.node` gives them but for their order."""
+
+    def __init__(self, problem, store):
+        self.layout, self.store, self._views = Layout.of(problem), store, {}
+
+    def node(self, line, board):
+        """By hand: reach on the scale of the solve, strategy, EV, EVs of the actions, equity."""
+        layout = self.layout
+        node = layout.problem.tree.find(line)
+        t = node.round - layout.problem.first_round
+        b, perm = locate(layout, t, board_cards(layout.problem, node.round, board))
+        if (t, b) not in self._views:
+            self._views[t, b] = BoardView(layout, self.store, t, b)
+        a = self._views[t, b].node(layout.betting[t].nodes.index(node))
+        hands = layout.problem.hands[layout.board(t, b).hands[node.player].numbers]
+        names = [hand_name(permute_cards(hand, np.argsort(perm))) for hand in hands]
+        figures = np.vstack([a.reach, a.strategy, a.ev, a.action_ev, a.equity])
+        return dict(zip(names, figures.T, strict=True))
+
 
 RAKE = TURN.replace("[bets.turn]", "rake = { rate = 0.05, cap = 3 }\n[bets.turn]")
 LOCK = TURN + '\n[[lock]]\nline = "c"\nhands = { KhKc = { Check = 0.25, "Bet(50)" = 0.75 } }\n'
@@ -178,7 +277,6 @@ def calls_of(*functions):
 @pytest.mark.parametrize(
     ("line", "board"),
     [("x b50% c", "Qs 7h 2d 3c 5h"), ("x b50% c / x", "Qs 7h 2d 3c 5h"), ("x x", "Qs 7h 2d 3c")],
-    ids=["the river", "on the river", "before the river"],
 )
 def test_a_click_parses_its_line_and_its_board_once(turn, line, board):
     with Solution.open(turn) as solution:
@@ -225,12 +323,9 @@ def test_without_evs_all_else_is_the_same(turn):
     for hand, row in whole["hands"].items():
         nothing = {"ev": None, "action_ev": [None] * len(whole["actions"]), "equity": None}
         assert bare["hands"][hand] == row | nothing
-    head = good("show", turn, "--no-ev").splitlines()
-    assert next(line for line in head if line.startswith("hand ")).split() == [
-        "hand",
-        "reach",
-        *whole["actions"],
-    ]
+    lines = good("show", turn, "--no-ev").splitlines()
+    head = next(line for line in lines if line.startswith("hand "))
+    assert head.split() == ["hand", "reach", *whole["actions"]]
 
 
 def test_values_that_the_solve_has_not_kept_are_walked_to(tmp_path):
@@ -252,13 +347,6 @@ def test_values_that_should_be_there_and_are_not_are_told(tmp_path):
     found = spewy("show", folder)
     assert (found.exit_code, found.stdout) == (2, "")
     assert "expected the 15 values of its chance leaves, found none" in found.stderr
-
-
-def test_the_report_is_what_show_says(turn):
-    with Solution.open(turn) as solution:
-        for row in report(solution, "cr50c/").rows[:5]:
-            node = solution.node("cr50c/", (*solution.job.board, *row.cards))
-            assert row.frequencies == pytest.approx(node.frequencies)
 
 
 # What a finished folder keeps
@@ -285,19 +373,17 @@ def test_a_job_that_keeps_less_leaves_what_drop_leaves(tmp_path):
     assert "was dropped: solving it" in spewy("show", small, "--line", "cc/", "--board", RIVERS[0]).stderr
 
 
-def test_buckets_and_stored_leaves_keep_less_too(tmp_path):
-    job = write(tmp_path, LEDUC)
-    settings = ("--set", "solve.max_sweeps=20", "--set", "save.rounds=preflop")
-    good("solve", job, "--out", tmp_path / "out", *settings)
-    assert {key[:2] for _, key in files(tmp_path / "out")} == {b"0."}
-
-
-def test_an_interrupted_solve_keeps_everything(tmp_path):
-    """Sweeps that were saved on the way are whole; the rounds go when it is done."""
-    job = write(tmp_path, TURN)
-    settings = ("--set", "save.rounds=turn", "--save-every", "0")
-    good("solve", job, "--out", tmp_path / "out", "--set", "solve.max_sweeps=40", *settings)
-    assert {key[:2] for _, key in files(tmp_path / "out")} == {b"2."}
+@pytest.mark.parametrize(
+    ("text", "settings", "kept"),
+    [
+        (LEDUC, ("--set", "save.rounds=preflop"), b"0."),  # stored leaves
+        (TURN, ("--set", "save.rounds=turn", "--save-every", "0"), b"2."),  # saved on the way, too
+    ],
+)
+def test_other_solves_keep_less_too(text, settings, kept, tmp_path):
+    job = write(tmp_path, text)
+    good("solve", job, "--out", tmp_path / "out", "--set", "solve.max_sweeps=20", *settings)
+    assert {key[:2] for _, key in files(tmp_path / "out")} == {kept}
 
 
 def test_a_smaller_folder_is_done_or_begins_again(tmp_path):

@@ -1,17 +1,15 @@
 """Reports over all next cards: against what show says card by card, equities counted apart, and the whole before."""
 
 import io
-import tomllib
 
 import numpy as np
 import pandas as pd
 import pytest
 from cli_runs import good, good_json, refused, spewy, write
-from jobs import solved, toy
+from jobs import parsed_job, solved, toy
 
 from buckets.cards import card_name, cards_name, parse_cards, parse_hand, range_equity
 from spewy.errors import InputError
-from spewy.job.job import Job
 from spewy.look.chunk import ChunkView, NodeTotals
 from spewy.look.report import report
 from spewy.look.solution import Solution
@@ -45,18 +43,14 @@ FLOP_TEXT = (
 )
 
 
-def _job(text):
-    return Job.of(tomllib.loads(text))
-
-
 @pytest.fixture(scope="module")
 def turn():
-    return solved(_job(TURN_TEXT))[1]
+    return solved(parsed_job(TURN_TEXT))[1]
 
 
 @pytest.fixture(scope="module")
 def flop():
-    return solved(_job(FLOP_TEXT))[1]
+    return solved(parsed_job(FLOP_TEXT))[1]
 
 
 def played(view):
@@ -169,26 +163,18 @@ def test_weights_and_averages(turn):
 
 
 def same_but_for_cards(row, other):
-    """Whether the figures of two rows are equal up to rounding: sums over hands may be in another order."""
     return all(
         np.allclose(getattr(row, name), getattr(other, name), rtol=1e-9, atol=1e-9)
         for name in ("weight", "frequencies", "ev", "equity")
     )
 
 
-def test_symmetric_cards_have_equal_rows(turn, flop):
-    for solution in (turn, flop):
-        rows = {row.name: row for row in report(solution, "cc/").rows}
-        for rank in "AKQJT9876543":
-            assert same_but_for_cards(rows[rank + "c"], rows[rank + "d"])
-        assert not same_but_for_cards(rows["Ac"], rows["As"])
-
-
 def test_symmetry_changes_nothing():
     """Before the first sweep everybody plays each action as often, with symmetry and without."""
     plain = TURN_TEXT.replace("[solve]", "[solve]\nsymmetry = false")
     found, expected = (
-        report(Solution(job, Session(job).store), "cr50c/").frame() for job in (_job(TURN_TEXT), _job(plain))
+        report(Solution(job, Session(job).store), "cr50c/").frame()
+        for job in map(parsed_job, (TURN_TEXT, plain))
     )
     pd.testing.assert_frame_equal(found, expected, rtol=1e-9)
 
@@ -242,7 +228,7 @@ def test_rake_and_locks():
     text += (
         '[[lock]]\nline = "cc/"\nstrategy = { Check = 1 }\n[[lock]]\nline = "c"\nstrategy = [0.5, 0.5, 0]\n'
     )
-    solution = solved(_job(text))[1]
+    solution = solved(parsed_job(text))[1]
     found = report(solution, "cc/")
     for row in found.rows:
         assert row.frequencies == pytest.approx((1, 0, 0))
@@ -296,13 +282,8 @@ def test_table_and_csv(folder, tmp_path):
     rows = [line.split() for line in lines[head + 1 :]]
     table = pd.read_csv(io.StringIO(file.read_text()))
     assert list(table.columns) == [
-        "board",
-        "line",
-        "card",
-        "player",
-        "weight",
-        *("ev_oop", "ev_ip", "equity_oop", "equity_ip", "realisation_oop", "realisation_ip"),
-        *("frequency_Check", "frequency_AllIn(100)"),
+        *("board", "line", "card", "player", "weight", "ev_oop", "ev_ip", "equity_oop", "equity_ip"),
+        *("realisation_oop", "realisation_ip", "frequency_Check", "frequency_AllIn(100)"),
     ]
     assert [row[0] for row in rows] == table.card.tolist()
     assert (len(rows), rows[-1][0], rows[-1][1]) == (49, "all", "100.00%")
@@ -316,7 +297,6 @@ def test_table_and_csv(folder, tmp_path):
     ("suffix", "begins"),
     [
         (".png", b"\x89PNG"),
-        pytest.param(".svg", b"<?xml", marks=pytest.mark.slow),
         pytest.param(".pdf", b"%PDF", marks=pytest.mark.slow),
         pytest.param(".PNG", b"\x89PNG", marks=pytest.mark.slow),
     ],
@@ -329,11 +309,6 @@ def test_pictures(folder, tmp_path, suffix, begins):
     assert f"picture in {file}" in result.stderr
     assert file.read_bytes().startswith(begins)
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
-
-
-def test_a_picture_of_an_all_in(folder, tmp_path):
-    good("report", folder, "--line", "r150c", "--plot", tmp_path / "turn.png")
-    assert (tmp_path / "turn.png").stat().st_size > 10_000
 
 
 @pytest.mark.parametrize(
@@ -367,11 +342,6 @@ def test_boards_that_cannot_be(flop):
 
 def test_files_that_cannot_be(folder, tmp_path):
     for option, name in (("--csv", "x.txt"), ("--plot", "x.gif"), ("--plot", "x"), ("--csv", "none/x.csv")):
-        assert f"file {tmp_path / name}: expected" in refused(
-            "report", folder, "--line", "cc/", option, tmp_path / name
-        )
+        said = refused("report", folder, "--line", "cc/", option, tmp_path / name)
+        assert f"file {tmp_path / name}: expected" in said
     assert list(tmp_path.iterdir()) == []
-
-
-def test_no_folder(tmp_path):
-    refused("report", tmp_path / "none", "--line", "cc/")

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from cli_runs import KUHN, TURN, good, good_json, refused, spewy, write
+from cli_runs import TURN, good, good_json, refused, spewy, write
 from test_report import meets, played
 
 from buckets.abstraction import flop_subset
@@ -43,12 +43,6 @@ def folder(tmp_path_factory):
     return base / "turns"
 
 
-def joint(solution, line):
-    """How likely both ranges come to a decision of oop, in the weights of the job."""
-    own, other = played(solution.node(line)), played(solution.node("c"))
-    return sum(weight * meets(hand, other) for hand, weight in own.items())
-
-
 def test_rows_are_what_show_says(folder):
     found = good_json("report", folder)
     assert list(found) == ["line", "player", "actions", "pot", "boards", "average", "not_solved"]
@@ -70,11 +64,7 @@ def test_rows_are_what_show_says(folder):
 
 def test_boards_stand_for_those_like_them(folder):
     found = good_json("report", folder)["boards"]
-    assert {name: row["stands_for"] for name, row in found.items()} == {
-        "Kh9d6s2c": 24,
-        "Qh7h2d3d": 12,
-        "Qs7h2d3c": 24,
-    }
+    assert [row["stands_for"] for row in found.values()] == [24, 12, 24]
 
 
 def test_weights_beside_the_boards_count(folder, tmp_path):
@@ -97,9 +87,8 @@ def test_weights_beside_the_boards_count(folder, tmp_path):
 def test_weights_that_are_none_are_told_by_line(folder, tmp_path, text):
     (tmp_path / NAMES[0]).symlink_to(folder / NAMES[0])
     (tmp_path / "boards.csv").write_text(text)
-    assert f"boards.csv, line {2 if text.startswith('board,') else 1}: expected" in refused(
-        "report", tmp_path
-    )
+    line = 2 if text.startswith("board,") else 1
+    assert f"boards.csv, line {line}: expected" in refused("report", tmp_path)
 
 
 def test_a_board_without_a_weight_is_named(folder, tmp_path):
@@ -108,10 +97,8 @@ def test_a_board_without_a_weight_is_named(folder, tmp_path):
     weights = tmp_path / "boards.csv"
     weights.write_text("board,weight\nKh9d6s2c,48\nQs7h2d3c,24\n")
     for command in (("report", tmp_path), ("compare", tmp_path, tmp_path)):
-        line = refused(*command)
-        assert (
-            "boards.csv: expected a weight for each board of the folder, found none for Qh7h2d3d; add" in line
-        )
+        expected = "boards.csv: expected a weight for each board of the folder, found none for Qh7h2d3d; add"
+        assert expected in refused(*command)
     good("show", tmp_path, "--board", "Qh7h2d3d")
     weights.write_text("board,weight\nKh9d6s2c,48\nQs7h2d3c,24\nQh7h2d3d,0\n")
     found = good_json("report", tmp_path)["boards"]
@@ -161,6 +148,7 @@ def test_boards_have_one_name_everywhere(tmp_path):
         good("report", out, "--csv", tmp_path / table)
     reported = pd.read_csv(tmp_path / "report.csv")
     assert reported.board.tolist() == pd.read_parquet(tmp_path / "report.parquet").board.tolist()
+    assert reported.board.tolist() == pd.read_json(tmp_path / "report.json").board.tolist()
     assert set(reported.board[:-1]) == set(good_json("report", out)["boards"]) == names
     for name in names:
         for suffix in (".csv", ".parquet"):
@@ -204,14 +192,6 @@ def test_cards_come_in_the_order_asked_for(folder):
     assert shares == sorted(shares, reverse=True)
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".json"])
-def test_tables_of_every_kind(folder, tmp_path, suffix):
-    file = tmp_path / f"boards{suffix}"
-    good("report", folder, "--csv", file)
-    read = {".csv": pd.read_csv, ".parquet": pd.read_parquet, ".json": pd.read_json}[suffix]
-    assert read(file).board.tolist() == [*NAMES, "all"]
-
-
 def test_files_are_there_before_the_table_is_printed(folder, tmp_path, monkeypatch):
     def breaks(found):
         raise BrokenPipeError
@@ -225,10 +205,8 @@ def test_a_subset_is_solved_and_reported_with_its_weights(tmp_path):
     out = tmp_path / "out"
     good("solve", write(tmp_path, FLOPS), "--out", out, "--jobs", 1)
     named = flop_subset(2).named()
-    assert (out / "boards.csv").read_text().splitlines() == [
-        "board,weight",
-        *(f"{f},{n}" for f, n in named.items()),
-    ]
+    rows = ["board,weight", *(f"{flop},{n}" for flop, n in named.items())]
+    assert (out / "boards.csv").read_text().splitlines() == rows
     found = good_json("report", out)["boards"]
     assert {name: row["stands_for"] for name, row in found.items()} == named
     assert sorted(path.name for path in out.iterdir() if path.is_dir()) == sorted(named)
@@ -239,9 +217,7 @@ def test_a_subset_is_solved_and_reported_with_its_weights(tmp_path):
 )
 def test_subsets_that_are_none_are_refused(tmp_path, subset):
     job = write(tmp_path, FLOPS.replace("{ subset = 2 }", subset))
-    assert "expected { subset = N } with N from 1 to 1,755" in refused(
-        "solve", job, "--out", tmp_path / "out"
-    )
+    assert "expected { subset = N } with N from 1 to 1,755" in refused("estimate", job)
 
 
 def test_a_subset_wants_ranges_without_suits(tmp_path):
@@ -249,27 +225,20 @@ def test_a_subset_wants_ranges_without_suits(tmp_path):
     assert "spot.oop: a range with single suits" in refused("solve", job, "--out", tmp_path / "out")
     job, out = write(tmp_path, FLOPS), tmp_path / "out"
     for lock in ("[AhKh]: check", f"@{next(iter(flop_subset(2).named()))}: check"):
-        assert (
-            "lock 1, line '': a lock of one board or of single suits cannot be used with a subset"
-            in refused("estimate", job, "--lock", lock)
-        )
+        said = refused("estimate", job, "--lock", lock)
+        assert "lock 1, line '': a lock of one board or of single suits cannot be used with a subset" in said
     good("solve", job, "--out", out, "--jobs", 1, "--set", "solve.max_sweeps=1", "--lock", "[AKs]: check")
     for name in flop_subset(2).named():
         hands = good_json("show", out / name)["hands"]
         assert {tuple(row["strategy"]) for hand, row in hands.items() if hand[::2] == "AK"} == {(1.0, 0.0)}
 
 
-def test_places_where_there_is_no_report(folder, tmp_path):
+def test_places_where_there_is_no_report(folder, small, tmp_path):
     twice = ("report", folder / NAMES[0], folder / NAMES[0])
     assert "another folder has the board Kh9d6s2c, too" in refused(*twice)
     assert "found none" in refused("report", tmp_path)
     assert "--board has no effect with several solves" in refused("report", folder, "--board", "Qs 7h 2d 3c")
-    assert "column 'best': expected one of board, weight" in refused(
-        "report", folder, "--sort", "best"
-    ).replace("stands_for, sweeps, exploitability_pct, ", "")
+    assert "column 'best': expected one of board, " in refused("report", folder, "--sort", "best")
     assert "expected one of check (c)" in refused("report", folder, "--line", "zz")
-    other = write(tmp_path, TURN)
-    good("solve", other, "--out", tmp_path / "other")
-    assert "expected the same oop as in" in refused("report", folder / NAMES[0], tmp_path / "other")
-    good("solve", write(tmp_path, KUHN), "--out", tmp_path / "kuhn", "--set", "solve.max_sweeps=50")
-    assert "expected a spot" in refused("report", tmp_path / "kuhn", tmp_path / "kuhn")
+    assert "expected the same oop as in" in refused("report", folder / NAMES[0], small / "turn")
+    assert "expected a spot" in refused("report", small / "kuhn", small / "kuhn")

@@ -16,7 +16,6 @@ CARDS = [rank + suit for rank in "AKQ" for suit in "hs"]
 
 @pytest.fixture(scope="module")
 def leduc(tmp_path_factory):
-    """Leduc with board buckets, in a folder and in memory."""
     folder = tmp_path_factory.mktemp("leduc")
     job = spewy.Job.load(write(folder, DEALT_LEDUC)).replace(max_sweeps=200)
     with spewy.solve(job, folder / "out") as stored, spewy.solve(job) as memory:

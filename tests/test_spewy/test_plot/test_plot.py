@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cli_runs import COMMAND, TURN, good, write
+from cli_runs import COMMAND
 
 import spewy
 from spewy import plot
@@ -18,15 +18,8 @@ mpl = pytest.importorskip("matplotlib")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    base = tmp_path_factory.mktemp("plot")
-    good("solve", write(base, TURN), "--out", base / "out")
-    return base / "out"
-
-
-@pytest.fixture(scope="module")
-def solution(folder):
-    with spewy.Solution.open(folder) as solution:
+def solution(small):
+    with spewy.Solution.open(small / "turn") as solution:
         yield solution
 
 
@@ -46,45 +39,37 @@ def axes():
     return Figure().subplots()
 
 
-CHARTS = {
-    "hand_chart": lambda made, ax: plot.hand_chart(made["grid"], ax=ax),
-    "heat_chart": lambda made, ax: plot.heat_chart(made["grid"].reach, ax=ax),
-    "report_frequencies": lambda made, ax: plot.report_frequencies(made["report"], ax=ax),
-    "report_shares": lambda made, ax: plot.report_shares(made["report"], ax=ax),
-    "report_realisation": lambda made, ax: plot.report_realisation(made["report"], ax=ax),
-    "report_frequencies_of_boards": lambda made, ax: plot.report_frequencies(
-        made["report"], ax, "horizontal"
-    ),
-    "report_shares_of_boards": lambda made, ax: plot.report_shares(made["report"], ax, "horizontal"),
-    "report_realisation_of_boards": lambda made, ax: plot.report_realisation(
-        made["report"], ax, "horizontal"
-    ),
-    "comparison_frequencies": lambda made, ax: plot.comparison_frequencies(made["comparison"], ax=ax),
-    "difference_chart": lambda made, ax: plot.difference_chart(made["grid"].reach - 0.5, ax=ax),
-    "outcome_curves": lambda made, ax: plot.outcome_curves(made["buckets"], ax=ax),
-    "bucket_chart": lambda made, ax: plot.bucket_chart(made["buckets"], ax=ax),
-}
-
-
 @pytest.fixture(scope="module")
 def made(solution, checked, buckets):
+    """What charts are drawn of."""
+    grid, comparison = solution.node().grid(), compare(solution, solution)
+    difference = grid.reach - 0.5
     return {
-        "grid": solution.node().grid(),
-        "report": checked,
-        "buckets": buckets,
-        "comparison": compare(solution, solution),
+        **{"grid": grid, "reach": grid.reach, "difference": difference, "comparison": comparison},
+        **{"report": checked, "buckets": buckets},
     }
 
 
-@pytest.mark.parametrize("name", CHARTS)
-def test_each_chart_draws_on_the_axes_that_it_is_given(name, made):
+CHARTS = [
+    *[("hand_chart", "grid", ()), ("heat_chart", "reach", ()), ("difference_chart", "difference", ())],
+    *[("report_frequencies", "report", ()), ("report_frequencies", "report", ("horizontal",))],
+    *[("report_shares", "report", ()), ("report_shares", "report", ("horizontal",))],
+    *[("report_realisation", "report", ()), ("report_realisation", "report", ("horizontal",))],
+    *[("comparison_frequencies", "comparison", ()), ("outcome_curves", "buckets", ())],
+    ("bucket_chart", "buckets", ()),
+]
+"""Charts, what they are drawn of, and where the words stand."""
+
+
+@pytest.mark.parametrize(("chart", "of", "options"), CHARTS)
+def test_each_chart_draws_on_the_axes_that_it_is_given(chart, of, options, made):
     ax = axes()
-    assert CHARTS[name](made, ax) is ax
+    assert getattr(plot, chart)(made[of], ax, *options) is ax
     assert ax.has_data() or ax.images
 
 
 def test_no_difference_is_white_in_the_middle_of_the_scale(made):
-    image = plot.difference_chart(made["grid"].reach - 0.5, axes()).images[0]
+    image = plot.difference_chart(made["difference"], axes()).images[0]
     assert image.norm.vmin == -image.norm.vmax
     assert min(image.cmap(image.norm(0.0))) > 0.9
 
@@ -122,17 +107,15 @@ def test_both_players_have_an_ev_and_no_line_joins_suits(checked):
 
 def test_actions_are_told_in_words_and_none_that_nobody_takes(checked):
     def without_the_last(row):
-        return replace(
-            row, frequencies=(*(1.0 for _ in row.frequencies[:1]), *(0.0 for _ in row.frequencies[1:]))
-        )
+        return replace(row, frequencies=(1.0, *(0.0 for _ in row.frequencies[1:])))
 
-    labels = plot.report_frequencies(checked, axes()).get_legend().get_texts()
-    assert labels[0].get_text().startswith("check  ")
+    def labels(found):
+        return [each.get_text() for each in plot.report_frequencies(found, axes()).get_legend().get_texts()]
+
+    assert labels(checked)[0].startswith("check  ")
     rows = tuple(without_the_last(row) for row in checked.rows)
     only = replace(checked, rows=rows, average=without_the_last(checked.average))
-    assert [text.get_text() for text in plot.report_frequencies(only, axes()).get_legend().get_texts()] == [
-        "check  100%"
-    ]
+    assert labels(only) == ["check  100%"]
 
 
 def test_a_figure_of_one_action_has_no_panel_for_it(checked):
@@ -180,8 +163,8 @@ def test_figures_have_the_size_that_they_are_for(made, size, tmp_path):
         pytest.param(["buckets", "Ks7d2c9h3s", "--plot", "{out}/a.png"], ["a.png"], marks=pytest.mark.slow),
     ],
 )
-def test_files_are_there_though_nobody_reads_the_table(folder, tmp_path, command, files):
-    filled = [word.format(folder=folder, out=tmp_path) for word in command]
+def test_files_are_there_though_nobody_reads_the_table(small, tmp_path, command, files):
+    filled = [word.format(folder=small / "turn", out=tmp_path) for word in command]
     with subprocess.Popen([*COMMAND, *filled], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         running.stdout.close()
         running.communicate(timeout=300)

@@ -5,8 +5,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from cli_runs import good
-from jobs import EXAMPLES
+from cli_runs import TURN, good
+from jobs import EXAMPLES, parsed_job
+from jobs import solved as solved_job
+from naive_spots import BOARDS, SMALL_TURN, solve, unraked
+from web_client import Pages
 from web_server import FLOP, serving
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -18,7 +21,7 @@ ARGUMENTS = (
     "--no-first-run",
 )
 """Arguments of the browser, which is not to ask any other server for anything."""
-PATIENCE = 60_000
+PATIENCE = 120_000
 """Milliseconds that a test waits for the browser, which may be slow on a busy machine."""
 
 
@@ -34,8 +37,28 @@ def solved(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def playable(tmp_path_factory):
+    """A folder with a turn and a batch of two rivers, ``turn`` and ``boards``, which are played in."""
+    folder = tmp_path_factory.mktemp("playable")
+    solve(folder, SMALL_TURN, "turn")
+    (folder / "boards").mkdir()
+    for board in BOARDS[::2]:
+        solve(folder / "boards", unraked(board), board)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def turn():
+    return solved_job(parsed_job(TURN))[1]
+
+
+@pytest.fixture(scope="module")
+def pages(folder):
+    return Pages(folder)
+
+
+@pytest.fixture(scope="session")
 def served(solved):
-    """A server that shows the solved folder."""
     with serving(solved) as running:
         yield running
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from cli_runs import KUHN, LEDUC, TURN, good, write
-from web_client import Pages
 
 from spewy.look.solution import Solution
 from spewy.web import chunks
@@ -50,11 +49,6 @@ def folder(tmp_path_factory):
     for name, job in jobs.items():
         good("solve", write(base, job), "--out", base / "solves" / name, "--set", "solve.max_sweeps=20")
     return base / "solves"
-
-
-@pytest.fixture(scope="module")
-def pages(folder):
-    return Pages(folder)
 
 
 def naive_payoffs(found, chunk, frame, leaf):

@@ -7,7 +7,6 @@ from contextlib import ExitStack, closing
 import numpy as np
 import pytest
 from cli_runs import KUHN, TURN, good, good_json, refused, write
-from web_client import Pages
 
 from spewy.web.readers import MOST_AT_ONCE, Readers
 from spewy.web.reporting import side_by_side
@@ -16,24 +15,14 @@ from spewy.web.reporting import side_by_side
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     base = tmp_path_factory.mktemp("compared")
-    jobs = {
-        "a": TURN,
-        "b": TURN.replace('"50%"', '"50%, a"'),
-        "other": TURN.replace("Qs 7h 2d 3c", "Qs 7h 2d 3c 5c"),
-    }
-    jobs["other"] = jobs["other"].replace("[bets.turn]", "[bets.river]")
-    for name, job in jobs.items():
+    river = TURN.replace("Qs 7h 2d 3c", "Qs 7h 2d 3c 5c").replace("[bets.turn]", "[bets.river]")
+    for name, job in (("a", TURN), ("b", TURN.replace('"50%"', '"50%, a"')), ("other", river)):
         good("solve", write(base, job), "--out", base / "solves" / name)
     boards = TURN.replace('board = "Qs 7h 2d 3c"', 'boards = ["Kh 9d 6s 2c", "Jh 9d 6s 2c"]')
     good("solve", write(base, boards), "--out", base / "solves" / "set", "--jobs", 1)
     for name in ("kuhn", "kuhn2"):
         good("solve", write(base, KUHN), "--out", base / "solves" / name, "--set", "solve.max_sweeps=5")
     return base / "solves"
-
-
-@pytest.fixture(scope="module")
-def pages(folder):
-    return Pages(folder)
 
 
 @pytest.mark.parametrize(

@@ -2,19 +2,16 @@
 
 import numpy as np
 import pytest
-from cli_runs import TURN, good, good_json, refused, write
-from web_client import Pages
+from cli_runs import good_json, refused
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    base = tmp_path_factory.mktemp("curves")
-    good("solve", write(base, TURN), "--out", base / "solves" / "turn")
-    return base / "solves"
+def folder(small):
+    return small
 
 
-def test_curves_hold_the_values_of_show_in_order(folder):
-    found = Pages(folder).ask("/api/curves", folder="turn", line="c")
+def test_curves_hold_the_values_of_show_in_order(folder, pages):
+    found = pages.ask("/api/curves", folder="turn", line="c")
     assert found["unit"] == "chips"
     for player, seat in enumerate(("oop", "ip")):
         shown = good_json("show", folder / "turn", "--line", "c", "--player", seat)["hands"]
@@ -37,21 +34,19 @@ def test_curves_hold_the_values_of_show_in_order(folder):
             assert sum(weights) == pytest.approx(total) or name == "realisation"
 
 
-def test_curves_have_only_the_hands_that_pass_the_filter(folder):
-    found = Pages(folder).ask("/api/curves", folder="turn", filter="overpair")["curves"]["equity"]
+def test_curves_have_only_the_hands_that_pass_the_filter(pages):
+    found = pages.ask("/api/curves", folder="turn", filter="overpair")["curves"]["equity"]
     assert [set(curve["hands"]) for curve in found] == [{"AhAd"}, {"KhKc"}]
 
 
-def test_each_suggested_name_is_a_filter(folder):
-    pages = Pages(folder)
+def test_each_suggested_name_is_a_filter(pages):
     names = pages.ask("/api/filters")["names"]
     assert {"flush draw", "straight draw", "nothing", "nut flush blocker"} <= set(names)
     for name in names:
         assert "views" in pages.ask("/api/position", folder="turn", filter=name)
 
 
-def test_errors_name_what_is_wrong(folder):
-    pages = Pages(folder)
+def test_errors_name_what_is_wrong(folder, pages):
     wrong = pages.refused("/api/curves", folder="turn", filter="bogus")
     assert wrong == refused("show", folder / "turn", "--filter", "bogus").removeprefix("Error: ")
     assert "there is no such solve" in pages.refused("/api/curves", folder="../turn")

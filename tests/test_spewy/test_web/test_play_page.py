@@ -1,36 +1,18 @@
 """Playing and training in a browser, by mouse and by keyboard, on a screen and on a phone."""
 
 import re
-import subprocess
 
 import pytest
-from cli_runs import COMMAND
-from naive_spots import SMALL_TURN, solve
 from playwright.sync_api import expect
+from web_server import serving
 
 VERDICT = re.compile(r"^(check|call) loses \d+\.\d\d bb, \d+\.\d\d % of the pot$")
 
 
-PATIENCE = 60_000
-"""Milliseconds that a test waits for a page on a busy machine."""
-expect.set_options(timeout=PATIENCE)
-
-
-@pytest.fixture
-def page(page):
-    page.set_default_timeout(PATIENCE)
-    return page
-
-
 @pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    """The address of a server with a solved turn."""
-    folder = tmp_path_factory.mktemp("play")
-    solve(folder, SMALL_TURN, "turn")
-    command = [*COMMAND, "serve", str(folder), "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
-        yield server.stdout.readline().strip()
-        server.terminate()
+def address(playable):
+    with serving(playable) as server:
+        yield server.address
 
 
 @pytest.mark.parametrize(
@@ -47,26 +29,23 @@ def test_a_note_explains_an_answer_that_takes_long(page, address, place, request
     expect(note).to_have_count(0)
 
 
-def test_ten_hands_by_keyboard(page, address):
+def test_some_hands_by_keyboard(page, address):
     page.goto(f"{address}#play")
     page.get_by_role("link", name="turn", exact=True).click()
-    for number in range(1, 11):
+    for number in range(1, 5):
         expect(page.get_by_role("heading", name=f"Hand {number} ")).to_be_visible()
         while page.locator("[data-action]").count():
             before = page.locator(".history li").count()
-            page.keyboard.press(
-                "1" if number == 2 and page.get_by_text("bet 0.5", exact=False).count() else "c"
-            )
+            bets = number == 2 and page.get_by_text("bet 0.5", exact=False).count()
+            page.keyboard.press("1" if bets else "c")
             expect(page.locator(".history li")).not_to_have_count(before)
             page.wait_for_selector("[aria-busy]", state="detached")
         expect(page.get_by_role("heading", name=f"Review of hand {number}")).to_be_visible()
         expect(page.locator(".history")).to_contain_text(f"after {number}")
         page.keyboard.press("n")
-    expect(page.get_by_role("heading", name="Hand 11 ")).to_be_visible()
-    score = page.locator(".score")
-    expect(score).to_contain_text("hands10")
-    expect(score).to_contain_text("without luck")
-    expect(score).to_contain_text("±")
+    expect(page.get_by_role("heading", name="Hand 5 ")).to_be_visible()
+    for text in ("hands4", "without luck", "±"):
+        expect(page.locator(".score")).to_contain_text(text)
 
 
 def test_the_review_has_costs_and_the_opponents_range(page, address):
@@ -79,9 +58,7 @@ def test_the_review_has_costs_and_the_opponents_range(page, address):
     row = page.locator(".decisions tbody tr").first
     expect(row).to_contain_text("bets 0.5")
     expect(row.locator(".cost")).to_have_text(re.compile(r"-?\d+\.\d\d"))
-    expect(page.locator(".review")).to_contain_text(
-        "Cost is the EV of the strategy's mix less the EV of your"
-    )
+    expect(page.locator(".review")).to_contain_text("Cost is the EV of the strategy's mix less the EV of")
     expect(page.locator(".event-result")).to_contain_text("after 1 hand")
     grid = page.get_by_role("grid", name="the opponent's range")
     expect(grid.get_by_role("gridcell")).to_have_count(169)
@@ -104,7 +81,6 @@ def test_a_seat_is_chosen(page, address):
 
 def test_a_sitting_that_was_forgotten_starts_again(chromium, address):
     page = chromium.new_page()  # the fixture `page` forbids requests that fail
-    page.set_default_timeout(PATIENCE)
     page.goto(f"{address}#play?folder=turn")
     error = {"error": "session has ended"}
     page.route("**/api/play/act", lambda route: route.fulfill(status=400, json=error))

@@ -1,12 +1,12 @@
 """Requests of people who play or train: whole hands, questions, sessions, and what is refused."""
 
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from bot_games import NO_LIMIT_GAME, folder_of
 from cli_runs import good_json
-from naive_spots import BOARDS, SMALL_TURN, solve, unraked
-from web_client import Pages
+from naive_spots import BOARDS
 
 from spewy.bot.agent import LockerBot
 from spewy.errors import InputError
@@ -14,20 +14,11 @@ from spewy.web.playing import IDLE_SECONDS, MOST_SESSIONS, WARM, Sessions
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(playable, tmp_path_factory):
     """A folder with a turn, a batch of two rivers, and a small whole game of no-limit."""
-    folder = tmp_path_factory.mktemp("play")
-    solve(folder, SMALL_TURN, "turn")
-    (folder / "boards").mkdir()
-    for board in BOARDS[::2]:
-        solve(folder / "boards", unraked(board), board)
+    folder = shutil.copytree(playable, tmp_path_factory.mktemp("play") / "results")
     folder_of(tmp_path_factory.mktemp("game"), NO_LIMIT_GAME, deals=50).rename(folder / "game")
     return folder
-
-
-@pytest.fixture(scope="module")
-def pages(folder):
-    return Pages(folder)
 
 
 def sent(pages, path, **content):
@@ -44,7 +35,6 @@ def refused(pages, path, **content):
 
 
 def whole_hand(pages, state):
-    """Play a hand by checks and calls; return the state at its end."""
     while state["in_play"]:
         state = sent(pages, "/api/play/act", session=state["session"], action="c")
     return state
@@ -141,13 +131,12 @@ def test_requests_that_are_refused(pages, path, content, error):
 def test_actions_that_are_refused_leave_the_hand_as_it_was(pages):
     state = sent(pages, "/api/play/new", folder="turn", seat="oop", seed=1)
     session = state["session"]
-    assert "the solved tree has no other action" in refused(
-        pages, "/api/play/act", session=session, action="r7"
-    )
-    assert "the solved tree has no other size" in refused(
-        pages, "/api/play/act", session=session, words="bet 7"
-    )
-    assert "parameter action: expected text" in refused(pages, "/api/play/act", session=session)
+    for wrong, error in (
+        ({"action": "r7"}, "the solved tree has no other action"),
+        ({"words": "bet 7"}, "the solved tree has no other size"),
+        ({}, "parameter action: expected text"),
+    ):
+        assert error in refused(pages, "/api/play/act", session=session, **wrong)
     assert "hand 1 is not over yet" in refused(pages, "/api/play/next", session=session)
     assert pages.ask("/api/play/state", session=session) == state
     assert pages.get("/api/play/act", session=session, action="c").status_code == 405

@@ -15,7 +15,9 @@ from web_server import serving
 from spewy.web import server as server_module
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.slow)]
+)
 def test_signals_end_the_server(solved: Path, number: int) -> None:
     """Within two seconds of its own time, as an interrupted command, also while a browser keeps a connection."""
     with serving(solved) as server, socket.create_connection(("127.0.0.1", server.port)) as idle:
@@ -37,18 +39,16 @@ def slowness() -> float:
 def test_a_second_server_says_where_the_first_one_is(served, tmp_path: Path) -> None:
     line = refused("serve", tmp_path, "--port", str(served.port))
     address = f"http://127.0.0.1:{served.port}/"
-    assert line == (
-        f"Error: port {served.port}: another spewy serve is at {address}; open it, or give another --port"
-    )
+    told = f"another spewy serve is at {address}; open it, or give another --port"
+    assert line == f"Error: port {served.port}: {told}"
 
 
 def test_a_port_of_another_program(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         line = refused("serve", tmp_path, "--port", str(port))
-    assert line == (
-        f"Error: port {port} is in use by another program; give another --port, or --port 0 for a free one"
-    )
+    told = "is in use by another program; give another --port, or --port 0 for a free one"
+    assert line == f"Error: port {port} {told}"
 
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "nowhere.invalid", "a b", "é" * 70, "1.2.3.4.5"])
@@ -56,25 +56,21 @@ def test_addresses_that_are_not_of_this_machine(tmp_path: Path, host: str) -> No
     assert f"--host {host}" in refused("serve", tmp_path, "--host", host, "--port", "0")
 
 
-def test_ipv6(solved: Path) -> None:
-    if not socket.has_ipv6 or not _has_ipv6_loopback():
+@pytest.mark.parametrize(("host", "name"), [("::1", "[::1]"), ("127.0.0.2", "127.0.0.2")])
+def test_other_addresses_of_this_machine(solved: Path, host: str, name: str) -> None:
+    if host == "::1" and not _has_ipv6_loopback():
         pytest.skip("this machine has no IPv6")
-    with serving(solved, "--host", "::1") as server:
-        assert server.address == f"http://[::1]:{server.port}/"
+    with serving(solved, "--host", host) as server:
+        assert server.address == f"http://{name}:{server.port}/"
         assert server.ask("api/folders")["roots"] == [solved.name]
 
 
 def _has_ipv6_loopback() -> bool:
     try:
         with socket.create_server(("::1", 0), family=socket.AF_INET6):
-            return True
+            return socket.has_ipv6
     except OSError:
         return False
-
-
-def test_another_address_of_this_machine(solved: Path) -> None:
-    with serving(solved, "--host", "127.0.0.2") as server:
-        assert server.ask("api/folders")["roots"] == [solved.name]
 
 
 @pytest.mark.parametrize("arguments", [("--host", "0.0.0.0"), ("--token",)])

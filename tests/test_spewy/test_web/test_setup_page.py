@@ -12,8 +12,6 @@ from spewy.job.job import Job
 from spewy.look.solution import Solution
 
 RIVER = "Ks 7h 2d 5c 9s"
-PATIENCE = 120_000
-"""Milliseconds for an answer that needs a process of its own."""
 
 
 @pytest.fixture(scope="module")
@@ -30,11 +28,10 @@ def address(folder):
 @pytest.fixture
 def form(page, address):
     """The page with the job of a river that is solved at once."""
-    page.set_default_timeout(PATIENCE)
     page.goto(f"{address}#solve")
-    expect(page.locator("#job-name")).to_have_value("srp-btn-bb-Ks7h2d", timeout=PATIENCE)
+    expect(page.locator("#job-name")).to_have_value("srp-btn-bb-Ks7h2d")
     page.fill("#board-text", RIVER)
-    expect(page.locator("#job-name")).to_have_value("srp-btn-bb-Ks7h2d5c9s", timeout=PATIENCE)
+    expect(page.locator("#job-name")).to_have_value("srp-btn-bb-Ks7h2d5c9s")
     return page
 
 
@@ -56,31 +53,28 @@ def test_a_river_is_set_up_solved_and_looked_at(form, folder):
     form.fill("#sizes-river-oop-bet", "50%, a")
     form.fill("#job-solve-target", "0.2%")
     wait_for_job(form, lambda data: data["bets"]["river"] == {"bet": "50%, a", "raise": "60%"})
-    expect(form.locator(".cost-rows")).to_contain_text("information sets", timeout=PATIENCE)
+    expect(form.locator(".cost-rows")).to_contain_text("information sets")
     text = job_text(form)
     form.get_by_role("button", name="Start", exact=True).click()
-    expect(form.locator(".state")).to_have_text("target reached", timeout=PATIENCE)
+    expect(form.locator(".state")).to_have_text("target reached")
     expect(form.locator(".convergence")).to_be_visible()
     saved = folder / "srp-btn-bb-Ks7h2d5c9s.toml"
     assert saved.read_text() == text
     form.get_by_text("Look at the solution").click()
-    expect(form.locator(".decision .cell").first).to_be_visible(timeout=PATIENCE)
+    expect(form.locator(".decision .cell").first).to_be_visible()
     with Solution.open(saved.with_suffix("")) as solution:
         assert solution.checked_pct <= 0.2
-        assert [action.label for action in solution.job.betting_tree.root.actions] == [
-            "Check",
-            "Bet(2.75)",
-            "AllIn(97.5)",
-        ]
+        labels = [action.label for action in solution.job.betting_tree.root.actions]
+        assert labels == ["Check", "Bet(2.75)", "AllIn(97.5)"]
     form.reload()
     form.goto(re.sub("#.*", "#solve?job=srp-btn-bb-Ks7h2d5c9s", form.url))
-    expect(form.locator(".state")).to_have_text("target reached", timeout=PATIENCE)
+    expect(form.locator(".state")).to_have_text("target reached")
 
 
 def test_a_board_is_typed_in_any_spelling(form):
     form.fill("#board-text", "ts, 3♥ 2H")
-    expect(form.locator("#job-name")).to_have_value("srp-btn-bb-Ts3h2h", timeout=PATIENCE)
-    expect(form.locator("#board-error")).to_be_empty(timeout=PATIENCE)
+    expect(form.locator("#job-name")).to_have_value("srp-btn-bb-Ts3h2h")
+    expect(form.locator("#board-error")).to_be_empty()
     expect(form.locator('[data-card="3h"]')).to_have_attribute("aria-pressed", "true")
 
 
@@ -113,17 +107,15 @@ def test_a_range_is_painted(form):
 def test_an_error_stands_beside_its_field_and_the_draft_survives_a_reload(form):
     form.fill("#job-spot-pot", "much")
     form.fill("#range-ip", "22+,QX")
-    expect(form.locator("#job-spot-pot-error")).to_have_text(
-        "expected a number, found 'much'", timeout=PATIENCE
-    )
-    expect(form.locator("#range-ip-error")).to_contain_text("position 4: expected a group", timeout=PATIENCE)
+    expect(form.locator("#job-spot-pot-error")).to_have_text("expected a number, found 'much'")
+    expect(form.locator("#range-ip-error")).to_contain_text("position 4: expected a group")
     expect(form.get_by_role("button", name="Start", exact=True)).to_be_disabled()
     form.reload()
-    expect(form.locator("#job-spot-pot")).to_have_value("much", timeout=PATIENCE)
+    expect(form.locator("#job-spot-pot")).to_have_value("much")
     form.fill("#job-name", "after errors")
     form.fill("#job-spot-pot", "6")
     form.fill("#range-ip", "22+")
-    expect(form.get_by_role("button", name="Start", exact=True)).to_be_enabled(timeout=PATIENCE)
+    expect(form.get_by_role("button", name="Start", exact=True)).to_be_enabled()
 
 
 def test_the_cost_is_counted_anew_once_the_errors_are_corrected(form):
@@ -131,17 +123,16 @@ def test_the_cost_is_counted_anew_once_the_errors_are_corrected(form):
     form.fill("#sizes-river-oop-bet", "50")
     expect(form.locator("#sizes-river-error")).to_have_text(
         "expected a size such as 60%, 2.5bb, e or a (\"50%\" is 50 % of the pot), found '50'",
-        timeout=PATIENCE,
     )
     expect(start).to_contain_text("One field has an error, shown beside it.")
     form.fill("#job-spot-pot", "much")
-    expect(start).to_contain_text("2 fields have errors, shown beside them.", timeout=PATIENCE)
+    expect(start).to_contain_text("2 fields have errors, shown beside them.")
     expect(cost).to_contain_text("The job has errors")
     form.fill("#job-name", "after corrections")
     form.fill("#job-spot-pot", "5.5")
     form.fill("#sizes-river-oop-bet", "50%")
-    expect(form.get_by_role("button", name="Start", exact=True)).to_be_enabled(timeout=PATIENCE)
-    expect(cost).not_to_contain_text("errors", timeout=PATIENCE)
+    expect(form.get_by_role("button", name="Start", exact=True)).to_be_enabled()
+    expect(cost).not_to_contain_text("errors")
 
 
 def test_a_solve_that_has_made_no_sweep_is_being_prepared(page, address):
@@ -172,7 +163,7 @@ def test_a_lock_is_set_in_the_tree_and_in_the_text(form):
     form.locator(".job-text").fill(
         job_text(form).replace("Check = 1,", "Check = 0.25,").replace('63)" = 0', '63)" = 0.75')
     )
-    expect(check).to_have_value("25", timeout=PATIENCE)
+    expect(check).to_have_value("25")
 
 
 def test_the_page_begins_with_presets_and_with_solves(form):

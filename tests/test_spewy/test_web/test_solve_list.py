@@ -6,7 +6,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from cli_runs import KUHN, TURN, good, write
+from cli_runs import TURN
+from jobs import parsed_job
 from playwright.sync_api import Page, expect
 from web_client import Pages
 from web_pages import open_place
@@ -15,27 +16,23 @@ from without_rights import without_rights
 
 from lockers import DATA, open_store
 from lockers.files import FILE
-from spewy.job.job import Job
 from spewy.web.folders import DAMAGED, FOREIGN, NO_MANIFEST, UNSAVED, Folders, Healths
 
 VERSION = "another version of the program made the folder"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(small, tmp_path_factory):
     """A folder with a spot, a whole game, a batch, and five folders that cannot be opened."""
-    base = tmp_path_factory.mktemp("list")
-    results = base / "results"
-    job = write(base, TURN)
-    good("solve", job, "--out", results / "turn")
-    good("solve", write(base, KUHN, "kuhn.toml"), "--out", results / "kuhn", "--set", "solve.max_sweeps=5")
-    for name in ("cut", "bare", "version", "batch/Qs7h2d3c"):
-        shutil.copytree(results / "turn", results / name)
+    results = tmp_path_factory.mktemp("list") / "results"
+    shutil.copytree(small / "kuhn", results / "kuhn")
+    for name in ("turn", "cut", "bare", "version", "batch/Qs7h2d3c"):
+        shutil.copytree(small / "turn", results / name)
     os.truncate(results / "cut" / DATA, 4096)
     (results / "bare" / FILE).unlink()
     manifest = results / "version" / FILE
     manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"format": 0}))
-    open_store(results / "fresh", Job.load(job).manifest()).close()
+    open_store(results / "fresh", parsed_job(TURN).manifest()).close()
     open_store(results / "foreign", {"job": "a poem"}).close()
     (results / "notes").mkdir()
     return results

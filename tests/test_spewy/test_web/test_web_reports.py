@@ -1,7 +1,9 @@
 """Reports over next cards in the browser's server."""
 
+import shutil
+
 import pytest
-from cli_runs import KUHN, LEDUC, TURN, good, good_json, refused, write
+from cli_runs import KUHN, TURN, good, good_json, refused, write
 from web_client import Pages
 
 from spewy.look.solution import Solution
@@ -24,16 +26,8 @@ END GAMEDEF
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    base = tmp_path_factory.mktemp("reports")
-    for name, job in (("turn", TURN), ("leduc", LEDUC), ("kuhn", KUHN)):
-        good("solve", write(base, job), "--out", base / "solves" / name)
-    return base / "solves"
-
-
-@pytest.fixture(scope="module")
-def pages(folder):
-    return Pages(folder)
+def folder(small):
+    return small
 
 
 @pytest.mark.parametrize(
@@ -60,18 +54,16 @@ def test_reports_are_offered_for_checks_to_come_and_for_the_decision_itself(page
 
 def test_games_without_public_cards_have_no_reports(pages):
     assert pages.ask("/api/reports", folder="kuhn")["places"] == []
-    assert [place["id"] for place in pages.ask("/api/reports", folder="leduc", line="c")["places"]] == [
-        "next"
-    ]
+    (place,) = pages.ask("/api/reports", folder="leduc", line="c")["places"]
+    assert place["id"] == "next"
 
 
-def test_a_report_of_a_dropped_round_is_announced_as_slow(folder, tmp_path):
-    good("solve", write(tmp_path, TURN), "--out", tmp_path / "turn")
+def test_a_report_of_a_dropped_round_is_announced_as_slow(folder, pages, tmp_path):
+    shutil.copytree(folder / "turn", tmp_path / "turn")
     good("drop", tmp_path / "turn", "--round", "river")
-    pages = Pages(tmp_path / "turn")
-    (place,) = pages.ask("/api/reports", folder="turn", line="cc")["places"]
+    (place,) = Pages(tmp_path / "turn").ask("/api/reports", folder="turn", line="cc")["places"]
     assert place["slow"] == "the river is solved again for each card, since its strategies were not kept"
-    (kept,) = Pages(folder).ask("/api/reports", folder="turn", line="cc")["places"]
+    (kept,) = pages.ask("/api/reports", folder="turn", line="cc")["places"]
     assert kept["slow"] == ""
 
 

@@ -6,8 +6,6 @@ from types import SimpleNamespace
 
 import nbformat
 import pytest
-from cli_runs import LEDUC, TURN, good, write
-from jobs import parsed_job, solved
 from nbclient import NotebookClient
 
 from spewy.errors import InputError, MissingError
@@ -52,11 +50,6 @@ async ([script, place, ids]) => {
 """Script that shows the widget in the elements with some ids, with a model that passes messages to Python."""
 
 
-@pytest.fixture(scope="module")
-def turn():
-    return solved(parsed_job(TURN))[1]
-
-
 @pytest.fixture
 def notebook(page, turn):
     """A page with a widget in each of two outputs; ``silent`` lets Python leave questions without answers."""
@@ -76,9 +69,8 @@ def notebook(page, turn):
 
     def show(*ids):
         page.evaluate(START, [widget._esm, widget.place, ids])
-        page.wait_for_selector(
-            "#first .grid" if not python.silent else "#first [role=status]", state="attached"
-        )
+        shown = "#first [role=status]" if python.silent else "#first .grid"
+        page.wait_for_selector(shown, state="attached")
         return page
 
     python.show = show
@@ -86,7 +78,6 @@ def notebook(page, turn):
 
 
 def asked(widget, path, **query):
-    """The answer to a message of the widget."""
     sent = []
     widget.send = sent.append
     widget._handle_custom_msg({"id": "a-1", "path": path, "query": query}, [])
@@ -107,24 +98,19 @@ def test_errors_are_answers(turn):
     widget = turn.browse()
     assert list(asked(widget, "/api/position", line="zz")) == ["error"]
     assert "zz" in asked(widget, "/api/position", line="zz")["error"]
-    assert asked(widget, "/api/folders") == {
-        "error": "a notebook cannot answer this question; spewy serve can"
-    }
+    error = "a notebook cannot answer this question; spewy serve can"
+    assert asked(widget, "/api/folders") == {"error": error}
+
+
+QUESTION = {"id": 1, "path": "/api/summary", "query": {}}
 
 
 @pytest.mark.parametrize(
     "message",
     [
-        None,
-        [],
-        "text",
-        {},
-        {"id": 1},
-        {"id": 1, "path": "/api/summary"},
-        {"id": 1, "path": ["/api/summary"], "query": {}},
-        {"id": 1, "path": {}, "query": {}},
-        {"id": 1, "path": "/api/summary", "query": [1]},
-        {"id": 1, "path": "/api/summary", "query": "folder"},
+        *(None, [], "text", {}, {"id": 1}, {"id": 1, "path": "/api/summary"}),
+        *(QUESTION | {"path": ["/api/summary"]}, QUESTION | {"path": {}}),
+        *(QUESTION | {"query": [1]}, QUESTION | {"query": "folder"}),
     ],
 )
 def test_messages_that_are_no_questions_are_answered_with_an_error(turn, message):
@@ -184,10 +170,8 @@ def test_a_widget_shows_positions_and_tells_its_place(notebook):
 def test_styles_of_notebook_and_widget_do_not_mix(notebook):
     page = notebook.show("first")
     assert page.locator("#first .grid").first.is_visible()
-    assert (
-        page.locator("#first button").first.evaluate("(each) => getComputedStyle(each).textTransform")
-        == "none"
-    )
+    button = page.locator("#first button").first
+    assert button.evaluate("(each) => getComputedStyle(each).textTransform") == "none"
     assert page.locator("#mine").evaluate("(each) => getComputedStyle(each).borderBottomStyle") == "none"
     theme = "(each) => each.firstElementChild.dataset.theme"
     assert page.locator("#first").evaluate(theme) == "dark"
@@ -240,9 +224,8 @@ def test_a_closed_view_hears_nothing(notebook):
     assert page.evaluate("Object.values(window.listeners).flat().length") == 0
 
 
-def test_a_notebook_displays_the_widget(tmp_path):
-    good("solve", write(tmp_path, LEDUC), "--out", tmp_path / "leduc")
-    code = f"import spewy\nspewy.Solution.open({str(tmp_path / 'leduc')!r}).browse('check')"
+def test_a_notebook_displays_the_widget(small):
+    code = f"import spewy\nspewy.Solution.open({str(small / 'leduc')!r}).browse('check')"
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
     NotebookClient(book, timeout=120, kernel_name="python3").execute()
     (output,) = book.cells[0].outputs

@@ -1,20 +1,21 @@
 """The rooms of the house: no circles among modules, and a map that names all of them."""
 
 import ast
+import configparser
 import re
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
-from house_map import drawn
 from jobs import EXAMPLES
 
 ROOT = EXAMPLES.parent
+WIDTH = 14
+"""Columns of a room's name in the map."""
 PACKAGES = ("buckets", "compiled", "lockers", "solvers", "spewy")
 
 
 def modules():
-    """Files of the distribution by the names of their modules."""
     found = {}
     for package in PACKAGES:
         for path in (ROOT / package).rglob("*.py"):
@@ -46,6 +47,34 @@ def test_no_module_imports_itself_by_a_detour():
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         pytest.fail(f"expected no circle of imports, found {error.args[1]}")
+
+
+def layers(contract):
+    """Names in the layers of an import contract, the highest first; a layer may hold several."""
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg")
+    lines = setup[f"importlinter:contract:{contract}"]["layers"].split("\n")
+    return [line.replace("|", " ").split() for line in lines if line.strip()]
+
+
+def summary(package):
+    """The first line of a package's docstring."""
+    tree = ast.parse((ROOT / package / "__init__.py").read_text())
+    text = (ast.get_docstring(tree) or "").split("\n")[0].removeprefix("Spewy: ").removesuffix(".")
+    return text[:1].upper() + text[1:]
+
+
+def drawn():
+    """The map as text, the highest package and room first."""
+    lines = []
+    for packages in layers("layers"):
+        for package in packages:
+            lines.append(f"{package + '/':{WIDTH + 2}}{summary(package)}")
+            if package == "spewy":
+                rooms = [room for layer in layers("rooms") for room in layer]
+                rooms = [room for room in rooms if (ROOT / "spewy" / room / "__init__.py").exists()]
+                lines += [f"  {room + '/':{WIDTH}}{summary(f'spewy/{room}')}" for room in rooms]
+    return "\n".join(lines)
 
 
 def test_the_map_in_the_readme_is_that_of_the_code():

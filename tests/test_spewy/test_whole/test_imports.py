@@ -7,12 +7,14 @@ from cli_runs import POLARISED, good, spewy, write
 from loaded import loaded_by
 
 RIVER = POLARISED + '[rows]\nclustering = "ward"\n'
-KERNELS = {"numba", "numpy.ma", "scipy"}
+
+
+SPEWY = {"lmdb", "numpy", "pydantic"}
+KERNELS = SPEWY | {"numba", "numpy.ma", "scipy"}
 """Numba loads SciPy's linear algebra with its first kernel; np.unique and its like load masked arrays."""
 
 
 def loaded_by_command(*args, before=""):
-    """The same of a command."""
     call = f"main({[str(arg) for arg in args]!r}, prog_name='spewy')"
     return loaded_by(
         f"import sys\n{before}\nfrom spewy.cli import main\ntry:\n    {call}\nexcept SystemExit:\n    pass"
@@ -27,58 +29,39 @@ def solved(tmp_path_factory):
     return job, folder / "out"
 
 
-def test_the_package_alone_loads_nothing():
-    assert not loaded_by("import spewy")
+@pytest.mark.parametrize(
+    ("code", "allowed"),
+    [
+        ("import spewy", set()),
+        ("import spewy.look.folder", SPEWY),
+        (
+            "import spewy.web.server\nfrom spewy.web.position import position\n"
+            "position(spewy.Solution.open({folder!r}))",
+            SPEWY | {"numpy.ma"},
+        ),
+        ("with spewy.open_policy({folder!r}) as policy: policy.frequencies('', None, 'KhKd')", SPEWY),
+    ],
+    ids=["the package", "a folder", "a position", "a decision"],
+)
+def test_modules_load_no_kernels(solved, code, allowed):
+    assert loaded_by(f"import spewy\n{code.format(folder=str(solved[1]))}") <= allowed
 
 
-@pytest.mark.parametrize("module", ["records.policy", "look.folder"])
-def test_the_policy_loads_no_kernels(module):
-    assert loaded_by(f"import spewy.{module}") <= {"lmdb", "numpy", "pydantic"}
-
-
-def test_the_server_and_a_position_load_no_kernels(solved):
-    position = f"from spewy.web.position import position\nposition(spewy.Solution.open({str(solved[1])!r}))"
-    assert loaded_by(f"import spewy.web.server\n{position}") <= {"lmdb", "numpy", "numpy.ma", "pydantic"}
-
-
-def test_one_decision_loads_no_kernels(solved):
-    answer = f"with spewy.open_policy({str(solved[1])!r}) as policy: policy.frequencies('', None, 'KhKd')"
-    assert loaded_by(f"import spewy\n{answer}") <= {"lmdb", "numpy", "pydantic"}
-
-
-def test_tree_loads_no_kernels(solved):
-    assert loaded_by_command("tree", solved[0]) <= {"numpy", "pydantic"}
-
-
-def test_an_estimate_that_is_refused_loads_no_kernels(solved):
-    assert loaded_by_command("estimate", solved[0], "--set", "spot.pot=0") <= {"lmdb", "numpy", "pydantic"}
-
-
-def test_check_loads_no_kernels(solved):
-    assert loaded_by_command("check", solved[1]) <= {"lmdb", "numpy"}
-
-
-@pytest.mark.parametrize("again", [(), ("--again",)], ids=["done", "again"])
-def test_a_river_is_solved_without_tables_and_pictures(solved, again):
+@pytest.mark.parametrize(
+    ("args", "allowed"),
+    [
+        ("solve --help", set()),
+        ("tree {job}", {"numpy", "pydantic"}),
+        ("estimate {job} --set spot.pot=0", SPEWY),
+        ("check {folder}", {"lmdb", "numpy"}),
+        ("solve {job} --out {folder} --again", KERNELS),
+        ("show {folder} --grid", KERNELS - {"numpy.ma"} | {"rich"}),
+        ("exploit {folder} --json", KERNELS),
+    ],
+)
+def test_commands_load_what_they_use(solved, args, allowed):
     job, folder = solved
-    assert loaded_by_command("solve", job, "--out", folder, *again) <= {"lmdb", "numpy", "pydantic"} | KERNELS
-
-
-def test_show_loads_no_frames(solved):
-    assert loaded_by_command("show", solved[1]) <= {"lmdb", "numpy", "pydantic", "rich"} | KERNELS
-
-
-def test_a_grid_loads_no_frames_and_pictures(solved):
-    assert loaded_by_command("show", solved[1], "--grid") <= {"lmdb", "numpy", "pydantic", "rich"} | KERNELS
-
-
-def test_looking_loads_no_masked_arrays(solved):
-    """They take as long to load as a river's decision to be looked at."""
-    assert "numpy.ma" not in loaded_by_command("show", solved[1], "--grid")
-
-
-def test_exploit_loads_no_frames(solved):
-    assert loaded_by_command("exploit", solved[1], "--json") <= {"lmdb", "numpy", "pydantic"} | KERNELS
+    assert loaded_by_command(*args.format(job=job, folder=folder).split()) <= allowed
 
 
 @pytest.mark.parametrize(
@@ -98,10 +81,8 @@ def test_a_command_names_the_extra_that_it_misses(solved, tmp_path, monkeypatch,
     new = tmp_path / "new"
     result = spewy(*(arg.format(folder=solved[1], new=new) for arg in args))
     assert (result.exit_code, result.stdout) == (1, "")
-    expected = (
-        f"this command needs the package {package}, which is not installed (pip install 'spewy[{extra}]')"
-    )
-    assert result.stderr == f"Error: {expected}\n"
+    needs = f"needs the package {package}, which is not installed (pip install 'spewy[{extra}]')"
+    assert result.stderr == f"Error: this command {needs}\n"
     assert not list(tmp_path.iterdir())
 
 

@@ -3,29 +3,17 @@
 import re
 import shlex
 
-import click
 import pytest
 
 from benchmarks.studies import walk_through
-from spewy.cli import main
 
 
 @pytest.fixture(scope="module")
 def commands():
-    """What the page says after ``$ spewy``, word by word."""
     lines = list(walk_through.commands(walk_through.PAGE.read_text()))
     assert len(lines) > 5
     assert all(line.startswith("spewy ") for line in lines)
     return [shlex.split(line)[1:] for line in lines]
-
-
-def test_every_command_of_the_page_is_one(commands):
-    """With options and arguments as they are there."""
-    with main.make_context("spewy", ["--verbose"], resilient_parsing=True) as ctx:
-        for name, *args in commands:
-            command = main.get_command(ctx, name)
-            assert isinstance(command, click.Command), name
-            command.make_context(name, list(args), parent=ctx)  # which refuses what it does not know
 
 
 def test_every_picture_of_the_page_is_drawn_by_it_and_there(commands):

@@ -1,10 +1,10 @@
 """Names of made hands, draws and blockers: examples as players tell them, and plain loops over random boards."""
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
-import naive_hands
 import numpy as np
 import pytest
+from naive_cards import category_name, strength_key
 
 from buckets.cards import Deck, hands, parse_cards, parse_hand, strength
 from buckets.errors import BoardError, CardError
@@ -14,7 +14,6 @@ PAIRS = ("second pair", "pocket below top", "top pair", "overpair")
 
 
 def told(board, hand):
-    """Made hand, draws and blockers of one hand."""
     kinds = kinds_of(board, [parse_hand(hand)])
     return kinds.made_names[0], kinds.draw_names[0], kinds.blocker_names[0]
 
@@ -106,6 +105,111 @@ def test_blockers_are_named(board, hand, names):
     assert told(board, hand)[2] == names
 
 
+BEST_FIVE = {
+    "straight": "straight",
+    "flush": "flush",
+    "full house": "full house",
+    "four of a kind": "quads",
+    "straight flush": "straight flush",
+}
+RUNS = [{(top - k) % 13 for k in range(5)} for top in range(3, 13)]
+
+
+def ranks(cards):
+    return {card // 4 for card in cards}
+
+
+def suited(cards, suit):
+    return [card for card in cards if card % 4 == suit]
+
+
+def straight(cards):
+    """The number of the highest straight among the ranks of cards, or -1."""
+    return max((number for number, run in enumerate(RUNS) if run <= ranks(cards)), default=-1)
+
+
+def highest_other(board, suit):
+    return max(card for card in range(suit, 52, 4) if card not in board)
+
+
+def naive_made(board, hand):
+    low, high = sorted(card // 4 for card in hand)
+    without = "ace high" if high == 12 else "king high" if high == 11 else "nothing"
+    if not board:
+        return "pocket pair" if low == high else without
+    category = category_name(board + hand)
+    if category in BEST_FIVE:
+        return BEST_FIVE[category]
+    pairs = []
+    for rank in {low, high}:
+        if low == high or rank in ranks(board):
+            counting = max(combinations(board + hand, 5), key=lambda five: strength_key(list(five)))
+            if sum(card // 4 == rank for card in counting) > 1:
+                pairs.append(rank)
+    if not pairs:
+        return without
+    if category == "three of a kind":
+        return "set" if low == high else "trips"
+    if len(pairs) == 2:
+        return "two pair"
+    above = sum(rank > pairs[0] for rank in ranks(board))
+    if low == high:
+        return ["overpair", "pocket below top", "underpair"][min(above, 2)]
+    return ["top pair", "second pair", "low pair"][min(above, 2)]
+
+
+def naive_draws(board, hand):
+    """All names, whatever order."""
+    if len(board) not in (3, 4):
+        return set()
+    name = naive_made(board, hand)
+    found = set()
+    if name in ("nothing", "king high", "ace high") and min(ranks(hand)) > max(ranks(board)):
+        found.add("overcards")
+    order = ["flush", "full house", "quads", "straight flush"]
+    if name not in order:
+        for suit in range(4):
+            mine, all_ = suited(hand, suit), suited(board + hand, suit)
+            if len(all_) == 4 and mine:
+                found.add("flush draw")
+                if highest_other(board, suit) in hand:
+                    found.add("nut flush draw")
+            if len(board) == 3 and len(all_) == 3 and len(mine) == 2:
+                found.add("backdoor flush draw")
+    if name not in ("straight", *order):
+        outs = {r for r in range(13) if straight([*board, *hand, 4 * r]) > straight([*board, 4 * r])}
+        have = ranks(board + hand)
+        sides = [
+            r
+            for r in range(-1, 8)
+            if r % 13 in outs and r + 5 in outs and {r + 1, r + 2, r + 3, r + 4} <= have
+        ]
+        if outs:
+            found.add("gutshot" if len(outs) == 1 else "OESD" if sides else "double gutshot")
+        elif len(board) == 3 and len(ranks(hand)) == 2:
+            own = ranks(hand)
+            if any(own <= run and (ranks(board) - own) & run for run in RUNS):
+                found.add("backdoor straight draw")
+    return found
+
+
+def naive_blockers(board, hand):
+    name = naive_made(board, hand)
+    found = set()
+    if not board:
+        return found
+    flushes = ("flush", "full house", "quads", "straight flush")
+    if name not in flushes:
+        for suit in range(4):
+            if len(suited(board, suit)) >= 3 and highest_other(board, suit) in hand:
+                found.add("nut flush blocker")
+    if name not in ("straight", *flushes):
+        possible = [run for run in RUNS if len(run & ranks(board)) >= 3]
+        if possible and (possible[-1] - ranks(board)) & ranks(hand):
+            found.add("nut straight blocker")
+    return found
+
+
 def random_boards():
     rng = np.random.default_rng(1)
     boards = [rng.choice(52, n, replace=False).tolist() for n in (3, 3, 3, 4, 4, 5)]
@@ -124,10 +228,10 @@ def test_names_are_those_of_plain_loops(board):
             assert not kinds.draws[h].any()
             assert not kinds.blockers[h].any()
             continue
-        assert kinds.made_names[h] == naive_hands.made(board, hand), hand
-        assert {d for n, d in enumerate(DRAWS) if kinds.draws[h, n]} == naive_hands.draws(board, hand), hand
+        assert kinds.made_names[h] == naive_made(board, hand), hand
+        assert {d for n, d in enumerate(DRAWS) if kinds.draws[h, n]} == naive_draws(board, hand), hand
         found = {b for n, b in enumerate(BLOCKERS) if kinds.blockers[h, n]}
-        assert found == naive_hands.blockers(board, hand), hand
+        assert found == naive_blockers(board, hand), hand
 
 
 @pytest.mark.parametrize("board", ["Ks7d2c", "KsKd7c4d", "9h8h7c5d2s"])

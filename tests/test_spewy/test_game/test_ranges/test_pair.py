@@ -21,7 +21,7 @@ def pair(oop, ip):
     return meet(weights(oop), weights(ip), CARDS)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.tuples(st.floats(1e-300, 1), st.floats(1e-300, 1)), st.integers(0, 2**31))
 def test_a_scale_changes_nothing(scales, seed):
     rng = np.random.default_rng(seed)

@@ -79,6 +79,7 @@ def weight(hand_range, name):
         ("AA:1,55", 12),
         ("top 50% AKs, 50%\nAA", 663),
         ("AA:0, 55", 6),
+        ("22,33,44,55", 24),
     ],
 )
 def test_combos(text, combos):
@@ -93,7 +94,6 @@ def test_later_groups_override():
 
 
 def documented():
-    """The rows of the table of ranges in the docs."""
     rows = FORMATS.read_text().split("| text | the same |\n|---|---|\n")[1].split("\n\n")[0]
     return [tuple(cell.strip(" `") for cell in row.strip("|").split("|")) for row in rows.splitlines()]
 
@@ -135,10 +135,7 @@ def test_dead_combos_are_dropped_and_reported():
         (",AA", "or random; found ','"),
         ("AAKK", "found 'AAKK'"),
         ("Ah Kh", "found 'Ah Kh'"),
-        (
-            "AKs 50%",
-            "expected a comma beside a share of all hands, or a weight after a colon, such as AKs:50%",
-        ),
+        ("AKs 50%", "expected a comma beside a share of all hands, or a weight after a colon"),
         ("50 % AKs", "found '50 % AKs'"),
         ("[" + "0" * 5000 + "]AA", "] after [000"),
         ("[" + " " * 100_000 + "AA", "expected a group"),
@@ -152,25 +149,15 @@ def test_dead_combos_are_dropped_and_reported():
         ("AKs:0,5", "expected a point in the weight, AKs:0.5, found 'AKs:0,5'; leave a blank after a comma"),
         ("AKs:0,55", "expected a point in the weight, AKs:0.55, found 'AKs:0,55'"),
         ("AKs:1,00,QQ", "expected a point in the weight, AKs:1.00, found 'AKs:1,00'"),
-        (
-            "AA, KX",
-            "range, position 4: expected a group such as QQ+, AKs, A5s-A2s:0.5, KhQh, 12.5%, [50]AA[/50] or random; "
-            "found 'KX'",
-        ),
+        ("AA, KX", "range, position 4: expected a group such as QQ+, AKs, A5s-A2s:0.5, KhQh, 12.5%, [50]AA"),
         ("AA,QQs", "position 3: expected a pair without s or o; found 'QQs'"),
         ("AhAh", "position 0: expected two different cards; found 'AhAh'"),
         ("AKs-QJo", "expected both ends suited, both offsuit or both without s and o"),
         ("AKs-Q9s", "expected both ends pairs, or with the same high card, or with the same gap"),
         ("99-A9", "expected both ends pairs"),
-        (
-            "AA:100.5",
-            "position 0, weight of 'AA': expected a number from 0 to 1, or a percentage, found '100.5'",
-        ),
+        ("AA:100.5", "weight of 'AA': expected a number from 0 to 1, or a percentage, found '100.5'"),
         ("AA:101%", "position 0, weight of 'AA': expected a weight from 0 to 100 percent, found '101%'"),
-        (
-            "KK,AA:-0.5",
-            "position 3, weight of 'AA': expected a number from 0 to 1, or a percentage, found '-0.5'",
-        ),
+        ("KK,AA:-0.5", "position 3, weight of 'AA': expected a number from 0 to 1, or a percentage, found"),
         ("AA:nan", "found 'nan'"),
         ("AA:", "weight of 'AA': expected a number from 0 to 1, or a percentage, found ''"),
         ("[50]AA", "range, position 0: expected [/50] after [50], found none"),
@@ -185,10 +172,7 @@ def test_dead_combos_are_dropped_and_reported():
         ("AA\n KK, KX", "range, line 2, position 5: expected a group such as"),
         ("AA:0", "expected a hand with a weight above 0, found none"),
         ("0.5 " * 1325, "expected 1326 numbers, found 1325"),
-        (
-            "0.5," * 1325 + "nan",
-            "range, number 1325: expected a number from 0 to 1, or a percentage, found 'nan'",
-        ),
+        ("0.5," * 1325 + "nan", "range, number 1325: expected a number from 0 to 1, or a percentage"),
         ("order = gto " + "1 " * NUM_HANDS, "expected order = pio or order = spewy, found order = gto"),
         ("order = pio AA", "expected 1326 numbers, found 1"),
         ("0 " * NUM_HANDS, "expected a hand with a weight above 0"),
@@ -248,9 +232,7 @@ def test_lists_in_an_unknown_order_are_refused():
         (ours, ACES, "; in order = spewy the range treats all suits alike, in order = pio it does not"),
         (ours, one, "found none"),
     ):
-        with pytest.raises(
-            InputError, match=r"expected the order of the 1,326 numbers .* order = pio"
-        ) as error:
+        with pytest.raises(InputError, match=r"the order of the 1,326 numbers .* order = pio") as error:
             parse_range(listed(names, weights))
         assert str(error.value).endswith(hint)
     assert parse_range("0.5 " * NUM_HANDS) == parse_range("random:0.5")
@@ -273,10 +255,6 @@ def test_lines_are_counted_only_for_errors(monkeypatch):
         parse_range("\n".join([*lines, "AA, XX"]))
     monkeypatch.setattr("spewy.game.ranges.text._subject", None)
     assert parse_range("\n".join(lines)).combos == 3.5
-
-
-def test_many_pairs_of_digits_are_hands():
-    assert parse_range("22,33,44,55").combos == 24
 
 
 def test_ranges_are_read_only_values():
