@@ -87,34 +87,20 @@ def test_a_cluster_leaves_what_one_process_leaves(way, layout, started):
 
 @pytest.mark.slow
 def test_a_job_on_a_cluster_is_the_job_here(started, tmp_path):
-    sweeps = (
-        *T1,
-        "--set",
-        "solve.leaves=stored",
-        "--set",
-        "solve.max_sweeps=4",
-        "--set",
-        "solve.check_every=2",
-    )
-    here = good_json("solve", *sweeps, "--out", tmp_path / "here")
-    settings = ("--set", 'solve.workers="dask"', "--set", f'dask.address="{started.address}"')
-    there = good_json("solve", *sweeps, *settings, "--out", tmp_path / "there")
-    assert there["trace"][0][2] == here["trace"][0][2]
-    with (
-        open_store(tmp_path / "here", read_only=True) as one,
-        open_store(tmp_path / "there", read_only=True) as two,
-    ):
-        assert everything(one) == everything(two)
+    there = ("--set", 'solve.workers="dask"', "--set", f'dask.address="{started.address}"')
+    traces = []
+    for sweeps in (4, 5):  # the second goes on, in either way
+        more = ("solve.leaves=stored", "solve.check_every=2", f"solve.max_sweeps={sweeps}")
+        sets = [part for setting in more for part in ("--set", setting)]
+        for name, where in (("here", ()), ("there", there)):
+            traces.append(good_json("solve", *T1, *sets, *where, "--out", tmp_path / name)["trace"])
+        with (
+            open_store(tmp_path / "here", read_only=True) as one,
+            open_store(tmp_path / "there", read_only=True) as two,
+        ):
+            assert everything(one) == everything(two)
+    assert traces[1][0][2] == traces[0][0][2]
     assert good("check", tmp_path / "there").endswith(": healthy\n")
-    good("solve", *sweeps, *settings, "--out", tmp_path / "there", "--set", "solve.max_sweeps=5")
-    good(
-        "solve", *sweeps, "--out", tmp_path / "here", "--set", "solve.max_sweeps=5"
-    )  # goes on, in either way
-    with (
-        open_store(tmp_path / "here", read_only=True) as one,
-        open_store(tmp_path / "there", read_only=True) as two,
-    ):
-        assert everything(one) == everything(two)
 
 
 @pytest.mark.slow

@@ -256,23 +256,6 @@ def test_dropped_rounds_are_told(tmp_path):
             policy.decision("cc/", "Qs 7h 2d 3c 5h")
 
 
-@pytest.mark.parametrize(("array", "found"), [(None, "found none"), (np.zeros(3), "found 3")])
-def test_a_chunk_that_is_missing_is_damage(tmp_path, array, found):
-    good("solve", write(tmp_path, LEDUC), "--out", tmp_path / "out", "--set", "solve.max_sweeps=3")
-    with open_store(tmp_path / "out") as store:
-        key = min(store.keys(STRATEGY))
-        store.transact(
-            lambda txn: txn.delete(STRATEGY, key) if array is None else txn.put(STRATEGY, key, array)
-        )
-    with (
-        open_policy(tmp_path / "out") as policy,
-        pytest.raises(
-            InputError, match=f"key 0.* numbers that every finished sweep leaves, {found}: the lockers"
-        ),
-    ):
-        policy.decision()
-
-
 BOARD = "Qs 7s 2s 3d"
 
 

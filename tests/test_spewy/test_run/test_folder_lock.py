@@ -12,8 +12,9 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_runs import COMMAND, TURN, good, good_json, refused, spewy, write
+from cli_runs import TURN, good, good_json, refused, spewy, write
 from dealt_jobs import DEALT_LEDUC
+from running import started
 from without_rights import without_rights
 
 from lockers import LOCK
@@ -202,32 +203,21 @@ def test_again_holds_the_folder_from_the_removal_to_the_end(jobs, tmp_path, kind
 
 @pytest.mark.parametrize("kind", ["spot", pytest.param("game", marks=pytest.mark.slow)])
 def test_of_solves_that_begin_at_once_one_solves(jobs, tmp_path, kind):
-    """Three solves with --again begin at once; one of them gets the folder, the others end with one line."""
-    folder = tmp_path / "out"
-    good("solve", jobs[kind], "--out", folder, "--set", "solve.max_sweeps=5")
-    command = [*COMMAND, "solve", str(jobs[kind]), "--out", str(folder), "--again", *FOREVER]
-    running = [
-        subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        for _ in range(3)
-    ]
-    try:
+    """Two solves with --again begin at once; one of them gets the folder, the other ends with one line."""
+    folder, last = tmp_path / "out", ("--set", "solve.max_sweeps=5")
+    good("solve", jobs[kind], "--out", folder, *last)
+    command = ("solve", jobs[kind], "--out", folder, "--again", *FOREVER)
+    with started(*command) as first, started(*command) as second:
         deadline = time.monotonic() + 60
-        while sum(each.poll() is not None for each in running) < 2:
+        while first.poll() is second.poll() is None:
             assert time.monotonic() < deadline
             time.sleep(0.05)
-        (left,) = [each for each in running if each.poll() is None]
-        for each in running:
-            if each is not left:
-                assert each.returncode == 2
-                told = each.stderr.read().splitlines()[-1]
-                assert told.endswith(f"folder {folder} is in use by another `spewy solve`")
-        left.kill()
-    finally:
-        for each in running:
-            each.kill()
-            each.communicate()
+        (ended,) = [each for each in (first, second) if each.poll() is not None]
+        assert ended.returncode == 2
+        told = ended.stderr.read().splitlines()[-1]
+        assert told.endswith(f"folder {folder} is in use by another `spewy solve`")
     assert good("check", folder).endswith(": healthy\n")
-    assert good_json("solve", jobs[kind], "--out", folder, "--set", "solve.max_sweeps=5")["sweeps"] >= 0
+    assert good_json("solve", jobs[kind], "--out", folder, *last)["sweeps"] >= 0
 
 
 @pytest.mark.slow

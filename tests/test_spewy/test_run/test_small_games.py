@@ -75,15 +75,22 @@ def test_a_game_with_uneven_stacks(tmp_path, method):
 @pytest.mark.parametrize(("name", "variant"), [("kuhn", "pcfr+"), ("leduc", "dcfr")])
 @pytest.mark.parametrize("symmetry", [False, True])
 def test_value_by_cfr(name, variant, symmetry):
-    job = toy(name, leaves="live", variant=variant, symmetry=symmetry, max_sweeps=3000)
+    job = toy(name, leaves="live", variant=variant, symmetry=symmetry, max_sweeps=1500)
     result, _ = solved(job)
     assert result.value == pytest.approx(VALUES[name], abs=1e-4)
     low, high = result.value_bracket
     assert low <= VALUES[name] <= high
 
 
-@pytest.mark.parametrize("name", VALUES)
-@pytest.mark.parametrize("sweeps", [1, 7, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("name", "sweeps"),
+    [
+        ("kuhn", 1),
+        ("kuhn", 7),
+        ("leduc", 7),
+        *(pytest.param(name, 40, marks=pytest.mark.slow) for name in ("kuhn", "leduc")),
+    ],
+)
 @pytest.mark.parametrize("integrate", ["regret", "average"])
 def test_exploitability_is_open_spiels(name, sweeps, integrate):
     result, solution = solved(toy(name, max_sweeps=sweeps, integrate=integrate))
@@ -94,9 +101,9 @@ def test_exploitability_is_open_spiels(name, sweeps, integrate):
 def test_chunks_are_unchunked_cfr_plus():
     """The lockers hold, to rounding, what CFR+ over OpenSpiel's whole tree computes in the same order of updates."""
     whole = UnchunkedLeduc(BOTTOM_UP)
-    for _ in range(30):
+    for _ in range(12):
         whole.sweep()
-    result, _ = solved(toy("leduc", max_sweeps=30))
+    result, _ = solved(toy("leduc", max_sweeps=12))
     assert result.exploitability == pytest.approx(spiel_exploitability(*whole.policy()), abs=1e-9)
 
 
