@@ -12,7 +12,7 @@ import time
 
 import pytest
 from cli_runs import LEDUC, TURN, good, good_json, refused, write
-from dealt_jobs import DEALT_FLOP, DEALT_LEDUC, exploitability_of, visits_in
+from dealt_jobs import DEALT_FLOP, DEALT_LEDUC, deals_saved, exploitability_of, visits_in
 from naive_chunks import GAME
 from process_groups import assert_ended, seconds_of_workers, slowness
 from running import started, wait_for
@@ -21,7 +21,6 @@ from lockers import holds_store, open_store
 from spewy.look.status import status_of
 from spewy.records.bucket_numbers import read_mark
 from spewy.records.keys import REGRET, STRATEGY
-from spewy.records.progress import saved_sweeps
 from spewy.records.status import LOG, STATUS, read_status
 from spewy.records.strategy_locker import StrategyLocker
 
@@ -75,13 +74,13 @@ class Solve:
         for number in range(kills):
             with self.endless("--save-every", "0") as process:
                 if number % 3:  # else while it builds, loads or begins
-                    wait_for(lambda: saved(self.out) > reached[-1], process)
+                    wait_for(lambda: deals_saved(self.out) > reached[-1], process)
                 time.sleep(0.3 * rng.random())
                 process.kill()
                 process.communicate()
             assert process.returncode == -signal.SIGKILL
             self.assert_healthy()
-            reached.append(saved(self.out))
+            reached.append(deals_saved(self.out))
             told.append(saves_told(self.out))
         assert reached == sorted(reached)
         assert reached[-1] > 0
@@ -100,14 +99,6 @@ class Solve:
         checks = [row[0] for row in result["trace"]]
         assert checks == sorted(set(checks))  # no check is told twice
         self.assert_healthy()
-
-
-def saved(folder):
-    """Sweeps or deals that a folder goes on from."""
-    if not holds_store(folder):
-        return 0
-    with open_store(folder, read_only=True) as store:
-        return saved_sweeps(store)
 
 
 def told(folder):
@@ -166,7 +157,7 @@ def test_an_interruption_saves_everything(engine, number, workers, tmp_path):
     )
     assert "Traceback" not in err
     assert status_of(solve.out).ended == "interrupted"
-    assert saved(solve.out) == result["sweeps"]
+    assert deals_saved(solve.out) == result["sweeps"]
     solve.assert_healthy()
     if solve.sampled and workers > 1:  # threads learn in an order of their own
         assert good_json(*solve.command(result["sweeps"] + 10))["sweeps"] == result["sweeps"] + 10
@@ -275,7 +266,7 @@ def test_judging_a_flop_of_hold_em_ends_within_two_seconds(tmp_path):
         wait_for(lambda: (folder / STATUS).exists() and read_status(folder).checking, process)
         time.sleep(4)
         assert seconds_to_end(process) < 2
-    assert (saved(folder), status_of(folder).ended) == (50, "interrupted")
+    assert (deals_saved(folder), status_of(folder).ended) == (50, "interrupted")
     with started("exploit", folder, "--workers", "2") as process:
         wait_for(lambda: [used > 4 for used in seconds_of_workers(process.pid)] == [True] * 2, process)
         assert seconds_to_end(process) < 2
