@@ -162,19 +162,14 @@ def test_a_chunk_without_decisions_is_worth_its_leaf():
     assert solve_lp(chunk_form(chunk)).value == pytest.approx(3 * matrices.sum())
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_kuhn(method):
-    game = kuhn()
+@pytest.mark.parametrize(
+    ("make", "method", "value"),
+    [*((kuhn, method, -1 / 18) for method in METHODS), (leduc, METHODS[0], -0.0856064240780)],
+)
+def test_toy_games(make, method, value):
+    game = make()
     answer = solve_lp(live_form(game), method)
-    assert answer.value / game.deal_weight == pytest.approx(-1 / 18, abs=1e-9)
-    gap = exploitability(Walker(game), live_strategies(game, answer))
-    assert gap.value == pytest.approx(0.0, abs=1e-9)
-
-
-def test_leduc():
-    game = leduc()
-    answer = solve_lp(live_form(game))
-    assert answer.value / game.deal_weight == pytest.approx(-0.0856064240780, abs=1e-9)
+    assert answer.value / game.deal_weight == pytest.approx(value, abs=1e-9)
     gap = exploitability(Walker(game), live_strategies(game, answer))
     assert gap.value == pytest.approx(0.0, abs=1e-8)
 

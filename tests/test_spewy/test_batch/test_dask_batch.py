@@ -34,13 +34,6 @@ EXACT = ("--set", "solve.target=0 chips", "--set", "solve.max_sweeps=60")
 FOLDERS = tuple("".join(board.split()) for board in BOARDS)
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    """Two workers."""
-    with closing(DaskCluster(tmp_path_factory.mktemp("cluster"), 2)) as found:
-        yield found
-
-
 def told(rows):
     """What a batch tells, but for times and places."""
     changing = {"seconds", "peak_rss_mib", "process_mib", "trace", "folder"}
@@ -263,7 +256,7 @@ def test_a_closed_cluster_is_not_found_again(cluster):
         found = Cluster.of_client(client)
         found.close()
         assert Cluster.of_client(client) is not found
-        assert len(Cluster.of_client(client).workers()) == 2
+        wait_until(lambda: len(Cluster.of_client(client).workers()) == 2)
 
 
 def test_a_worker_forgets_pools_that_stopped_long_ago(monkeypatch):
@@ -274,13 +267,13 @@ def test_a_worker_forgets_pools_that_stopped_long_ago(monkeypatch):
     assert len(dask_pool._stopped) == dask_pool.MOST_STOPPED
 
 
-def test_ctrl_c_ends_a_batch_whose_workers_have_left(tmp_path):
+def test_ctrl_c_ends_a_batch_whose_workers_have_left(cluster, monkeypatch):
     stop = threading.Event()
-    with closing(DaskCluster(tmp_path, 1)) as found, Cluster(found.address, 0, lambda note: None) as cluster:
-        pool = DaskPool(cluster)
-        tasks = ((number,) for number in range(3) if not stop.is_set())
-        found.kill_one()
-        wait_until(lambda: not cluster.there())
+    tasks = ((number,) for number in range(3) if not stop.is_set())
+    with Cluster(cluster.address, 0, lambda note: None) as found:
+        monkeypatch.setattr(found, "_look", lambda: False)
+        monkeypatch.setattr(found, "_there", {})
+        pool = DaskPool(found)
         for n, message in enumerate(pool.work(pool_tasks.square, tasks)):
             assert message is None
             assert n < 20

@@ -14,7 +14,6 @@ from naive_chunks import three_rounds
 
 distributed = pytest.importorskip("distributed", reason="no dask.distributed: pip install 'spewy[dask]'")
 
-from dask_cluster import DaskCluster  # noqa: E402
 
 from lockers import MemoryStore, open_store  # noqa: E402
 from spewy.chunks.layout import Layout, Subgames  # noqa: E402
@@ -37,15 +36,8 @@ WAYS = {
 }
 
 
-@pytest.fixture(scope="module")
-def started(tmp_path_factory):
-    """Two workers."""
-    with closing(DaskCluster(tmp_path_factory.mktemp("cluster"), 2)) as found:
-        yield found
-
-
-def joined(started):
-    return Cluster(started.address, 0, lambda note: None)
+def joined(cluster):
+    return Cluster(cluster.address, 0, lambda note: None)
 
 
 @pytest.fixture(scope="module")
@@ -78,16 +70,16 @@ def swept(layout, settings, cluster=None, sweeps=3, order="bottom-up"):
 @pytest.mark.parametrize(
     "way", ["average", *(pytest.param(way, marks=pytest.mark.slow) for way in WAYS if way != "average")]
 )
-def test_a_cluster_leaves_what_one_process_leaves(way, layout, started):
+def test_a_cluster_leaves_what_one_process_leaves(way, layout, cluster):
     order = "top-down" if way == "average" else "bottom-up"
-    there = swept(layout, WAYS[way], joined(started), order=order)
+    there = swept(layout, WAYS[way], joined(cluster), order=order)
     assert there == swept(layout, WAYS[way], order=order)
     assert set(there[1].values()) <= {(3, 3), (0, 0)}
 
 
 @pytest.mark.slow
-def test_a_job_on_a_cluster_is_the_job_here(started, tmp_path):
-    there = ("--set", 'solve.workers="dask"', "--set", f'dask.address="{started.address}"')
+def test_a_job_on_a_cluster_is_the_job_here(cluster, tmp_path):
+    there = ("--set", 'solve.workers="dask"', "--set", f'dask.address="{cluster.address}"')
     traces = []
     for sweeps in (4, 5):  # the second goes on, in either way
         more = ("solve.leaves=stored", "solve.check_every=2", f"solve.max_sweeps={sweeps}")
@@ -104,17 +96,17 @@ def test_a_job_on_a_cluster_is_the_job_here(started, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_worker_that_dies_and_one_that_joins_change_nothing(layout, started, monkeypatch):
+def test_a_worker_that_dies_and_one_that_joins_change_nothing(layout, cluster, monkeypatch):
     pack, packed = RemoteVisits.pack, itertools.count()
 
     def dying(remote_visits, *what):
         if next(packed) == 5:
-            started.kill_one()
-            started.join()
+            cluster.kill_one()
+            cluster.join()
         return pack(remote_visits, *what)
 
     monkeypatch.setattr(RemoteVisits, "pack", dying)
-    assert swept(layout, WAYS["regret"], joined(started)) == swept(layout, WAYS["regret"])
+    assert swept(layout, WAYS["regret"], joined(cluster)) == swept(layout, WAYS["regret"])
     assert next(packed) > 6
 
 
@@ -161,18 +153,18 @@ def test_visits_that_are_lost_again_and_again_end_the_solve(layout, losing):
         swept(layout, WAYS["regret"], losing(3))
 
 
-def test_a_sweep_that_is_interrupted_goes_on_where_it_stopped(layout, started):
+def test_a_sweep_that_is_interrupted_goes_on_where_it_stopped(layout, cluster):
     store, stop = MemoryStore({}), Event()
 
     def progress(number, done, total):
         if number == 2 and 0 < done < total:
             stop.set()
 
-    with closing(StoredEngine(layout, store, WAYS["regret"], cluster=joined(started))) as engine:
+    with closing(StoredEngine(layout, store, WAYS["regret"], cluster=joined(cluster))) as engine:
         sweep(engine, 3, stop, progress)
         assert engine.done == 1
     assert {number for number, _ in everything(store)[1].values()} == {1, 2}
-    with closing(StoredEngine(layout, store, WAYS["regret"], cluster=joined(started))) as engine:
+    with closing(StoredEngine(layout, store, WAYS["regret"], cluster=joined(cluster))) as engine:
         sweep(engine, 3, Event())
     assert everything(store) == swept(layout, WAYS["regret"])
 

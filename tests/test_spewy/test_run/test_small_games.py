@@ -9,18 +9,11 @@ from open_spiel.python.algorithms.exploitability import exploitability as spiel_
 from scipy.optimize import linprog
 from spiel import UnchunkedLeduc, tabular_policy
 
-from solvers.matrix.lp import live_form, solve_lp
 from spewy.job.job import Job
 from spewy.run.session import Session
 
 VALUES = {"kuhn": -1 / 18, "leduc": -0.085606424078}
 BOTTOM_UP = [(1, 0), (1, 1), (0, 0), (0, 1)]
-
-
-@pytest.mark.parametrize("name", VALUES)
-def test_value_by_lp(name):
-    game = Session(toy(name)).layout.live
-    assert solve_lp(live_form(game)).value / game.deal_weight == pytest.approx(VALUES[name], abs=1e-6)
 
 
 UNEVEN = """GAMEDEF
