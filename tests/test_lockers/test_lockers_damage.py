@@ -85,7 +85,6 @@ def sound(store: LmdbStore) -> bool:
 
 
 def put_raw(folder: Path, full: bytes, value: bytes) -> None:
-    """Write past the store."""
     with (
         lmdb.open(str(folder / NAME), subdir=False, map_size=2**26) as env,
         env.begin(write=True) as transaction,

@@ -40,18 +40,15 @@ LONG = [
 
 
 def one_board(board, text=BOARDS):
-    """The job with one board of the list."""
     start, end = text.index("boards = "), text.index("\npot")
     return text[:start] + f'board = "{board}"' + text[end:]
 
 
 def of(board, text=BOARDS):
-    """A job of the list, read."""
     return Job.of(tomllib.loads(one_board(board, text)))
 
 
 def rename(text, old, new):
-    """A job file with another name."""
     return text.replace(f'name = "{old}"', f'name = "{new}"')
 
 

@@ -42,7 +42,6 @@ def joined(cluster):
 
 @pytest.fixture(scope="module")
 def layout():
-    """Three rounds of a small game."""
     return Layout.of(three_rounds(1, held=(7, 5), rows=True)[1])
 
 
@@ -54,13 +53,11 @@ def everything(store):
 
 
 def sweep(engine, last, stop, progress=lambda *told: None):
-    """Sweep until the last sweep, or until ``stop`` is set."""
     while engine.done < last and not stop.is_set():
         engine.run(Goal(0.0, last), stop, progress)
 
 
 def swept(layout, settings, cluster=None, sweeps=3, order="bottom-up"):
-    """What is stored after some sweeps."""
     store = MemoryStore({})
     with closing(StoredEngine(layout, store, settings, order, cluster=cluster)) as engine:
         sweep(engine, sweeps, Event())
@@ -214,12 +211,10 @@ def test_a_portion_is_no_heavier_than_asked_unless_it_is_a_single_visit(task, mo
 
 
 def spoilt(change):
-    """What comes back, with one visit changed."""
     return lambda found: [change(found[0]), *found[1:]]
 
 
 def every(array_of):
-    """A visit whose arrays are changed."""
     return spoilt(
         lambda visit: Visit(
             {

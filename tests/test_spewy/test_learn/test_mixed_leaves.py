@@ -49,7 +49,6 @@ def test_a_spot_under_a_stored_root_is_the_live_solve(tmp_path):
 
 
 def swept(layout, first_live, sweeps):
-    """Exploitability after so many sweeps."""
     store, settings = MemoryStore({}), VisitSettings(first_live=first_live)
     engine = StoredEngine(layout, store, settings)
     while engine.done < sweeps:

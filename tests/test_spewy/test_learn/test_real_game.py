@@ -141,8 +141,6 @@ def test_judging_all_first_boards_is_the_walk_over_all_hands_and_boards(name):
 
 
 class StopsAt:
-    """A stop that is set from the n-th call of `is_set` on."""
-
     def __init__(self, n):
         self.n, self.asked = n, 0
 

@@ -22,7 +22,6 @@ def solved(request, tmp_path):
 
 
 def change(folder, array):
-    """Put another array in the place of the root's strategy, or none."""
     with open_store(folder) as store:
         key = min(store.keys(STRATEGY))
         store.transact(

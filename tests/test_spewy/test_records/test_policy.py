@@ -52,7 +52,6 @@ def solved(made):
 
 
 def decisions(made, every=1):
-    """Lines of decisions by round."""
     found = {}
     for node in list(made.betting_tree.nodes())[::every]:
         if node.kind == "decision":

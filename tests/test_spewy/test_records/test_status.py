@@ -249,12 +249,8 @@ def test_a_play_locker_alone_tells_what_it_holds(tmp_path):
         sums.write(store, deals=1234)
     for folder in (tmp_path / "copy", tmp_path / "copy" / "play"):
         told = good_json("status", folder)
-        assert (told["name"], told["deals"], told["saved_deals"], told["judged"]) == (
-            "small",
-            1234,
-            1234,
-            None,
-        )
+        expected = {"name": "small", "deals": 1234, "saved_deals": 1234, "judged": None}
+        assert told.items() >= expected.items()
     assert "deals           1,234, 1,234 of them saved" in good("status", tmp_path / "copy")
 
 
@@ -340,14 +336,9 @@ def test_solves_that_write_no_status_are_told_from_their_lockers(tmp_path):
     (tmp_path / "river" / STATUS).unlink()
     (tmp_path / "river" / LOG).unlink()
     told = good_json("status", tmp_path / "river")
-    assert (told["name"], told["deals"], told["saved_deals"], told["ended"]) == (
-        "polarised",
-        100,
-        100,
-        "finished",
-    )
-    assert (told["judged"]["unit"], told["judged"]["deals"], told["target"]) == ("%", 100, "0.001%")
-    assert told["running"] is None
+    expected = {"name": "polarised", "deals": 100, "saved_deals": 100, "ended": "finished"}
+    assert told.items() >= (expected | {"target": "0.001%", "running": None}).items()
+    assert (told["judged"]["unit"], told["judged"]["deals"]) == ("%", 100)
     good("solve", write(tmp_path, LEDUC), "--out", tmp_path / "leduc", "--set", "solve.max_sweeps=5")
     text = good("status", tmp_path / "leduc")
     assert "not running: all sweeps made" in text

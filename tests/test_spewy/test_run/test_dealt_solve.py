@@ -53,7 +53,6 @@ def solved(leduc):
 
 
 def solve(job, folder, *settings, save_every=None):
-    """Solve in this process."""
     with Session(Job.load(job, settings), folder, save_every) as session:
         return session.solve()
 
@@ -74,7 +73,6 @@ def log_lines(folder):
 
 @pytest.fixture
 def unjudged(monkeypatch):
-    """Nobody measures anything: flops are many."""
     monkeypatch.setattr(SampledEngine, "judge", lambda engine, *asked: None)
 
 
@@ -206,7 +204,6 @@ def test_rivals_begin_with_what_the_players_have_learnt(leduc, tmp_path):
 
 
 def rivals_in(folder):
-    """The stored regrets of rivals, by locker and key."""
     return {key: array for key, array in numbers_in(folder).items() if key[1].endswith((b"|2", b"|3"))}
 
 

@@ -44,7 +44,6 @@ target = "0.2%"
 
 
 def solve(base, text, *settings):
-    """The folder of a solved job."""
     name = text.split('"')[1]
     job = write(base, text, f"{name}.toml")
     good("solve", job, "--out", base / name, *(part for s in settings for part in ("--set", s)))
@@ -52,7 +51,6 @@ def solve(base, text, *settings):
 
 
 def dropped(whole, to, name="river"):
-    """A copy of a folder without its last rounds."""
     shutil.copytree(whole, to)
     good("drop", to, "--round", name)
     return to

@@ -41,7 +41,6 @@ def jobs(tmp_path_factory):
 
 @pytest.fixture
 def elsewhere(tmp_path):
-    """A folder whose lock another process holds, and that process."""
     folder = tmp_path / "out"
     with subprocess.Popen([sys.executable, "-c", HOLDING, str(folder)], stdout=subprocess.PIPE) as child:
         assert child.stdout.readline() == b"held\n"

@@ -167,7 +167,6 @@ UNDER_NO_SPEWY_ERROR = {
 
 
 def error_classes():
-    """All classes of errors that the packages define, by full name."""
     classes = {}
     for name in PACKAGES:
         for path in (ROOT / name).rglob("*.py"):

@@ -115,7 +115,6 @@ def saves_told(folder):
 
 
 def arrays_in(folder):
-    """Regrets and sums by locker and key."""
     with open_store(folder, read_only=True) as store:
         return {
             (locker, key): store.get(locker, key).tobytes()

@@ -30,7 +30,6 @@ BUILT = {
 
 @pytest.fixture
 def built(monkeypatch):
-    """How often each was built."""
     counts = dict.fromkeys(BUILT, 0)
 
     def counting(name, function):
@@ -173,7 +172,6 @@ def test_what_does_not_fit_even_from_disk():
 
 
 def _within(job, budget):
-    """The job with so many bytes of memory."""
     return Job.of(
         job.model_dump(by_alias=True, exclude_none=True)
         | {"solve": job.solve.model_dump(exclude_none=True) | {"memory": f"{budget / 2**10:.6f} KiB"}}

@@ -138,8 +138,6 @@ def test_a_console_script_does_as_the_module():
 
 
 class Noting:
-    """Keeps the notes, and the seconds left at each check."""
-
     def __init__(self):
         self.notes, self.left = [], []
 

@@ -184,11 +184,8 @@ def test_an_estimate_names_changes_that_save_memory(tmp_path):
     cuts = found["cuts"]
     assert len(cuts) == 5
     assert [cut["share"] for cut in cuts] == sorted(cut["share"] for cut in cuts)
-    assert (cuts[0]["words"], cuts[0]["key"], cuts[0]["share"]) == (
-        "with 16-bit numbers",
-        "solve.precision",
-        0.5,
-    )
+    first = {"words": "with 16-bit numbers", "key": "solve.precision", "share": 0.5}
+    assert cuts[0].items() >= first.items()
     for cut in cuts:
         smaller = good_json("estimate", job, *small, "--set", f"{cut['key']}={cut['value']}")["memory_bytes"]
         assert cut["memory_bytes"] == pytest.approx(smaller, rel=0.15), cut
