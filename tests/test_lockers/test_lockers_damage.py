@@ -486,11 +486,3 @@ def test_a_walk_on_a_machine_that_fails_finds_nothing(
     monkeypatch.setattr(audit_module.subprocess, "run", lambda *_, **__: child)
     with pytest.raises(StorageError, match="too many open files"):
         audit_module.data_file_findings(tmp_path / NAME)
-
-
-def test_the_walk_as_a_command(folder: Path) -> None:
-    child = subprocess.run(
-        [sys.executable, "-m", "lockers.walk", str(folder / NAME)], capture_output=True, text=True, check=True
-    )
-    assert child.stdout.splitlines() == ['{"end": true}']
-    assert child.stderr == ""

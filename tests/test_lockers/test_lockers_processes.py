@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from lockers_workers import put, reading, run_all, run_threads
 
-from lockers import LmdbStore, LockerError, MemoryStore, Transaction, open_store
+from lockers import LmdbStore, LockerError, Transaction, open_store
 from lockers import lmdb as lmdb_module
 
 
@@ -64,30 +64,10 @@ def test_eight_processes_visit_the_same_keys_while_a_ninth_reads(tmp_path: Path,
     hammer(tmp_path, multiprocessing.get_context("fork"), visits=250, boards=6)
 
 
-def test_the_reader_ends_when_the_writers_fail(
-    tmp_path: Path, tiny_maps: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(lockers_workers, "hammer", lambda *_: os._exit(3))
-    before = set(multiprocessing.active_children())  # workers that other tests leave to be used again
-    with pytest.raises(AssertionError):
-        hammer(tmp_path, multiprocessing.get_context("fork"), visits=1, boards=1)
-    assert set(multiprocessing.active_children()) <= before
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_eight_processes_visit_for_long(tmp_path: Path, method: str, tiny_maps: None) -> None:
     hammer(tmp_path, multiprocessing.get_context(method), visits=6000, boards=40)
-
-
-def test_the_same_visits_in_memory(tmp_path: Path) -> None:
-    # The visits themselves, one process, both stores: the hammer's invariants do not depend on LMDB.
-    for store in (MemoryStore(), open_store(tmp_path, {})):
-        for number in range(6):
-            store.transact(lambda t, side=number + 1: lockers_workers.visit(t, b"k", 3, side))
-        assert store.visits(b"k") == (6, 6)
-        assert store.get("regret", b"k").shape == (6, 6)  # type: ignore[union-attr]
-        store.close()
 
 
 def test_a_store_may_be_sent_to_a_new_process(tmp_path: Path) -> None:

@@ -129,14 +129,6 @@ def test_exploitability_is_that_of_the_generic_walk(make, seed, short):
         assert values[p] <= found.best_response[p] + 1e-5
 
 
-@pytest.mark.parametrize("short", [False, True])
-def test_it_converges(short):
-    game = two_round_game(1)
-    engine = ExactCfr(game, variant("dcfr-steep"), short=short)
-    engine.run(400)
-    assert 0 <= engine.exploitability().value + 1e-6 < 0.001
-
-
 @pytest.mark.parametrize("make", [two_round_game, last_round])
 @pytest.mark.parametrize("short", [False, True])
 def test_threads_do_not_change_a_bit(make, short):

@@ -12,7 +12,7 @@ from cli_runs import KUHN, POLARISED, SOLVE_FIELDS, TURN, good, good_json, refus
 from running import says, started
 
 from lockers import open_store
-from spewy.batch.batch import Batch, Outcome, same_up_to_suits
+from spewy.batch.batch import Batch, same_up_to_suits
 from spewy.batch.solve_batch import JobChecked, processes, run_batch
 from spewy.batch.work import estimate_job, job_text, solve_task
 from spewy.errors import InputError
@@ -180,14 +180,6 @@ def test_same_up_to_suits(a, b, change, same):
     assert same_up_to_suits(of(b, text), of(a, text)) is same
 
 
-def test_ranges_that_are_not_invariant_are_two_solves(tmp_path):
-    text = BOARDS.replace("AA,KQs,JTs", "AhAd,KdQd,JcTc")
-    found = good_json(
-        "solve", write(tmp_path, text), "--out", tmp_path / "out", "--jobs", 1, "--set", "solve.max_sweeps=5"
-    )
-    assert [one["same_as"] for one in found] == [None, None, None]
-
-
 def test_another_target(tmp_path):
     """A lower target goes on; a higher one is reached already, and nothing is solved for it."""
     args = ["solve", write(tmp_path, BOARDS), "--out", tmp_path / "out", "--jobs", 1]
@@ -348,15 +340,6 @@ def test_memory_bounds_the_default(tmp_path, monkeypatch):
     assert result.exit_code == 0
     assert "2 to solve, 1 at once" in result.stderr
     assert "MORE THAN 1.0 MiB available" in result.stderr
-
-
-def test_outcome_without_a_result():
-    assert Outcome(error="oh").to_json() == dict.fromkeys(SOLVE_FIELDS) | {
-        "converged": False,
-        "interrupted": False,
-        "sweeps": 0,
-        "trace": (),
-    }
 
 
 LISTS = {

@@ -179,13 +179,6 @@ def test_as_the_flat_array_says(line):
             assert hand_name(hand) in found.names
 
 
-def test_sums_that_are_not_positive_play_uniformly():
-    sums = np.array([[0.0, -1.0, 3.0, 0.25], [0.0, 0.0, -2.0, 0.75], [0.0, -3.0, 1.0, 0.0]])
-    third = 1 / 3
-    expected = [[third, third, 0.75, 0.25], [third, third, 0.0, 0.75], [third, third, 0.25, 0.0]]
-    np.testing.assert_array_equal(normalised(sums), expected)
-
-
 def test_normalised_as_solvers_do_it():
     from solvers.reference.kernels import match
     from solvers.tree import Chance, Decision, Forest

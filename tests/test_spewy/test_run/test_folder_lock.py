@@ -20,7 +20,6 @@ from without_rights import without_rights
 from lockers import LOCK
 from spewy.errors import InputError
 from spewy.job.job import Job
-from spewy.look.status import status_of
 from spewy.run import folder_state
 from spewy.run.session import Session
 from spewy.system.folders import FolderLock, is_locked
@@ -238,9 +237,3 @@ def test_a_member_of_a_batch_whose_folder_is_taken_fails_alone(tmp_path):
 def test_a_session_that_is_forgotten_lets_go(jobs, tmp_path):
     Session(Job.load(jobs["spot"]), tmp_path / "out")
     assert not is_locked(tmp_path / "out")
-
-
-def test_the_status_of_a_spot_that_is_refused_stays_readable(jobs, tmp_path):
-    with Session(Job.load(jobs["spot"], ["solve.max_sweeps=5"]), tmp_path / "out") as session:
-        session.solve()
-        assert status_of(tmp_path / "out").deals == 5

@@ -10,10 +10,8 @@ from jobs import EXAMPLES, example, toy
 
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import live_bytes
-from spewy.errors import InputError
 from spewy.game.gamefile import format_game, load_game
 from spewy.job.job import Job
-from spewy.run.session import Session
 from spewy.run.walked_cost import lower_bounds
 from spewy.run.walked_plan import WalkedPlan
 
@@ -166,12 +164,6 @@ def test_a_small_job_is_looked_at_whatever_its_memory(tmp_path):
     found = good_json("estimate", job, "--set", "solve.memory=1 KiB")
     assert (found["fits"], found["boards"]) == (False, [1, 3])
     assert found["least_memory_bytes"] > found["budget_bytes"]
-
-
-def test_sessions_refuse_them_too():
-    job = Job.of({"name": "limit", "game": {"file": "holdem.limit.2p.reverse_blinds"}})
-    with pytest.raises(InputError, match=r"solve\.memory: this job needs at least"):
-        Session(job)
 
 
 def test_an_estimate_names_changes_that_save_memory(tmp_path):
