@@ -320,20 +320,6 @@ class StoreConformance:
         assert run_threads(*[work] * 4) == []
         assert store.get("visit", b"b|n") == 200
 
-    def test_check_is_clean_after_mixed_use(self, store: Store) -> None:
-        generator = np.random.default_rng(1)
-        for number in range(40):
-            key = b"%d|x" % generator.integers(15)
-
-            def body(transaction: Transaction, key: bytes = key, number: int = number) -> None:
-                transaction.count_visit(key, number + 1)
-                transaction.put("strategy", key, generator.random(int(generator.integers(2000))))
-                transaction.delete("strategy", b"%s|%d" % (key, number))
-
-            store.transact(body)
-        store.flush()
-        assert store.check() == []
-
     def test_an_array_that_is_read_later_is_like_any_other(self, store: Store) -> None:
         values = {"array": np.arange(6.0).reshape(2, 3)}
         calls: list[None] = []

@@ -17,7 +17,7 @@ from spewy.job.job import Job
 from spewy.learn.engine import Goal
 from spewy.learn.playdown import Judge
 from spewy.learn.stored import StoredEngine
-from spewy.learn.visit import Visitor, VisitSettings
+from spewy.learn.visit import VisitSettings
 from spewy.look.folder import stored_job
 from spewy.look.solution import Solution
 from spewy.records.chunks import Chunks, Kind
@@ -121,21 +121,6 @@ def test_an_interrupted_sweep_goes_on(tmp_path):
                 engine.run(Goal(0.0, 3), stop, progress)
             assert len(made) == stop_after
         assert trace(job, tmp_path / str(stop_after))[-1] == whole[-1]
-
-
-def test_a_chunk_that_sweeps_missed_discounts_by_its_own_visits():
-    """Visits in sweeps 1, 5 and 8 leave what visits in sweeps 1, 2 and 3 leave, stored or over live rounds."""
-    _, problem = three_rounds(1, held=(7, 5))
-    layout = Layout.of(problem)
-    for first_live in (None, 2):
-        found = []
-        for sweeps in ((1, 2, 3), (1, 5, 8)):
-            store = MemoryStore({})
-            visitor = Visitor(layout, store, VisitSettings(first_live=first_live))
-            for sweep in sweeps:
-                assert visitor.visit(1, 4, 1, sweep)
-            found.append([Chunks(layout, store, kind).get(1, 4, 1) for kind in (Kind.REGRETS, Kind.SUMS)])
-        np.testing.assert_equal(*found)
 
 
 def test_folders_with_live_rounds_below_are_looked_at(tmp_path):

@@ -1,6 +1,5 @@
 """The play locker: what is written is what is read, also while it is written, and damage is told."""
 
-import shutil
 import threading
 
 import numpy as np
@@ -79,13 +78,6 @@ def test_it_tells_what_it_holds(sums, folder):
     for name, array in sums.arrays.items():
         np.testing.assert_array_equal(found[name], array)
         assert found[name].dtype == array.dtype
-
-
-def test_a_copy_of_the_folder_is_enough(sums, folder, tmp_path):
-    shutil.copytree(folder, tmp_path / "elsewhere")
-    shutil.rmtree(folder)
-    with StrategyLocker.open(tmp_path / "elsewhere") as read:
-        assert read.frequencies(0, 0, "", 0, 0, 2).shape == (2, 5)
 
 
 def test_a_folder_is_gone_on_with_by_its_own_job(sums, folder):
