@@ -108,11 +108,13 @@ def reading(store: LmdbStore, folder: Path) -> Iterator[BaseProcess]:
     started = folder / "started"
     child = multiprocessing.get_context("fork").Process(target=hold_a_reader, args=(store, started))
     child.start()
-    while not started.exists():
-        time.sleep(0.001)
-    yield child
-    child.kill()
-    child.join()
+    try:
+        while not started.exists():
+            time.sleep(0.001)
+        yield child
+    finally:
+        child.kill()
+        child.join()
 
 
 def run_all(*children: BaseProcess) -> list[int | None]:

@@ -121,10 +121,12 @@ def test_forks_while_threads_read_and_write(tmp_path: Path) -> None:
             assert store.get("visit", b"k|%d" % number) is not None
 
     def fork() -> None:
-        while store.get("visit", b"k|0") is None:
-            time.sleep(0.001)
-        codes.extend(in_child(child_work) for _ in range(8))
-        stop.set()
+        try:
+            while store.get("visit", b"k|0") is None:
+                time.sleep(0.001)
+            codes.extend(in_child(child_work) for _ in range(8))
+        finally:
+            stop.set()
 
     def child_work() -> None:
         for _ in range(10):
