@@ -11,9 +11,10 @@ import pandas as pd
 import pool_tasks
 import pytest
 from cli_runs import KUHN, LEDUC, POLARISED, TURN, good, good_json, process, refused, spewy, write
+from dask_cluster import wait_until
 from jobs import EXAMPLES
 from open_spiel.python.algorithms.exploitability import exploitability as spiel_exploitability
-from process_groups import assert_ended
+from process_groups import running_in
 from running import says, started, wait_for
 from spiel import tabular_policy
 
@@ -198,7 +199,7 @@ def test_ctrl_c_ends_the_program(tmp_path):
     assert "Traceback" not in err
     assert "Warning" not in err
     assert good("check", tmp_path / "out").endswith(": healthy\n")
-    assert_ended(running.pid)
+    wait_until(lambda: not running_in(running.pid))
 
 
 def test_a_killed_program_is_a_failure_of_the_machine(tmp_path, monkeypatch):
