@@ -92,8 +92,8 @@ class Solve:
 
     def assert_as_if_undisturbed(self, sweeps):
         """Finish the solve, and compare it with one that nothing disturbed, in a single thread or process."""
-        result = good_json(*self.command(sweeps))
-        whole = good_json(*self.command(sweeps, self.whole, "--set", "solve.workers=1"))
+        alone = ("--set", "solve.workers=1")
+        result, whole = (good_json(*self.command(sweeps, out, *alone)) for out in (self.out, self.whole))
         assert (result["sweeps"], result["exploitability"]) == (sweeps, whole["exploitability"])
         assert arrays_in(self.out) == arrays_in(self.whole)
         checks = [row[0] for row in result["trace"]]
@@ -144,7 +144,7 @@ def test_an_interruption_saves_everything(engine, number, workers, tmp_path):
     """All of the group get the signal, as from a terminal."""
     solve = Solve(tmp_path, engine, f"solve.workers={workers}")
     with solve.endless() as process:
-        wait_for(lambda: told(solve.out), process)
+        wait_for(lambda: told(solve.out) or deals_saved(solve.out), process)
         os.killpg(process.pid, number)
         said, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
