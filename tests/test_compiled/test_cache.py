@@ -64,9 +64,7 @@ def test_what_was_compiled_is_loaded_by_the_next_process_and_by_copies_until_a_f
     assert run(tmp_path / "one", kernels) == (62, [])
     assert run(package(tmp_path / "two", 2), kernels) == (62, [])
     assert not list((tmp_path / "one" / "mine").glob("__pycache__/*.nb?"))
-    found, compiled = run(
-        package(tmp_path / "two", 3), kernels
-    )  # another file than that of the kernel changes
+    found, compiled = run(package(tmp_path / "two", 3), kernels)  # below.py changes, not the kernel's file
     assert found == 63
     assert compiled
 
