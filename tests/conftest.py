@@ -2,6 +2,7 @@
 
 import os
 import signal
+from contextlib import closing
 
 import pytest
 from hypothesis import settings
@@ -36,3 +37,12 @@ def hangups_that_are_not_ignored():
 def tiny_maps(monkeypatch):
     """Let stores begin with the smallest map there is, so that files outgrow their maps soon."""
     monkeypatch.setattr(lmdb, "MAP_SIZE", 1)
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory):
+    """A Dask cluster of two workers."""
+    from dask_cluster import DaskCluster
+
+    with closing(DaskCluster(tmp_path_factory.mktemp("cluster"), 2)) as found:
+        yield found

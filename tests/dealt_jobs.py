@@ -3,9 +3,10 @@
 from open_spiel.python.algorithms.exploitability import exploitability
 from spiel import tabular_policy
 
-from lockers import open_store
+from lockers import holds_store, open_store
 from spewy.look.solution import Solution
 from spewy.records.keys import VISITS
+from spewy.records.progress import saved_sweeps
 
 DEALT_LEDUC = """
 name = "leduc-dealt"
@@ -46,6 +47,14 @@ def numbers_in(folder):
             for locker in ("regret", "strategy", "visits")
             for key in store.keys(locker)
         }
+
+
+def deals_saved(folder):
+    """Deals or sweeps that a folder goes on from."""
+    if not holds_store(folder):
+        return 0
+    with open_store(folder, read_only=True) as store:
+        return saved_sweeps(store)
 
 
 def visits_by_bucket(folder):

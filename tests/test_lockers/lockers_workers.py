@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import numpy as np
@@ -95,3 +100,45 @@ def hold_a_reader(store: LmdbStore, started: Path) -> None:
         time.sleep(1000)
 
     store._attached().read(sit)
+
+
+@contextmanager
+def reading(store: LmdbStore, folder: Path) -> Iterator[BaseProcess]:
+    """A forked process that sits in a read transaction; it is killed in the end."""
+    started = folder / "started"
+    child = multiprocessing.get_context("fork").Process(target=hold_a_reader, args=(store, started))
+    child.start()
+    try:
+        while not started.exists():
+            time.sleep(0.001)
+        yield child
+    finally:
+        child.kill()
+        child.join()
+
+
+def run_all(*children: BaseProcess) -> list[int | None]:
+    """Start processes, wait for their ends, and return their exit codes."""
+    for child in children:
+        child.start()
+    for child in children:
+        child.join()
+    return [child.exitcode for child in children]
+
+
+def run_threads(*functions: Callable[[], object]) -> list[BaseException]:
+    """Run functions in threads; return what they raise."""
+    errors: list[BaseException] = []
+
+    def run(function: Callable[[], object]) -> None:
+        try:
+            function()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(function,)) for function in functions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return errors

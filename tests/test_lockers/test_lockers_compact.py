@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-import lockers_workers
 import numpy as np
 import pytest
-from lockers_workers import put
+from lockers_workers import put, reading
 
 import lockers.files
 import lockers.lmdb
@@ -103,21 +99,15 @@ def test_other_handles_of_this_process_see_the_new_files(tmp_path: Path) -> None
 
 def test_not_beside_another_process(tmp_path: Path) -> None:
     store = filled(tmp_path / "f")
-    context = multiprocessing.get_context("fork")
-    child = context.Process(target=lockers_workers.hold_a_reader, args=(store, tmp_path / "started"))
-    child.start()
-    while not (tmp_path / "started").exists():
-        time.sleep(0.001)
-    before = store.size()
-    for attempt in (store.compact, store.require_alone):
+    with reading(store, tmp_path):
+        before = store.size()
+        for attempt in (store.compact, store.require_alone):
+            with pytest.raises(LockerError, match="another process has the store open"):
+                attempt()
+        put(store, "regret", b"0|new", np.ones(2))
+        store.close()
         with pytest.raises(LockerError, match="another process has the store open"):
-            attempt()
-    put(store, "regret", b"0|new", np.ones(2))
-    store.close()
-    with pytest.raises(LockerError, match="another process has the store open"):
-        remove_store(tmp_path / "f")
-    os.kill(child.pid, signal.SIGKILL)  # type: ignore[arg-type]
-    child.join()
+            remove_store(tmp_path / "f")
     with open_store(tmp_path / "f", {"a": 1}) as store:
         store.require_alone()
         store.compact()
@@ -165,7 +155,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
         child.start()
         child.join(0.6 + 0.5 * rng.random())
         assert child.is_alive()
-        os.kill(child.pid, signal.SIGKILL)  # type: ignore[arg-type]
+        child.kill()
         child.join()
         with open_store(tmp_path / "f", {"a": 1}) as store:
             require_filled(store)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from lockers_workers import count, put, run_threads
 
 from lockers import (
     LmdbStore,
@@ -21,10 +22,6 @@ from lockers import (
 )
 
 MANIFEST = {"game": "leduc", "rows": {"flop": 40}, "sizes": [1, 2]}
-
-
-def put(store: Store, locker: str, key: bytes, array: np.ndarray) -> None:
-    store.transact(lambda transaction: transaction.put(locker, key, array))
 
 
 def mapped_bytes(folder: Path) -> int:
@@ -317,33 +314,11 @@ class StoreConformance:
 
     def test_threads_lose_no_update(self, store: Store) -> None:
         def work() -> None:
-            def body(transaction: Transaction) -> None:
-                count = transaction.get("visit", b"b|n")
-                transaction.put("visit", b"b|n", np.array(1 if count is None else int(count) + 1))
-
             for _ in range(50):
-                store.transact(body)
+                store.transact(lambda transaction: count(transaction, b"b|n"))
 
-        threads = [threading.Thread(target=work) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        assert run_threads(*[work] * 4) == []
         assert store.get("visit", b"b|n") == 200
-
-    def test_check_is_clean_after_mixed_use(self, store: Store) -> None:
-        generator = np.random.default_rng(1)
-        for number in range(40):
-            key = b"%d|x" % generator.integers(15)
-
-            def body(transaction: Transaction, key: bytes = key, number: int = number) -> None:
-                transaction.count_visit(key, number + 1)
-                transaction.put("strategy", key, generator.random(int(generator.integers(2000))))
-                transaction.delete("strategy", b"%s|%d" % (key, number))
-
-            store.transact(body)
-        store.flush()
-        assert store.check() == []
 
     def test_an_array_that_is_read_later_is_like_any_other(self, store: Store) -> None:
         values = {"array": np.arange(6.0).reshape(2, 3)}

@@ -85,18 +85,11 @@ def sound(store: LmdbStore) -> bool:
 
 
 def put_raw(folder: Path, full: bytes, value: bytes) -> None:
-    """Write past the store."""
     with (
         lmdb.open(str(folder / NAME), subdir=False, map_size=2**26) as env,
         env.begin(write=True) as transaction,
     ):
         transaction.put(full, value)
-
-
-def one_finding(folder: Path) -> str:
-    with open_store(folder) as store:
-        (finding,) = store.check()
-    return finding
 
 
 @pytest.mark.parametrize("left", ["half", "two pages", "one page", "half a page", "nothing"])
@@ -167,25 +160,18 @@ def test_a_key_whose_page_was_swapped_is_an_error_and_not_absent(tmp_path: Path)
     assert refused > 400
 
 
-@pytest.mark.parametrize("cut", [4096, 5000])
+@pytest.mark.parametrize("cut", [1, 4096, 5000])
 def test_truncation_by_little(tmp_path: Path, cut: int) -> None:
     with open_store(tmp_path, {}) as store:
         put(store, "payoff", b"k", np.arange(3000))
-    path = tmp_path / NAME
-    size = path.stat().st_size
-    os.truncate(path, size - cut)
-    with pytest.raises(
-        DamagedLockerError, match=f"expected {size:,} bytes, found {size - cut:,}: the file was cut off"
-    ):
-        open_store(tmp_path)
-
-
-def test_a_cut_behind_the_last_value_loses_nothing(tmp_path: Path) -> None:
-    with open_store(tmp_path, {}) as store:
-        put(store, "payoff", b"k", np.arange(3000))
     size = (tmp_path / NAME).stat().st_size
-    os.truncate(tmp_path / NAME, size - 1)
-    with open_store(tmp_path) as store:
+    os.truncate(tmp_path / NAME, size - cut)
+    if cut > 1:
+        told = f"expected {size:,} bytes, found {size - cut:,}: the file was cut off"
+        with pytest.raises(DamagedLockerError, match=told):
+            open_store(tmp_path)
+        return
+    with open_store(tmp_path) as store:  # the cut is behind the last value
         np.testing.assert_array_equal(store.get("payoff", b"k"), np.arange(3000))
         put(store, "payoff", b"l", np.array(1))
         assert store.check() == []
@@ -195,7 +181,7 @@ def test_truncation_anywhere(folder: Path, template: Path) -> None:
     # The last pages may be free ones: then nothing is lost, and nothing is said.
     path = folder / NAME
     size = path.stat().st_size
-    for length in np.linspace(size - 1, 0, 60, dtype=int).tolist() + list(
+    for length in np.linspace(size - 1, 0, 20, dtype=int).tolist() + list(
         range(size - 4096, size - 80_000, -4096)
     ):
         shutil.copy(template / path.name, path)
@@ -396,7 +382,9 @@ def test_check_finds_entries_that_no_store_writes(
     folder: Path, full: bytes, value: bytes, message: str
 ) -> None:
     put_raw(folder, full, value)
-    assert message in one_finding(folder)
+    with open_store(folder) as store:
+        (finding,) = store.check()
+    assert message in finding
 
 
 @pytest.mark.parametrize(
@@ -498,11 +486,3 @@ def test_a_walk_on_a_machine_that_fails_finds_nothing(
     monkeypatch.setattr(audit_module.subprocess, "run", lambda *_, **__: child)
     with pytest.raises(StorageError, match="too many open files"):
         audit_module.data_file_findings(tmp_path / NAME)
-
-
-def test_the_walk_as_a_command(folder: Path) -> None:
-    child = subprocess.run(
-        [sys.executable, "-m", "lockers.walk", str(folder / NAME)], capture_output=True, text=True, check=True
-    )
-    assert child.stdout.splitlines() == ['{"end": true}']
-    assert child.stderr == ""

@@ -9,13 +9,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 
 import lmdb
 import numpy as np
 import pytest
-from lockers_workers import SIDE, put, visit
+from lockers_workers import SIDE, put, run_threads, visit
 from without_rights import without_rights
 
 from lockers import (
@@ -134,10 +135,8 @@ def test_one_array_far_larger_than_the_map(tmp_path: Path, tiny_maps: None) -> N
 
 def test_a_body_that_swallows_the_full_map(tmp_path: Path, tiny_maps: None) -> None:
     def body(transaction: Transaction) -> None:
-        try:
+        with suppress(lmdb.Error):
             transaction.put("payoff", b"k", np.arange(100_000))
-        except lmdb.Error:
-            return
 
     with open_store(tmp_path, {}) as store:
         store.transact(body)
@@ -187,42 +186,25 @@ def test_a_file_that_another_process_enlarges_meanwhile(
 
 
 def test_threads_and_growth(tmp_path: Path, tiny_maps: None) -> None:
-    errors: list[BaseException] = []
-
     def write(worker: int) -> None:
-        try:
-            for number in range(40):
-                key = b"%d|%d" % (number % 3, worker)
-                store.transact(
-                    lambda transaction, key=key, side=SIDE * (1 + number % 5): visit(
-                        transaction, key, 0, side
-                    ),
-                )
-        except BaseException as error:
-            errors.append(error)
+        for number in range(40):
+            key, side = b"%d|%d" % (number % 3, worker), SIDE * (1 + number % 5)
+            store.transact(lambda transaction, key=key, side=side: visit(transaction, key, 0, side))
+
+    def write_all() -> None:
+        writing.extend(run_threads(*(partial(write, worker) for worker in range(4))))
+        done.set()
 
     def read() -> None:
-        try:
-            while not done.is_set():
-                for key in store.keys("regret"):
-                    regret = store.get("regret", key)
-                    assert regret is not None
-                    assert regret.min() == regret.max()
-        except BaseException as error:
-            errors.append(error)
+        while not done.is_set():
+            for key in store.keys("regret"):
+                regret = store.get("regret", key)
+                assert regret is not None
+                assert regret.min() == regret.max()
 
     with open_store(tmp_path, {}) as store:
-        done = threading.Event()
-        readers = [threading.Thread(target=read) for _ in range(2)]
-        writers = [threading.Thread(target=write, args=(worker,)) for worker in range(4)]
-        for thread in readers + writers:
-            thread.start()
-        for thread in writers:
-            thread.join()
-        done.set()
-        for thread in readers:
-            thread.join()
-        assert errors == []
+        done, writing = threading.Event(), list[BaseException]()
+        assert run_threads(read, read, write_all) == writing == []
         assert store.check() == []
 
 

@@ -7,22 +7,17 @@ import os
 import signal
 import threading
 import time
+from functools import partial
 from multiprocessing.context import BaseContext
 from pathlib import Path
 
 import lockers_workers
 import numpy as np
 import pytest
-from lockers_workers import put
+from lockers_workers import put, reading, run_all, run_threads
 
-from lockers import LmdbStore, LockerError, MemoryStore, Transaction, open_store
+from lockers import LmdbStore, LockerError, Transaction, open_store
 from lockers import lmdb as lmdb_module
-
-
-def join_all(children: list) -> None:
-    for child in children:
-        child.join()
-    assert [child.exitcode for child in children] == [0] * len(children)
 
 
 def hammer(folder: Path, context: BaseContext, visits: int, boards: int) -> None:
@@ -39,11 +34,13 @@ def hammer(folder: Path, context: BaseContext, visits: int, boards: int) -> None
         for child in [reader, *writers]:
             child.start()
         assert store.check() == []
-        join_all(writers)
+        for child in writers:
+            child.join()
+        assert [child.exitcode for child in writers] == [0] * len(writers)
     finally:
         stop.write_text("")  # the reader ends when the writers end, also when they fail
         reader.join()
-    join_all([reader])
+    assert reader.exitcode == 0
     assert int(report.read_text()) > 0
 
     by_worker = np.zeros(16, np.int64)
@@ -67,42 +64,20 @@ def test_eight_processes_visit_the_same_keys_while_a_ninth_reads(tmp_path: Path,
     hammer(tmp_path, multiprocessing.get_context("fork"), visits=250, boards=6)
 
 
-def test_the_reader_ends_when_the_writers_fail(
-    tmp_path: Path, tiny_maps: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(lockers_workers, "hammer", lambda *_: os._exit(3))
-    before = set(multiprocessing.active_children())  # workers that other tests leave to be used again
-    with pytest.raises(AssertionError):
-        hammer(tmp_path, multiprocessing.get_context("fork"), visits=1, boards=1)
-    assert set(multiprocessing.active_children()) <= before
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_eight_processes_visit_for_long(tmp_path: Path, method: str, tiny_maps: None) -> None:
     hammer(tmp_path, multiprocessing.get_context(method), visits=6000, boards=40)
 
 
-def test_the_same_visits_in_memory(tmp_path: Path) -> None:
-    # The visits themselves, one process, both stores: the hammer's invariants do not depend on LMDB.
-    for store in (MemoryStore(), open_store(tmp_path, {})):
-        for number in range(6):
-            store.transact(lambda t, side=number + 1: lockers_workers.visit(t, b"k", 3, side))
-        assert store.visits(b"k") == (6, 6)
-        assert store.get("regret", b"k").shape == (6, 6)  # type: ignore[union-attr]
-        store.close()
-
-
 def test_a_store_may_be_sent_to_a_new_process(tmp_path: Path) -> None:
     with open_store(tmp_path, {}) as store:
         context = multiprocessing.get_context("spawn")
-        join_all_started = [
+        children = [
             context.Process(target=lockers_workers.hammer, args=(store, worker, [b"k"], 20))
             for worker in (0, 1)
         ]
-        for child in join_all_started:
-            child.start()
-        join_all(join_all_started)
+        assert run_all(*children) == [0, 0]
         assert store.visits(b"k") == (40, 40)
 
 
@@ -137,16 +112,21 @@ def test_an_inherited_store_works_in_the_child(tmp_path: Path) -> None:
 
 
 def test_forks_while_threads_read_and_write(tmp_path: Path) -> None:
-    errors: list[BaseException] = []
     stop = threading.Event()
+    codes: list[int] = []
 
     def work(number: int) -> None:
+        while not stop.is_set():
+            store.transact(lambda transaction: lockers_workers.count(transaction, b"k|%d" % number))
+            assert store.get("visit", b"k|%d" % number) is not None
+
+    def fork() -> None:
         try:
-            while not stop.is_set():
-                store.transact(lambda transaction: lockers_workers.count(transaction, b"k|%d" % number))
-                assert store.get("visit", b"k|%d" % number) is not None
-        except BaseException as error:
-            errors.append(error)
+            while store.get("visit", b"k|0") is None:
+                time.sleep(0.001)
+            codes.extend(in_child(child_work) for _ in range(8))
+        finally:
+            stop.set()
 
     def child_work() -> None:
         for _ in range(10):
@@ -154,16 +134,7 @@ def test_forks_while_threads_read_and_write(tmp_path: Path) -> None:
         assert store.get("visit", b"k|0") is not None
 
     with open_store(tmp_path, {}) as store:
-        threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
-        for thread in threads:
-            thread.start()
-        while store.get("visit", b"k|0") is None:
-            time.sleep(0.001)
-        codes = [in_child(child_work) for _ in range(8)]
-        stop.set()
-        for thread in threads:
-            thread.join()
-        assert errors == []
+        assert run_threads(*(partial(work, number) for number in range(3)), fork) == []
         assert codes == [0] * 8
         assert store.get("visit", b"k|child") == 80
         assert store.check() == []
@@ -244,38 +215,22 @@ def test_a_killed_writer_loses_no_commit(tmp_path: Path) -> None:
 
 
 def test_the_place_of_a_killed_reader_is_cleared(tmp_path: Path) -> None:
-    store = open_store(tmp_path / "store", {})
-    child = multiprocessing.get_context("fork").Process(
-        target=lockers_workers.hold_a_reader, args=(store, tmp_path / "started")
-    )
-    child.start()
-    while not (tmp_path / "started").exists():
-        time.sleep(0.001)
-    os.kill(child.pid, signal.SIGKILL)  # type: ignore[arg-type]
-    child.join()
-    with_reader = LmdbStore(tmp_path / "store")
-    with_reader.probe()
-    environment = with_reader._attached()
-    environment.close()
-    with_reader.probe()
-    assert environment._env is not None
-    assert str(child.pid) not in environment._env.readers()
-    with_reader.close()
-    store.close()
+    with open_store(tmp_path / "store", {}) as store:
+        with reading(store, tmp_path) as child:
+            pass
+        with LmdbStore(tmp_path / "store") as with_reader:
+            with_reader.probe()
+            environment = with_reader._attached()
+            environment.close()
+            with_reader.probe()
+            assert environment._env is not None
+            assert str(child.pid) not in environment._env.readers()
 
 
 def test_a_reader_does_not_stop_writers(tmp_path: Path) -> None:
-    store = open_store(tmp_path / "store", {})
-    put(store, "payoff", b"k", np.array(1))
-    child = multiprocessing.get_context("fork").Process(
-        target=lockers_workers.hold_a_reader, args=(store, tmp_path / "started")
-    )
-    child.start()
-    while not (tmp_path / "started").exists():
-        time.sleep(0.001)
-    for number in range(50):
-        put(store, "payoff", b"k", np.full(1000, number))
-    assert store.check() == []
-    os.kill(child.pid, signal.SIGKILL)  # type: ignore[arg-type]
-    child.join()
-    store.close()
+    with open_store(tmp_path / "store", {}) as store:
+        put(store, "payoff", b"k", np.array(1))
+        with reading(store, tmp_path):
+            for number in range(50):
+                put(store, "payoff", b"k", np.full(1000, number))
+            assert store.check() == []

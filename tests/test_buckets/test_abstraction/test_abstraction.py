@@ -1,6 +1,7 @@
 import tracemalloc
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from itertools import combinations
 from math import comb
 
@@ -54,10 +55,21 @@ GAMES = {
 }
 
 
+@cache
+def built(name, *, remember=True):
+    """The abstraction of a game, and what was told of its progress."""
+    told, spec = [], spec_of(name) if remember else AbstractionSpec(*GAMES[name])
+    return Abstraction.build(spec, progress=lambda *n: told.append(n)), told
+
+
+def spec_of(name, **options):
+    remember = "order" if "in order" in name else "remembers" in name
+    return AbstractionSpec(*GAMES[name], remember=remember, **options)
+
+
 @pytest.fixture(scope="module", params=GAMES)
 def made(request):
-    remember = "order" if "in order" in request.param else "remembers" in request.param
-    return Abstraction.build(AbstractionSpec(*GAMES[request.param], remember=remember))
+    return built(request.param)[0]
 
 
 def drawn(made, t, n=12, seed=0):
@@ -88,7 +100,7 @@ def test_like_boards_have_a_class_and_their_hands_the_same_rows(made):
 
 @pytest.mark.parametrize("name", [name for name in GAMES if "remembers" in name])
 def test_a_class_that_remembers_has_one_class_before(name):
-    made = Abstraction.build(AbstractionSpec(*GAMES[name], remember=True))
+    made, _ = built(name)
     boards = made.deal(0, range(2000)).boards
     first, _ = made.boards(1, boards[:, :2])
     for t in range(2, made.n_rounds):
@@ -104,8 +116,8 @@ def test_a_class_that_remembers_has_one_class_before(name):
 
 
 def test_boards_of_a_bucket_were_similar_before_the_last_deal_if_the_order_counts():
-    spec = AbstractionSpec(*GAMES["small hold'em in order"], remember="order")
-    made, alone = Abstraction.build(spec), Abstraction.build(replace(spec, remember=False))
+    made, _ = built("small hold'em in order")
+    alone = Abstraction.build(replace(spec_of("small hold'em in order"), remember=False))
     boards = made.deal(0, range(2000)).boards
     table = board_map(SMALL, (2,))
     percentiles = Percentiles.of(SMALL, 2, board_map(SMALL, (3,)))
@@ -125,9 +137,8 @@ def test_boards_of_a_bucket_were_similar_before_the_last_deal_if_the_order_count
         last_first, other_last_first = (
             each.boards(t, boards[:, :size][:, ::-1])[0] for each in (made, alone)
         )
-        assert (found != last_first).any() == (
-            t == 3
-        )  # a round without a card: the flop's cards have no order
+        # in a round without a card, the flop's cards have no order
+        assert (found != last_first).any() == (t == 3)
         assert (other == other_last_first).all()
     assert spread(found) < 0.8 * spread(other)
     assert made.remembers
@@ -214,7 +225,7 @@ def test_rows_on_final_boards_never_fall_with_strength(made):
 
 def test_a_class_for_each_history():
     """Numbered as `canonical` orders them, hands of the canonical board one by one."""
-    made = Abstraction.build(AbstractionSpec(*GAMES["rhode island"]))
+    made, _ = built("rhode island")
     assert made.n_board_buckets == (1, 13, 325)
     assert made.n_rows == (13, 51, 50)
     found = board_map(FULL, (1, 1))
@@ -231,7 +242,7 @@ def test_a_class_for_each_history():
 
 def test_rows_of_a_class_are_nearest_means():
     """Hands of equal outcomes share a row, and rows ascend with the mean outcome, class by class."""
-    made = Abstraction.build(AbstractionSpec(*GAMES["small hold'em"]))
+    made, _ = built("small hold'em")
     boards = board_map(SMALL, (2,)).boards
     board_buckets, rows = made.boards(1, boards)
     assert sorted(set(board_buckets.tolist())) == [0, 1, 2, 3]
@@ -251,7 +262,7 @@ def test_rows_of_a_class_are_nearest_means():
 
 
 def test_starting_hands_are_numbered_as_the_chart():
-    made = Abstraction.build(AbstractionSpec(*GAMES["flop hold'em"]))
+    made, _ = built("flop hold'em")
     np.testing.assert_array_equal(made.boards(0, np.empty((1, 0), dtype=int))[1][0], preflop_classes()[0])
 
 
@@ -263,16 +274,19 @@ def test_fewer_rows_than_starting_hands_are_clusters():
 
 
 def test_every_board_is_dealt_as_often_as_any_other():
-    made = Abstraction.build(AbstractionSpec(*GAMES["small hold'em"]))
+    made, _ = built("small hold'em")
     n_boards = comb(15, 2) * 13
     dealt = made.deal(3, range(6 * n_boards))
     seen = Counter((*sorted(board[:2]), board[2]) for board in dealt.boards.tolist())
     assert len(seen) == n_boards
     assert set(seen.values()) == {6}
+    assert (
+        len(np.unique(made.deal(2, range(n_boards)).boards, axis=0)) == n_boards
+    )  # once before any comes again
 
 
 def test_each_block_deals_each_first_board_once_in_an_order_of_its_own():
-    made = Abstraction.build(AbstractionSpec(*GAMES["small hold'em"]))
+    made, _ = built("small hold'em")
     orders = []
     for block in range(40):
         flops = made.deal(9, range(105 * block, 105 * (block + 1))).boards[:, :2].tolist()
@@ -285,14 +299,8 @@ def test_each_block_deals_each_first_board_once_in_an_order_of_its_own():
     assert abs(np.corrcoef(np.arange(105), places.mean(axis=0))[0, 1]) < 0.4
 
 
-def test_what_follows_a_board_comes_once_before_any_comes_again():
-    made = Abstraction.build(AbstractionSpec(*GAMES["small hold'em"]))
-    boards = made.deal(2, range(105 * 13)).boards
-    assert len(np.unique(boards, axis=0)) == 105 * 13
-
-
 def test_deals_begin_with_the_cards_that_are_asked_for():
-    made = Abstraction.build(AbstractionSpec(*GAMES["small hold'em"]))
+    made, _ = built("small hold'em")
     start = (made.deck.cards[7], made.deck.cards[2])
     dealt = made.deal(4, range(26), start=start)
     assert (dealt.boards[:, :2] == start).all()
@@ -321,28 +329,25 @@ def test_intervals_of_one_class():
 
 
 def test_features_are_made_once():
-    kept = {}
-    first = Abstraction.build(AbstractionSpec(*GAMES["small hold'em"]), cache=kept)
+    kept, spec = {}, spec_of("small hold'em")
+    first = Abstraction.build(spec, cache=kept)
     assert sorted(kept) == feature_names((0, 2, 1))
     told = []
     kept["board-2"] = np.roll(kept["board-2"], 3, axis=0)
-    other = Abstraction.build(
-        AbstractionSpec(*GAMES["small hold'em"]), cache=kept, progress=lambda *done: told.append(done)
-    )
+    other = Abstraction.build(spec, cache=kept, progress=lambda *done: told.append(done))
     assert (first.arrays["classes"] != other.arrays["classes"]).any()
     assert told[-1][0] == told[-1][1]
 
 
 def test_the_same_wish_gives_the_same_arrays():
-    first, second = (Abstraction.build(AbstractionSpec(*GAMES["small hold'em"], seed=4)) for _ in range(2))
+    first, second = (Abstraction.build(spec_of("small hold'em", seed=4)) for _ in range(2))
     for name, array in first.arrays.items():
         np.testing.assert_array_equal(second.arrays[name], array)
 
 
 @pytest.mark.parametrize("name", GAMES)
 def test_progress_ends_where_it_said(name):
-    told = []
-    Abstraction.build(AbstractionSpec(*GAMES[name]), progress=lambda *n: told.append(n))
+    _, told = built(name, remember="remembers the flop itself" not in name)
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert not told or told[-1][0] == told[-1][1]
 
@@ -377,10 +382,9 @@ def test_bad_wishes_are_refused(changed, message):
         "board_sizes": (0, 1),
         "board_buckets": ("all", 2),
         "rows": (3, 3),
-        **changed,
     }
     with pytest.raises(BucketError, match=message):
-        Abstraction.build(AbstractionSpec(**asked))
+        Abstraction.build(AbstractionSpec(**asked | changed))
 
 
 def test_what_is_too_much_for_the_last_round_is_refused_at_once(monkeypatch):
@@ -395,7 +399,7 @@ def test_what_is_too_much_for_the_last_round_is_refused_at_once(monkeypatch):
 
 
 def test_bad_questions_are_refused():
-    leduc = Abstraction.build(AbstractionSpec(*GAMES["leduc"]))
+    leduc, _ = built("leduc")
     for t, boards, message in (
         (2, [[42]], "round: expected 0 to 1, got 2"),
         (1, [[42, 43]], r"boards: expected shape \(n, 1\), got \(1, 2\)"),
@@ -404,7 +408,7 @@ def test_bad_questions_are_refused():
         with pytest.raises(BucketError, match=message):
             leduc.boards(t, boards)
     with pytest.raises(BucketError, match="boards: expected each card once on a board, got a card twice"):
-        Abstraction.build(AbstractionSpec(*GAMES["rhode island"])).boards(2, [[3, 3]])
+        built("rhode island")[0].boards(2, [[3, 3]])
     with pytest.raises(BucketError, match="deals: expected numbers of at least 0, got -1"):
         leduc.deal(0, range(-1, 4))
     with pytest.raises(BucketError, match="a first and a count of at least 0, got -1 and 5"):

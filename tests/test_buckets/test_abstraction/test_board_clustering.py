@@ -15,7 +15,6 @@ def test_scikit_learn_checks(estimator, check):
 
 
 def heaps(n_heaps=6, n=40, seed=0):
-    """Well parted heaps: rows, and the heap of each."""
     generator = np.random.default_rng(seed)
     heap = generator.integers(0, n_heaps, n)
     return 10 * heap[:, None] + generator.random((n, 3)), heap

@@ -11,7 +11,6 @@ from buckets.cards import (
     hands,
     permute_cards,
     stabilizer,
-    strengths,
     suit_permutations,
 )
 
@@ -32,15 +31,6 @@ def test_parts_are_those_of_a_count(table):
     for number in range(0, len(table.grades), 7):
         found = [None if grade == 255 else int(grade) for grade in table.grades[number]]
         assert found == naive.grades(table.finals.boards[number].tolist(), HANDS.tolist())
-
-
-def test_parts_ascend_with_strength(table):
-    power = strengths(table.finals.boards, HANDS)
-    for row, strength in zip(table.grades, power, strict=True):
-        live = strength >= 0
-        ascending = np.argsort(strength[live], kind="stable")
-        assert (np.diff(row[live][ascending].astype(int)) >= 0).all()
-        assert (row[~live] == 255).all()
 
 
 @pytest.mark.parametrize(("n_cards", "n_points"), [(2, 4), (2, 11), (1, 10), (3, 1)])

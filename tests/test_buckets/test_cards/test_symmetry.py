@@ -1,4 +1,3 @@
-from itertools import combinations
 from math import comb
 
 import naive_cards as naive
@@ -244,10 +243,3 @@ def test_perms_must_be_a_group(rows, message):
 def test_a_range_of_the_wrong_length_is_refused():
     with pytest.raises(RangeError, match=r"expected shape \(1326,\), got \(1325,\)"):
         range_symmetries(np.ones(1325), FULL, 2)
-
-
-def test_deal_members_cover_all_combinations():
-    history = canonical((parse_cards("Qs Jh 2h"),), FULL)[0]
-    left = [card for card in FULL.cards if card not in history[0]]
-    dealt = sorted(cards for deal in deals(history, 2, FULL) for cards, _ in deal.members)
-    assert dealt == list(combinations(left, 2))

@@ -3,16 +3,16 @@
 import json
 import os
 import signal
-import subprocess
 import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from cli_runs import COMMAND, KUHN, POLARISED, SOLVE_FIELDS, TURN, good, good_json, refused, spewy, write
+from cli_runs import KUHN, POLARISED, SOLVE_FIELDS, TURN, good, good_json, refused, spewy, write
+from running import says, started
 
 from lockers import open_store
-from spewy.batch.batch import Batch, Outcome, same_up_to_suits
+from spewy.batch.batch import Batch, same_up_to_suits
 from spewy.batch.solve_batch import JobChecked, processes, run_batch
 from spewy.batch.work import estimate_job, job_text, solve_task
 from spewy.errors import InputError
@@ -40,18 +40,15 @@ LONG = [
 
 
 def one_board(board, text=BOARDS):
-    """The job with one board of the list."""
     start, end = text.index("boards = "), text.index("\npot")
     return text[:start] + f'board = "{board}"' + text[end:]
 
 
 def of(board, text=BOARDS):
-    """A job of the list, read."""
     return Job.of(tomllib.loads(one_board(board, text)))
 
 
 def rename(text, old, new):
-    """A job file with another name."""
     return text.replace(f'name = "{old}"', f'name = "{new}"')
 
 
@@ -94,20 +91,8 @@ def test_several_jobs(tmp_path):
 
     text = good(*args)
     lines = text.splitlines()
-    assert lines[0].split() == [
-        "name",
-        "board",
-        "converged",
-        "sweeps",
-        "exploitability",
-        "EV",
-        "oop",
-        "EV",
-        "ip",
-        "value",
-        "time",
-        "note",
-    ]
+    header = "name board converged sweeps exploitability EV oop EV ip value time note"
+    assert " ".join(lines[0].split()) == header
     assert [line.split()[0] for line in lines[1:]] == ["turn", "polarised", "Kuhn"]
     assert all(line.endswith("done before") for line in lines[1:])
 
@@ -195,14 +180,6 @@ def test_same_up_to_suits(a, b, change, same):
     assert same_up_to_suits(of(b, text), of(a, text)) is same
 
 
-def test_ranges_that_are_not_invariant_are_two_solves(tmp_path):
-    text = BOARDS.replace("AA,KQs,JTs", "AhAd,KdQd,JcTc")
-    found = good_json(
-        "solve", write(tmp_path, text), "--out", tmp_path / "out", "--jobs", 1, "--set", "solve.max_sweeps=5"
-    )
-    assert [one["same_as"] for one in found] == [None, None, None]
-
-
 def test_another_target(tmp_path):
     """A lower target goes on; a higher one is reached already, and nothing is solved for it."""
     args = ["solve", write(tmp_path, BOARDS), "--out", tmp_path / "out", "--jobs", 1]
@@ -269,16 +246,8 @@ def uninterrupted(tmp_path_factory):
 def test_interrupt_and_go_on(group, uninterrupted, tmp_path):
     """Ctrl-C from a terminal, which workers get too, or a signal to the parent alone."""
     args = ["solve", write(tmp_path, FOUR), "--out", tmp_path / "out", *LONG, "--json"]
-    with subprocess.Popen(
-        [*COMMAND, *map(str, args), "--jobs", "2"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as running:
-        for line in running.stderr:
-            if ": sweep " in line:
-                break
+    with started(*args, "--jobs", "2") as running:
+        assert says(running, ": sweep ")
         (os.killpg if group else os.kill)(running.pid, signal.SIGINT)
         out, err = running.communicate(timeout=60)
     assert running.returncode == 130, err
@@ -373,15 +342,6 @@ def test_memory_bounds_the_default(tmp_path, monkeypatch):
     assert "MORE THAN 1.0 MiB available" in result.stderr
 
 
-def test_outcome_without_a_result():
-    assert Outcome(error="oh").to_json() == dict.fromkeys(SOLVE_FIELDS) | {
-        "converged": False,
-        "interrupted": False,
-        "sweeps": 0,
-        "trace": (),
-    }
-
-
 LISTS = {
     "both": ('boards = ["Qs 7h 2d 3c"]\nboard = "Qs 7h 2d 3c"', "found both"),
     "empty": ("boards = []", "at least one board"),
@@ -398,28 +358,19 @@ LISTS = {
 def test_wrong_lists(kind, tmp_path):
     boards, named = LISTS[kind]
     text = TURN.replace('board = "Qs 7h 2d 3c"', boards).replace("AhAd,KdQd,JcTc", "AhAd")
-    job = write(tmp_path, text)
-    line = refused("solve", job, "--out", tmp_path / "out")
+    line = refused("solve", write(tmp_path, text), "--out", tmp_path / "out")
     assert named in line
     assert "job.toml" in line
     assert not (tmp_path / "out").exists()
 
 
-def test_a_list_where_one_is_expected(tmp_path):
-    assert "spot.boards" in refused("tree", write(tmp_path, BOARDS))
-
-
-@pytest.fixture
-def costs(tmp_path):
-    """What a list of boards takes as it is estimated, and each of its boards that is solved."""
-    singles = {}
-    for board in ("Qs 7h 2d 3c", "Kh 9d 6s 2c"):
-        singles[board.replace(" ", "")] = good_json("estimate", write(tmp_path, one_board(board), "one.toml"))
-    return good_json("estimate", write(tmp_path, BOARDS)), singles
-
-
-def test_an_estimate_of_a_list_sums_up_its_boards(costs):
-    found, singles = costs
+def test_an_estimate_of_a_list_sums_up_its_boards(tmp_path):
+    singles = {
+        board.replace(" ", ""): good_json("estimate", write(tmp_path, one_board(board), "one.toml"))
+        for board in ("Qs 7h 2d 3c", "Kh 9d 6s 2c")
+    }
+    job = write(tmp_path, BOARDS)
+    found = good_json("estimate", job)
     for name in ("information_sets", "kept_bytes", "seconds_per_sweep"):
         assert found[name] == pytest.approx(sum(each[name] for each in singles.values()))
     assert found["same"] == {"Qh7s2d3c": "Qs7h2d3c"}
@@ -429,16 +380,13 @@ def test_an_estimate_of_a_list_sums_up_its_boards(costs):
     largest = max(each["memory_bytes"] for each in singles.values())
     assert found["memory_bytes"] > largest * found["at_once"] / 2
     assert (found["name"], found["fits"]) == ("turns", True)
-
-
-def test_an_estimate_of_a_list_in_words(tmp_path):
-    job = write(tmp_path, BOARDS)
     told = good("estimate", job)
     assert "boards            3, 1 the same as another up to suits" in told
     assert " for the largest, within the " in told
     assert " for 100 sweeps on one core" in told
     assert "kept" not in told
     assert "MORE THAN the 30 KiB allowed for each" in good("estimate", job, "--set", "solve.memory=30 KiB")
+    assert "spot.boards" in refused("tree", job)  # a list where one is expected
 
 
 def test_disk_is_that_of_rounds_that_are_dropped_too_while_they_are_solved(tmp_path):
@@ -466,18 +414,14 @@ def test_wrong_among_several(tmp_path):
 
 
 def test_shared_folders(tmp_path):
-    one, two = (
-        write(tmp_path, KUHN, "one.toml"),
-        write(tmp_path, TURN.replace('"turn"', '"Kuhn"'), "two.toml"),
-    )
-    line = refused("solve", one, two, "--out", tmp_path / "out")
-    assert "one.toml" in line
-    assert "two.toml" in line
-    assert refused("solve", one, one)
+    one = write(tmp_path, KUHN, "one.toml")
+    two = write(tmp_path, rename(TURN, "turn", "Kuhn"), "two.toml")
     nested = write(tmp_path, rename(BOARDS, "turns", "Kuhn"), "nested.toml")
-    line = refused("solve", nested, one, "--out", tmp_path / "out")
-    assert "one.toml" in line
-    assert "nested.toml" in line
+    for other, first, second in ((two, one, two), (nested, nested, one)):
+        line = refused("solve", first, second, "--out", tmp_path / "out")
+        assert "one.toml" in line
+        assert other.name in line
+    assert refused("solve", one, one)
     assert not (tmp_path / "out").exists()
 
 
@@ -497,14 +441,11 @@ def test_folders_of_something_else(tmp_path):
 
 
 def test_a_job_far_too_large_is_refused_before_processes_start(tmp_path, monkeypatch):
-    def unasked(*args):
-        raise AssertionError("a process was started")
-
-    monkeypatch.setattr("spewy.system.processes.LocalPool._started", unasked)
-    small = write(tmp_path, TURN, "small.toml")
-    large = 'name = "large"\n[game]\nfile = "holdem.limit.2p.reverse_blinds"\n'
-    line = refused(
-        "solve", small, write(tmp_path, large, "large.toml"), "--jobs", "2", "--out", tmp_path / "out"
+    monkeypatch.setattr(
+        "spewy.system.processes.LocalPool._started", lambda *args: pytest.fail("a process was started")
     )
+    small = write(tmp_path, TURN, "small.toml")
+    large = write(tmp_path, 'name = "large"\n[game]\nfile = "holdem.limit.2p.reverse_blinds"\n', "large.toml")
+    line = refused("solve", small, large, "--jobs", "2", "--out", tmp_path / "out")
     assert "large: solve.memory: this job needs at least" in line
     assert not (tmp_path / "out").exists()

@@ -34,13 +34,6 @@ EXACT = ("--set", "solve.target=0 chips", "--set", "solve.max_sweeps=60")
 FOLDERS = tuple("".join(board.split()) for board in BOARDS)
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    """Two workers."""
-    with closing(DaskCluster(tmp_path_factory.mktemp("cluster"), 2)) as found:
-        yield found
-
-
 def told(rows):
     """What a batch tells, but for times and places."""
     changing = {"seconds", "peak_rss_mib", "process_mib", "trace", "folder"}
@@ -85,26 +78,24 @@ class Telling(BatchLines):
             then()
 
 
-def test_the_job_of_a_worker_that_dies_is_solved_by_another(cluster, tmp_path):
-    batch = Batch.load(
-        [write(tmp_path, BATCH)], ["solve.target=0 chips", "solve.max_sweeps=2000"], tmp_path / "out"
-    )
+def run(cluster, folder, sweeps, then, jobs=1):
+    """The outcomes of a batch on a cluster; `then` is called once, when so many jobs have reported a check."""
+    settings = ["solve.target=0 chips", f"solve.max_sweeps={sweeps}"]
+    batch = Batch.load([write(folder, BATCH)], settings, folder / "out")
+    with on_cluster(cluster.address, None):
+        return run_batch(batch, Telling(batch, then, jobs))
 
+
+def test_the_job_of_a_worker_that_dies_is_solved_by_another(cluster, tmp_path):
     def die():
         cluster.kill_one()
         cluster.join()
 
-    with on_cluster(cluster.address, None):
-        outcomes = run_batch(batch, Telling(batch, die))
-    assert all(outcome.done for outcome in outcomes)
+    assert all(outcome.done for outcome in run(cluster, tmp_path, 2000, die))
 
 
 @pytest.mark.slow
 def test_jobs_are_solved_by_workers_that_join_when_all_others_have_left(cluster, tmp_path):
-    batch = Batch.load(
-        [write(tmp_path, BATCH)], ["solve.target=0 chips", "solve.max_sweeps=2000"], tmp_path / "out"
-    )
-
     def leave():
         for _ in range(2):
             cluster.kill_one()
@@ -115,8 +106,7 @@ def test_jobs_are_solved_by_workers_that_join_when_all_others_have_left(cluster,
             cluster.join()
 
     joining = threading.Timer(5.0, join)
-    with on_cluster(cluster.address, None):
-        outcomes = run_batch(batch, Telling(batch, leave))
+    outcomes = run(cluster, tmp_path, 2000, leave)
     joining.join()
     assert [outcome.error for outcome in outcomes] == [None] * 3
     assert all(outcome.done for outcome in outcomes)
@@ -124,12 +114,9 @@ def test_jobs_are_solved_by_workers_that_join_when_all_others_have_left(cluster,
 
 def test_ctrl_c_brings_back_what_was_solved(cluster, tmp_path):
     """Ctrl-C comes when both running jobs have reported a check: a job that is stopped earlier may have no sweep."""
-    job = write(tmp_path, BATCH)
-    batch = Batch.load([job], ["solve.target=0 chips", "solve.max_sweeps=10000000"], tmp_path / "out")
-    with on_cluster(cluster.address, None):
-        outcomes = run_batch(batch, Telling(batch, lambda: signal.raise_signal(signal.SIGINT), jobs=2))
+    outcomes = run(cluster, tmp_path, 10_000_000, lambda: signal.raise_signal(signal.SIGINT), jobs=2)
     stopped = [i for i, outcome in enumerate(outcomes) if outcome.result and outcome.result.interrupted]
-    left = Batch.load([job], ["solve.target=0 chips"], tmp_path / "out").stored
+    left = Batch.load([tmp_path / "job.toml"], ["solve.target=0 chips"], tmp_path / "out").stored
     assert stopped
     assert all(left[i].sweeps == outcomes[i].result.sweeps > 0 for i in stopped)
 
@@ -269,7 +256,7 @@ def test_a_closed_cluster_is_not_found_again(cluster):
         found = Cluster.of_client(client)
         found.close()
         assert Cluster.of_client(client) is not found
-        assert len(Cluster.of_client(client).workers()) == 2
+        wait_until(lambda: len(Cluster.of_client(client).workers()) == 2)
 
 
 def test_a_worker_forgets_pools_that_stopped_long_ago(monkeypatch):
@@ -280,13 +267,13 @@ def test_a_worker_forgets_pools_that_stopped_long_ago(monkeypatch):
     assert len(dask_pool._stopped) == dask_pool.MOST_STOPPED
 
 
-def test_ctrl_c_ends_a_batch_whose_workers_have_left(tmp_path):
+def test_ctrl_c_ends_a_batch_whose_workers_have_left(cluster, monkeypatch):
     stop = threading.Event()
-    with closing(DaskCluster(tmp_path, 1)) as found, Cluster(found.address, 0, lambda note: None) as cluster:
-        pool = DaskPool(cluster)
-        tasks = ((number,) for number in range(3) if not stop.is_set())
-        found.kill_one()
-        wait_until(lambda: not cluster.there())
+    tasks = ((number,) for number in range(3) if not stop.is_set())
+    with Cluster(cluster.address, 0, lambda note: None) as found:
+        monkeypatch.setattr(found, "_look", lambda: False)
+        monkeypatch.setattr(found, "_there", {})
+        pool = DaskPool(found)
         for n, message in enumerate(pool.work(pool_tasks.square, tasks)):
             assert message is None
             assert n < 20

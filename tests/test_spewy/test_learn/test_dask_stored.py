@@ -14,7 +14,6 @@ from naive_chunks import three_rounds
 
 distributed = pytest.importorskip("distributed", reason="no dask.distributed: pip install 'spewy[dask]'")
 
-from dask_cluster import DaskCluster  # noqa: E402
 
 from lockers import MemoryStore, open_store  # noqa: E402
 from spewy.chunks.layout import Layout, Subgames  # noqa: E402
@@ -37,20 +36,12 @@ WAYS = {
 }
 
 
-@pytest.fixture(scope="module")
-def started(tmp_path_factory):
-    """Two workers."""
-    with closing(DaskCluster(tmp_path_factory.mktemp("cluster"), 2)) as found:
-        yield found
-
-
-def joined(started):
-    return Cluster(started.address, 0, lambda note: None)
+def joined(cluster):
+    return Cluster(cluster.address, 0, lambda note: None)
 
 
 @pytest.fixture(scope="module")
 def layout():
-    """Three rounds of a small game."""
     return Layout.of(three_rounds(1, held=(7, 5), rows=True)[1])
 
 
@@ -62,13 +53,11 @@ def everything(store):
 
 
 def sweep(engine, last, stop, progress=lambda *told: None):
-    """Sweep until the last sweep, or until ``stop`` is set."""
     while engine.done < last and not stop.is_set():
         engine.run(Goal(0.0, last), stop, progress)
 
 
 def swept(layout, settings, cluster=None, sweeps=3, order="bottom-up"):
-    """What is stored after some sweeps."""
     store = MemoryStore({})
     with closing(StoredEngine(layout, store, settings, order, cluster=cluster)) as engine:
         sweep(engine, sweeps, Event())
@@ -78,57 +67,43 @@ def swept(layout, settings, cluster=None, sweeps=3, order="bottom-up"):
 @pytest.mark.parametrize(
     "way", ["average", *(pytest.param(way, marks=pytest.mark.slow) for way in WAYS if way != "average")]
 )
-def test_a_cluster_leaves_what_one_process_leaves(way, layout, started):
+def test_a_cluster_leaves_what_one_process_leaves(way, layout, cluster):
     order = "top-down" if way == "average" else "bottom-up"
-    there = swept(layout, WAYS[way], joined(started), order=order)
+    there = swept(layout, WAYS[way], joined(cluster), order=order)
     assert there == swept(layout, WAYS[way], order=order)
     assert set(there[1].values()) <= {(3, 3), (0, 0)}
 
 
 @pytest.mark.slow
-def test_a_job_on_a_cluster_is_the_job_here(started, tmp_path):
-    sweeps = (
-        *T1,
-        "--set",
-        "solve.leaves=stored",
-        "--set",
-        "solve.max_sweeps=4",
-        "--set",
-        "solve.check_every=2",
-    )
-    here = good_json("solve", *sweeps, "--out", tmp_path / "here")
-    settings = ("--set", 'solve.workers="dask"', "--set", f'dask.address="{started.address}"')
-    there = good_json("solve", *sweeps, *settings, "--out", tmp_path / "there")
-    assert there["trace"][0][2] == here["trace"][0][2]
-    with (
-        open_store(tmp_path / "here", read_only=True) as one,
-        open_store(tmp_path / "there", read_only=True) as two,
-    ):
-        assert everything(one) == everything(two)
+def test_a_job_on_a_cluster_is_the_job_here(cluster, tmp_path):
+    there = ("--set", 'solve.workers="dask"', "--set", f'dask.address="{cluster.address}"')
+    traces = []
+    for sweeps in (4, 5):  # the second goes on, in either way
+        more = ("solve.leaves=stored", "solve.check_every=2", f"solve.max_sweeps={sweeps}")
+        sets = [part for setting in more for part in ("--set", setting)]
+        for name, where in (("here", ()), ("there", there)):
+            traces.append(good_json("solve", *T1, *sets, *where, "--out", tmp_path / name)["trace"])
+        with (
+            open_store(tmp_path / "here", read_only=True) as one,
+            open_store(tmp_path / "there", read_only=True) as two,
+        ):
+            assert everything(one) == everything(two)
+    assert traces[1][0][2] == traces[0][0][2]
     assert good("check", tmp_path / "there").endswith(": healthy\n")
-    good("solve", *sweeps, *settings, "--out", tmp_path / "there", "--set", "solve.max_sweeps=5")
-    good(
-        "solve", *sweeps, "--out", tmp_path / "here", "--set", "solve.max_sweeps=5"
-    )  # goes on, in either way
-    with (
-        open_store(tmp_path / "here", read_only=True) as one,
-        open_store(tmp_path / "there", read_only=True) as two,
-    ):
-        assert everything(one) == everything(two)
 
 
 @pytest.mark.slow
-def test_a_worker_that_dies_and_one_that_joins_change_nothing(layout, started, monkeypatch):
+def test_a_worker_that_dies_and_one_that_joins_change_nothing(layout, cluster, monkeypatch):
     pack, packed = RemoteVisits.pack, itertools.count()
 
     def dying(remote_visits, *what):
         if next(packed) == 5:
-            started.kill_one()
-            started.join()
+            cluster.kill_one()
+            cluster.join()
         return pack(remote_visits, *what)
 
     monkeypatch.setattr(RemoteVisits, "pack", dying)
-    assert swept(layout, WAYS["regret"], joined(started)) == swept(layout, WAYS["regret"])
+    assert swept(layout, WAYS["regret"], joined(cluster)) == swept(layout, WAYS["regret"])
     assert next(packed) > 6
 
 
@@ -175,18 +150,18 @@ def test_visits_that_are_lost_again_and_again_end_the_solve(layout, losing):
         swept(layout, WAYS["regret"], losing(3))
 
 
-def test_a_sweep_that_is_interrupted_goes_on_where_it_stopped(layout, started):
+def test_a_sweep_that_is_interrupted_goes_on_where_it_stopped(layout, cluster):
     store, stop = MemoryStore({}), Event()
 
     def progress(number, done, total):
         if number == 2 and 0 < done < total:
             stop.set()
 
-    with closing(StoredEngine(layout, store, WAYS["regret"], cluster=joined(started))) as engine:
+    with closing(StoredEngine(layout, store, WAYS["regret"], cluster=joined(cluster))) as engine:
         sweep(engine, 3, stop, progress)
         assert engine.done == 1
     assert {number for number, _ in everything(store)[1].values()} == {1, 2}
-    with closing(StoredEngine(layout, store, WAYS["regret"], cluster=joined(started))) as engine:
+    with closing(StoredEngine(layout, store, WAYS["regret"], cluster=joined(cluster))) as engine:
         sweep(engine, 3, Event())
     assert everything(store) == swept(layout, WAYS["regret"])
 
@@ -236,12 +211,10 @@ def test_a_portion_is_no_heavier_than_asked_unless_it_is_a_single_visit(task, mo
 
 
 def spoilt(change):
-    """What comes back, with one visit changed."""
     return lambda found: [change(found[0]), *found[1:]]
 
 
 def every(array_of):
-    """A visit whose arrays are changed."""
     return spoilt(
         lambda visit: Visit(
             {

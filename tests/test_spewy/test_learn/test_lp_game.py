@@ -4,16 +4,18 @@ import json
 import os
 import re
 import signal
-import subprocess
 import time
 from pathlib import Path
 
 import pandas as pd
 import pool_tasks
 import pytest
-from cli_runs import COMMAND, KUHN, LEDUC, POLARISED, TURN, good, good_json, process, refused, spewy, write
+from cli_runs import KUHN, LEDUC, POLARISED, TURN, good, good_json, process, refused, spewy, write
+from dask_cluster import wait_until
 from jobs import EXAMPLES
 from open_spiel.python.algorithms.exploitability import exploitability as spiel_exploitability
+from process_groups import running_in
+from running import says, started, wait_for
 from spiel import tabular_policy
 
 from solvers.matrix.lp import live_form
@@ -46,6 +48,10 @@ def test_kuhn(tmp_path):
     assert abs(found["exploitability"]) < 1e-9
     assert [row[0] for row in found["trace"]] == [1]
     assert found["trace"][0][2] == found["exploitability"]
+    out_of_reach = ("--set", "solve.target=0 chips", "--set", "solve.check_every=7")
+    found = good_json("solve", tmp_path / "job.toml", "--out", tmp_path / "more", *LP, *out_of_reach)
+    assert found["sweeps"] == len(found["trace"]) == 1  # nothing follows the one sweep
+    assert found["converged"] == (found["exploitability"] <= 0)
 
 
 def test_keys_of_cfr_have_no_effect(tmp_path):
@@ -92,16 +98,6 @@ def test_a_folder_that_is_done_is_not_solved_again(leduc, monkeypatch):
     monkeypatch.setattr(lp.LpEngine, "_solve", None)
     again = good_json("solve", EXAMPLES / "leduc-lp.toml", "--out", leduc[1])
     assert (again["value"], again["trace"]) == (leduc[0]["value"], leduc[0]["trace"])
-
-
-def test_a_target_out_of_reach_ends_with_the_program(tmp_path):
-    """Nothing follows the one sweep; what was measured is told."""
-    args = ("--set", "solve.target=0 chips", "--set", "solve.check_every=7")
-    found = good_json(
-        "solve", write(tmp_path, LEDUC), "--out", tmp_path / "out", *LP, *args, "--set", "solve.leaves=auto"
-    )
-    assert found["sweeps"] == len(found["trace"]) == 1
-    assert found["converged"] == (found["exploitability"] <= 0)
 
 
 def test_a_polarised_river_by_arithmetic(tmp_path):
@@ -176,9 +172,6 @@ def test_estimate_counts_the_program(tmp_path):
     assert found == {"variables": 2919, "constraints": 2641, "nonzeros": 9527}
     assert "2,919 variables" in good("estimate", job, *LP)
     assert good_json("estimate", job)["program"] is None
-
-
-def test_a_full_river_is_small_enough():
     assert good_json("estimate", EXAMPLES / "R1.toml", *LP)["fits"]
 
 
@@ -193,14 +186,10 @@ def test_counted_without_boards_as_with_them():
 
 def test_ctrl_c_ends_the_program(tmp_path):
     """HiGHS knows no interruption: its process is ended, and nothing stays behind."""
-    command = [*COMMAND, "solve", str(write(tmp_path, LONG)), "--out", str(tmp_path / "out"), *LP, "--json"]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as running:
-        assert any("information sets" in line for line in running.stderr)
+    with started("solve", write(tmp_path, LONG), "--out", tmp_path / "out", *LP, "--json") as running:
+        assert says(running, "information sets")
         children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
-        while not children.read_text():  # HiGHS's process starts once everything is imported
-            time.sleep(0.1)
+        wait_for(children.read_text, running)  # HiGHS's process starts once everything is imported
         time.sleep(2)  # long enough for its process to be at work
         os.killpg(running.pid, signal.SIGINT)  # what a terminal does: helpers get it too
         out, err = running.communicate(timeout=120)
@@ -210,17 +199,7 @@ def test_ctrl_c_ends_the_program(tmp_path):
     assert "Traceback" not in err
     assert "Warning" not in err
     assert good("check", tmp_path / "out").endswith(": healthy\n")
-    _wait_for_the_end_of(running.pid)
-
-
-def _wait_for_the_end_of(group):
-    for _ in range(300):
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
-            return
-        time.sleep(0.1)
-    raise AssertionError(f"process group {group}: expected none of its processes alive, found some")
+    wait_until(lambda: not running_in(running.pid))
 
 
 def test_a_killed_program_is_a_failure_of_the_machine(tmp_path, monkeypatch):

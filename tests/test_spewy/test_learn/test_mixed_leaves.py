@@ -1,9 +1,5 @@
 """Stored rounds over live ones: what a job may say, what such solves give, their folders, and what they need."""
 
-import multiprocessing as mp
-import os
-import random
-import signal
 from threading import Event
 
 import numpy as np
@@ -21,7 +17,7 @@ from spewy.job.job import Job
 from spewy.learn.engine import Goal
 from spewy.learn.playdown import Judge
 from spewy.learn.stored import StoredEngine
-from spewy.learn.visit import Visitor, VisitSettings
+from spewy.learn.visit import VisitSettings
 from spewy.look.folder import stored_job
 from spewy.look.solution import Solution
 from spewy.records.chunks import Chunks, Kind
@@ -53,7 +49,6 @@ def test_a_spot_under_a_stored_root_is_the_live_solve(tmp_path):
 
 
 def swept(layout, first_live, sweeps):
-    """Exploitability after so many sweeps."""
     store, settings = MemoryStore({}), VisitSettings(first_live=first_live)
     engine = StoredEngine(layout, store, settings)
     while engine.done < sweeps:
@@ -105,30 +100,6 @@ def test_workers_change_nothing(order, tmp_path):
         np.testing.assert_array_equal(mine, other)
 
 
-def run(job, folder):
-    with Session(job, folder) as session:
-        session.solve()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("workers", [1, 2])
-def test_killed_and_resumed(workers, tmp_path):
-    job = mixed(workers=workers, max_sweeps=20, check_every=20)
-    whole = trace(job, tmp_path / "whole")
-    rng, context = random.Random(workers), mp.get_context("spawn")
-    for _ in range(3):
-        process = context.Process(target=run, args=(job, tmp_path / "killed"))
-        process.start()
-        process.join(1.5 + 1.5 * rng.random())
-        if process.is_alive():
-            os.kill(process.pid, signal.SIGKILL)
-        process.join()
-    assert trace(job, tmp_path / "killed")[-1] == whole[-1]
-    assert good("check", tmp_path / "killed").endswith(": healthy\n")
-    for mine, other in zip(arrays(tmp_path / "killed"), arrays(tmp_path / "whole"), strict=True):
-        np.testing.assert_array_equal(mine, other)
-
-
 def test_an_interrupted_sweep_goes_on(tmp_path):
     """Between any two visits of a sweep."""
     job = mixed(max_sweeps=3)
@@ -152,26 +123,11 @@ def test_an_interrupted_sweep_goes_on(tmp_path):
         assert trace(job, tmp_path / str(stop_after))[-1] == whole[-1]
 
 
-def test_a_chunk_that_sweeps_missed_discounts_by_its_own_visits():
-    """Visits in sweeps 1, 5 and 8 leave what visits in sweeps 1, 2 and 3 leave, stored or over live rounds."""
-    _, problem = three_rounds(1, held=(7, 5))
-    layout = Layout.of(problem)
-    for first_live in (None, 2):
-        found = []
-        for sweeps in ((1, 2, 3), (1, 5, 8)):
-            store = MemoryStore({})
-            visitor = Visitor(layout, store, VisitSettings(first_live=first_live))
-            for sweep in sweeps:
-                assert visitor.visit(1, 4, 1, sweep)
-            found.append([Chunks(layout, store, kind).get(1, 4, 1) for kind in (Kind.REGRETS, Kind.SUMS)])
-        np.testing.assert_equal(*found)
-
-
 def test_folders_with_live_rounds_below_are_looked_at(tmp_path):
     job = mixed(max_sweeps=4)
-    run(job, tmp_path / "f")
+    found = trace(job, tmp_path / "f")
     told = good_json("exploit", tmp_path / "f")
-    assert told["exploitability"] == pytest.approx(trace(job)[-1][1])
+    assert told["exploitability"] == pytest.approx(found[-1][1])
     assert good("check", tmp_path / "f").endswith(": healthy\n")
 
 
@@ -205,6 +161,11 @@ def test_overrides_and_folders_know_tables_of_leaves(tmp_path):
     assert str(job.leaves) == "stored leaves, live ones from the river on"
     assert job.manifest()["job"]["solve"]["leaves"] == {"river": "live"}
     assert example("T1").manifest()["job"]["solve"]["leaves"] == "auto"
+    settings = ("--set", "solve.leaves.river=live", "--set", "rows.river=5")
+    told = good("estimate", EXAMPLES / "T1.toml", *settings)
+    assert "T1, stored leaves, live ones from the river on" in told
+    with pytest.raises(InputError, match=r"solve\.leaves\.turn: expected one of .*, preflop, flop, found"):
+        toy("leduc", leaves={"turn": "live"})
     with Session(mixed(), tmp_path / "f"):
         pass
     with open_store(tmp_path / "f", read_only=True) as store:
@@ -264,11 +225,6 @@ def test_tables_of_leaves_that_make_no_sense(overrides, message):
     assert str(error.value).endswith(message)
 
 
-def test_rounds_that_a_game_does_not_have():
-    with pytest.raises(InputError, match=r"solve\.leaves\.turn: expected one of .*, preflop, flop, found"):
-        toy("leduc", leaves={"turn": "live"})
-
-
 def test_what_such_a_solve_needs():
     """Disk as its kinds of chunks take it, and memory for what the visits at work improve."""
     settings = (*T1, "solve.workers=2")
@@ -306,8 +262,3 @@ def test_memory_of_visits_is_that_of_the_largest_parts(workers):
     at_once = {1: 1, 3: 3, 1000: 1}[workers]  # there are not chunks enough for so many
     tables, judged = costs[1].table_bytes, costs[1].memory_bytes - costs[1].table_bytes
     assert costs[0].memory_bytes - tables == max(judged, int(2.08 * 2 * 8 * most * at_once))
-
-
-def test_the_command_line_says_which_leaves_are_live():
-    told = good("estimate", EXAMPLES / "T1.toml", "--set", "solve.leaves.river=live", "--set", "rows.river=5")
-    assert "T1, stored leaves, live ones from the river on" in told

@@ -54,8 +54,6 @@ GAMES = {
     "leduc, board buckets": ({"file": "leduc"}, ("all", 2), (2, 3)),
     "two cards, board buckets": ({"text": TWO_CARDS}, (1, 7), (9, 5)),
     "two cards, hands on the flop": ({"text": TWO_CARDS}, (1, "all"), (9, "hands")),
-}
-LONG_GAMES = {
     "kuhn": ({"file": "kuhn"}, ("all",), (3,)),
     "three rounds": ({"text": THREE_ROUNDS}, (1, 4, 9), (50, 6, 5)),
     "four rounds": ({"text": FOUR_ROUNDS}, (1, 5, 6, 7), (50, 6, 5, 4)),
@@ -123,10 +121,13 @@ class Judged:
 
 @cache
 def made(name):
-    return Judged(*(GAMES | LONG_GAMES)[name])
+    return Judged(*GAMES[name])
 
 
-def check_against_the_walk(name):
+@pytest.mark.parametrize(
+    "name", [*list(GAMES)[:4], *(pytest.param(name, marks=pytest.mark.slow) for name in list(GAMES)[4:])]
+)
+def test_judging_all_first_boards_is_the_walk_over_all_hands_and_boards(name):
     one = made(name)
     found = one.real.judge(None, threads=2)
     layout = Layout.of(one.job.problem)
@@ -139,20 +140,7 @@ def check_against_the_walk(name):
     assert (found.low, found.stderr) == (found.exploitability, None)
 
 
-@pytest.mark.parametrize("name", GAMES)
-def test_judging_all_first_boards_is_the_walk_over_all_hands_and_boards(name):
-    check_against_the_walk(name)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", LONG_GAMES)
-def test_judging_games_of_one_round_and_of_more_than_two(name):
-    check_against_the_walk(name)
-
-
 class StopsAt:
-    """A stop that is set from the n-th call of `is_set` on."""
-
     def __init__(self, n):
         self.n, self.asked = n, 0
 
@@ -187,6 +175,7 @@ def test_boards_that_suits_alone_tell_apart_are_walked_once():
     assert one.trees.firsts[1].sum() == 220
     assert one.n_firsts < 60
     assert made("two cards, hands on the flop").real.n_firsts == 220
+    assert one.drawn(3, 0) is None  # small games are judged on all their boards
 
 
 @pytest.fixture
@@ -234,10 +223,6 @@ def test_more_draws_begin_with_the_same_flops(sampled):
         one.drawn(0, 7)
 
 
-def test_small_games_are_judged_on_all_their_boards():
-    assert made("two cards, board buckets").real.drawn(3, 0) is None
-
-
 def test_figures_of_samples_lie_about_the_truth(sampled):
     """Low figures too low and high ones too high in the mean, values right, errors as large as they are told."""
     one, each = sampled
@@ -266,11 +251,3 @@ def test_a_sample_is_its_draws_one_by_one(sampled):
     assert found.flops == 3
     assert found.exploitability == pytest.approx((found.low + found.high) / 2)
     assert found.exploitability == pytest.approx(sum(found.best_response) / 2)
-
-
-def test_judging_stops_when_it_is_told_to():
-    class Stop:
-        def is_set(self):
-            return True
-
-    assert made("two cards, board buckets").real.judge(None, stop=Stop()) is None

@@ -15,7 +15,6 @@ from spewy.records.keys import PAYOFF, REGRET, STRATEGY
 
 
 def drawn(layout, seed, *, signed=True):
-    """Random regrets and sums of every chunk."""
     rng, regrets, sums = np.random.default_rng(seed), {}, {}
     for t in range(layout.n_rounds):
         for b, r in layout.chunks(t):

@@ -49,7 +49,6 @@ def folder(job, sums, tmp_path_factory):
 
 @pytest.fixture
 def counted(job, monkeypatch):
-    """Commands read board buckets by hand."""
     monkeypatch.setattr(
         policies, "board_abstraction", lambda game, arrays: CountedClasses(game, CLASSES, ROWS)
     )
@@ -70,7 +69,6 @@ def solution(job, folder, counted):
 
 
 def expected(sums, line, board_bucket, row):
-    """Frequencies of a row, from the sums."""
     for _, _, node, _, _, mine in sums.decisions():
         if node.line == line:
             return mine[board_bucket, row] / mine[board_bucket, row].sum()

@@ -7,7 +7,7 @@ from dealt_jobs import DEALT_LEDUC
 
 from lockers import open_store
 from spewy import open_policy
-from spewy.errors import NotSolvedError
+from spewy.errors import InputError, NotSolvedError
 from spewy.job.job import Job
 from spewy.records.keys import STRATEGY
 from spewy.run.session import Session
@@ -22,17 +22,11 @@ def solved(request, tmp_path):
 
 
 def change(folder, array):
-    """Put another array in the place of the root's strategy, or none."""
     with open_store(folder) as store:
         key = min(store.keys(STRATEGY))
-
-        def body(txn):
-            if array is None:
-                txn.delete(STRATEGY, key)
-            else:
-                txn.put(STRATEGY, key, array)
-
-        store.transact(body)
+        store.transact(
+            lambda txn: txn.delete(STRATEGY, key) if array is None else txn.put(STRATEGY, key, array)
+        )
 
 
 @pytest.mark.parametrize(("array", "found"), [(None, "found none"), (np.zeros(2), "found 2")])
@@ -43,6 +37,9 @@ def test_a_chunk_that_is_missing_is_damage(solved, array, found, tmp_path):
         line = refused(*command)
         assert line.startswith("Error: locker 'strategy', key ")
         assert f"{found}: the lockers are damaged" in line
+    told = f"numbers that every finished sweep leaves, {found}: the lockers"
+    with open_policy(folder) as policy, pytest.raises(InputError, match=told):
+        policy.decision()
     assert found in refused("solve", job, "--out", folder, "--set", "solve.max_sweeps=5")
 
 

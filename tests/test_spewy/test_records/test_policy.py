@@ -52,7 +52,6 @@ def solved(made):
 
 
 def decisions(made, every=1):
-    """Lines of decisions by round."""
     found = {}
     for node in list(made.betting_tree.nodes())[::every]:
         if node.kind == "decision":
@@ -180,13 +179,6 @@ def test_as_the_flat_array_says(line):
             assert hand_name(hand) in found.names
 
 
-def test_sums_that_are_not_positive_play_uniformly():
-    sums = np.array([[0.0, -1.0, 3.0, 0.25], [0.0, 0.0, -2.0, 0.75], [0.0, -3.0, 1.0, 0.0]])
-    third = 1 / 3
-    expected = [[third, third, 0.75, 0.25], [third, third, 0.0, 0.75], [third, third, 0.25, 0.0]]
-    np.testing.assert_array_equal(normalised(sums), expected)
-
-
 def test_normalised_as_solvers_do_it():
     from solvers.reference.kernels import match
     from solvers.tree import Chance, Decision, Forest
@@ -254,23 +246,6 @@ def test_dropped_rounds_are_told(tmp_path):
         np.testing.assert_array_equal(policy.decision("c").frequencies, expected)
         with pytest.raises(InputError, match="line 'cc/': expected a stored strategy, found river dropped; "):
             policy.decision("cc/", "Qs 7h 2d 3c 5h")
-
-
-@pytest.mark.parametrize(("array", "found"), [(None, "found none"), (np.zeros(3), "found 3")])
-def test_a_chunk_that_is_missing_is_damage(tmp_path, array, found):
-    good("solve", write(tmp_path, LEDUC), "--out", tmp_path / "out", "--set", "solve.max_sweeps=3")
-    with open_store(tmp_path / "out") as store:
-        key = min(store.keys(STRATEGY))
-        store.transact(
-            lambda txn: txn.delete(STRATEGY, key) if array is None else txn.put(STRATEGY, key, array)
-        )
-    with (
-        open_policy(tmp_path / "out") as policy,
-        pytest.raises(
-            InputError, match=f"key 0.* numbers that every finished sweep leaves, {found}: the lockers"
-        ),
-    ):
-        policy.decision()
 
 
 BOARD = "Qs 7s 2s 3d"

@@ -43,13 +43,10 @@ def test_single_precision_is_refused_for_deep_stacks(precision):
 
 
 def no_number(engine, *args):
-    """A check that finds NaN."""
     return Check(engine.done, 0.0, 0.0, float("nan"))
 
 
 class StoppingAtOnce:
-    """Stops a solve after its first portion."""
-
     def __init__(self):
         self.stop = threading.Event()
 

@@ -1,6 +1,5 @@
 """The play locker: what is written is what is read, also while it is written, and damage is told."""
 
-import shutil
 import threading
 
 import numpy as np
@@ -32,11 +31,22 @@ def folder(sums, tmp_path):
     return tmp_path / "play"
 
 
-@pytest.mark.parametrize("portion", [1, 1000, strategy_locker.PORTION])
-def test_every_decision_of_every_class_is_read_as_it_was_written(sums, tmp_path, monkeypatch, portion):
-    monkeypatch.setattr(strategy_locker, "PORTION", portion)
-    for lines in sums.lines:
-        lines.__dict__.pop("portions", None)
+@pytest.fixture(params=[1, 1000, strategy_locker.PORTION])
+def portion(request, sums, monkeypatch):
+    """Lines in portions of another size than usual."""
+
+    def forget():
+        for lines in sums.lines:
+            lines.__dict__.pop("portions", None)
+
+    monkeypatch.setattr(strategy_locker, "PORTION", request.param)
+    forget()
+    yield
+    forget()
+
+
+@pytest.mark.usefixtures("portion")
+def test_every_decision_of_every_class_is_read_as_it_was_written(sums, tmp_path):
     with sums.create(tmp_path, MANIFEST) as store:
         sums.write(store)
     with StrategyLocker.open(tmp_path) as read:
@@ -45,8 +55,6 @@ def test_every_decision_of_every_class_is_read_as_it_was_written(sums, tmp_path,
                 found = read.frequencies(t, c, line, p, free, len(node.actions))
                 expected = np.array([in_255ths(row) for row in of_class]).T
                 np.testing.assert_allclose(255 * found, expected, atol=1e-9)
-    for lines in sums.lines:
-        lines.__dict__.pop("portions", None)
 
 
 def test_many_decisions_of_a_class_are_those_read_one_by_one(sums, folder):
@@ -72,19 +80,9 @@ def test_it_tells_what_it_holds(sums, folder):
         assert found[name].dtype == array.dtype
 
 
-def test_a_copy_of_the_folder_is_enough(sums, folder, tmp_path):
-    shutil.copytree(folder, tmp_path / "elsewhere")
-    shutil.rmtree(folder)
-    with StrategyLocker.open(tmp_path / "elsewhere") as read:
-        assert read.frequencies(0, 0, "", 0, 0, 2).shape == (2, 5)
-
-
-def test_what_was_written_before_is_gone_on_with(sums, folder):
+def test_a_folder_is_gone_on_with_by_its_own_job(sums, folder):
     with sums.create(folder, MANIFEST) as store:
         assert read_saved(store).deals == 7
-
-
-def test_a_folder_of_another_job_is_refused(sums, folder):
     with pytest.raises(ManifestMismatchError, match="holds the lockers of another job"):
         sums.create(folder, {"game": "Kuhn"})
 
@@ -113,26 +111,16 @@ def test_readers_see_one_save_or_the_next_while_it_is_written(sums, folder):
     assert len(seen) == 2
 
 
-def test_a_class_that_nobody_has_saved_yet(sums, tmp_path):
-    with sums.create(tmp_path, MANIFEST) as store:
+def test_what_is_not_there(sums, tmp_path):
+    with sums.create(tmp_path / "part", MANIFEST) as store:
         sums.write_bucket(store, 1, 0)
-    with StrategyLocker.open(tmp_path) as read:
+    with StrategyLocker.open(tmp_path / "part") as read:
         read.frequencies(1, 0, "cc/", 0, 0, 2)
-        with pytest.raises(
-            InputError, match="round 1, board bucket 2: expected stored strategies, found none yet"
-        ):
+        missing = "round 1, board bucket 2: expected stored strategies, found none yet"
+        with pytest.raises(InputError, match=missing):
             read.frequencies(1, 2, "cc/", 0, 0, 2)
-
-
-def test_a_line_that_enters_no_chunk(folder):
-    with (
-        StrategyLocker.open(folder) as read,
-        pytest.raises(InputError, match="line 'cr/': it does not enter round 1"),
-    ):
-        read.frequencies(1, 0, "cr/", 0, 0, 2)
-
-
-def test_nothing_there(tmp_path):
+        with pytest.raises(InputError, match="line 'cr/': it does not enter round 1"):
+            read.frequencies(1, 0, "cr/", 0, 0, 2)
     with pytest.raises(LockerError, match="expected a store, found no manifest"):
         StrategyLocker.open(tmp_path)
 
@@ -163,11 +151,8 @@ def test_reading_loads_no_kernels():
     assert loaded_by("import spewy.records.strategy_locker") <= {"lmdb", "numpy"}
 
 
-@pytest.mark.parametrize("portion", [1, strategy_locker.PORTION])
-def test_a_class_is_read_whole(sums, tmp_path, monkeypatch, portion):
-    monkeypatch.setattr(strategy_locker, "PORTION", portion)
-    for lines in sums.lines:
-        lines.__dict__.pop("portions", None)
+@pytest.mark.usefixtures("portion")
+def test_a_class_is_read_whole(sums, tmp_path):
     with sums.create(tmp_path, MANIFEST) as store:
         sums.write_bucket(store, 1, 2)
     with StrategyLocker.open(tmp_path) as read:
@@ -176,5 +161,3 @@ def test_a_class_is_read_whole(sums, tmp_path, monkeypatch, portion):
             np.testing.assert_array_equal(read.bucket_bytes(1, 2, p), expected)
         with pytest.raises(InputError, match="round 1, board bucket 0: expected stored strategies"):
             read.bucket_bytes(1, 0, 0)
-    for lines in sums.lines:
-        lines.__dict__.pop("portions", None)

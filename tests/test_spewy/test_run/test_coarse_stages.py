@@ -2,6 +2,7 @@
 
 import threading
 import time
+from contextlib import nullcontext
 
 import pytest
 from dealt_jobs import numbers_in
@@ -26,13 +27,25 @@ BASE = {
 }
 
 
-@pytest.fixture(autouse=True)
-def small_stages(monkeypatch):
+REAL = (settings._coarser, settings.STAGE_VISITS)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_stages():
     """Leduc has three boards: stages with one and two buckets, which end at deals 200 and 400."""
-    monkeypatch.setattr(
-        settings, "_coarser", lambda board_buckets, rows: (((None, 1), (3, 2)), ((None, 2), (3, 3)))
-    )
-    monkeypatch.setattr(settings, "STAGE_VISITS", 200)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            settings, "_coarser", lambda board_buckets, rows: (((None, 1), (3, 2)), ((None, 2), (3, 3)))
+        )
+        patch.setattr(settings, "STAGE_VISITS", 200)
+        yield
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The folder of a solve with stages, and its result."""
+    folder = tmp_path_factory.mktemp("whole")
+    return folder, run(folder)
 
 
 def job(**keys):
@@ -75,15 +88,11 @@ def test_stages_have_fewer_board_buckets_and_end_by_deals():
 
 
 def test_real_numbers_of_board_buckets_and_rows(monkeypatch):
-    monkeypatch.undo()
-    sizes = [
-        "boards.flop=100",
-        "boards.turn=200",
-        "boards.river=400",
-        "rows.flop=40",
-        "rows.turn=12",
-        "rows.river=3",
-    ]
+    monkeypatch.setattr(settings, "_coarser", REAL[0])
+    monkeypatch.setattr(settings, "STAGE_VISITS", REAL[1])
+    boards = {"boards.flop": 100, "boards.turn": 200, "boards.river": 400}
+    rows = {"rows.flop": 40, "rows.turn": 12, "rows.river": 3}
+    sizes = [f"{key}={size}" for key, size in (boards | rows).items()]
     limit = Job.load("examples/limit-holdem.toml", ["solve.coarse_to_fine=true", *sizes])
     first, second, third = (
         ((None, 6, 12, 25), (169, 10, 5, 3)),
@@ -99,28 +108,26 @@ def test_real_numbers_of_board_buckets_and_rows(monkeypatch):
     assert by_hand.dealing.coarse == (((None, 25), (169, 4)), ((None, 100), (169, 4)))
 
 
-def test_the_log_names_the_stages_and_the_folder_keeps_none(tmp_path):
-    result = run(tmp_path)
+def test_the_log_names_the_stages_and_the_folder_keeps_none(whole):
+    folder, result = whole
     assert (result.sweeps, result.interrupted) == (1000, False)
-    lines = [line.split(maxsplit=2)[2] for line in (tmp_path / LOG).read_text().splitlines()]
+    lines = [line.split(maxsplit=2)[2] for line in (folder / LOG).read_text().splitlines()]
     starts = [line for line in lines if line.startswith("start")]
     assert starts[0] == "start 0 deals, stage 1 of 3, 1 board buckets of 2 rows, to deal 200"
     assert starts[1] == "start 200 deals, stage 2 of 3, 2 board buckets of 3 rows, to deal 400"
     assert starts[2] == "start 400 deals, 1 thread, seed 0, starting from 400 deals of stage 2"
     assert [row[0] for row in result.trace] == [1000]
-    assert not (tmp_path / STAGES).exists()
-    assert status_of(tmp_path).stage is None
+    assert not (folder / STAGES).exists()
+    assert status_of(folder).stage is None
 
 
-def test_a_stage_changes_the_result(tmp_path):
-    run(tmp_path / "stages")
-    run(tmp_path / "plain", coarse_to_fine=False)
-    assert numbers_in(tmp_path / "stages") != numbers_in(tmp_path / "plain")
+def test_a_stage_changes_the_result(whole, tmp_path):
+    run(tmp_path, coarse_to_fine=False)
+    assert numbers_in(whole[0]) != numbers_in(tmp_path)
 
 
 @pytest.mark.parametrize("deals", [50, 230, 700])
-def test_an_interrupted_solve_ends_with_the_same_numbers(deals, tmp_path, short_portions):
-    run(tmp_path / "whole")
+def test_an_interrupted_solve_ends_with_the_same_numbers(deals, whole, tmp_path, short_portions):
     listener = Stopping(deals)
     first = run(tmp_path / "parts", stop=listener.stop, listener=listener)
     assert first.interrupted
@@ -137,7 +144,7 @@ def test_an_interrupted_solve_ends_with_the_same_numbers(deals, tmp_path, short_
             open_policy(tmp_path / "parts")
     last = run(tmp_path / "parts")
     assert last.sweeps == 1000
-    assert numbers_in(tmp_path / "parts") == numbers_in(tmp_path / "whole")
+    assert numbers_in(tmp_path / "parts") == numbers_in(whole[0])
 
 
 class Killed(BaseException):
@@ -145,9 +152,8 @@ class Killed(BaseException):
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
-def test_a_killed_solve_goes_on_in_the_right_stage(number, tmp_path, monkeypatch, short_portions):
+def test_a_killed_solve_goes_on_in_the_right_stage(number, whole, tmp_path, monkeypatch, short_portions):
     """A solve that is killed before its nth finished save ends with the same numbers."""
-    run(tmp_path / "whole")
     saves = []
 
     def finish(saving, *args):
@@ -159,13 +165,10 @@ def test_a_killed_solve_goes_on_in_the_right_stage(number, tmp_path, monkeypatch
     finished = Saving.finish
     with monkeypatch.context() as patched:
         patched.setattr(Saving, "finish", finish)
-        if number < 4:
-            with pytest.raises(Killed):
-                run(tmp_path / "parts", save_every=0.01)
-        else:
+        with pytest.raises(Killed) if number < 4 else nullcontext():
             run(tmp_path / "parts", save_every=0.01)
     assert run(tmp_path / "parts").sweeps == 1000
-    assert numbers_in(tmp_path / "parts") == numbers_in(tmp_path / "whole")
+    assert numbers_in(tmp_path / "parts") == numbers_in(whole[0])
     assert not (tmp_path / "parts" / STAGES).exists()
 
 
@@ -178,17 +181,16 @@ def test_earlier_stages_go_once_the_next_has_saved(tmp_path, short_portions):
         assert not (tmp_path / STAGES).exists()
 
 
-def test_in_memory_the_numbers_are_those_of_a_folder(tmp_path):
+def test_in_memory_the_numbers_are_those_of_a_folder(whole):
     with Session(job()) as session:
-        session.solve()
+        assert session.solve().sweeps == 1000
         memory = {
             (locker, key): session.store.get(locker, key).tobytes()
             for locker in ("regret", "strategy", "visits")
             for key in session.store.keys(locker)
         }
-    run(tmp_path)
-    assert memory == numbers_in(tmp_path)
-    assert solve(job()).result.sweeps == 1000
+    assert memory == numbers_in(whole[0])
+    assert solve(job(max_sweeps=150)).result.sweeps == 150
 
 
 def test_an_interruption_in_memory_keeps_the_stage(short_portions):

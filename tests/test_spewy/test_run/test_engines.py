@@ -32,7 +32,6 @@ class Heard:
 
 
 def solved(name, **settings):
-    """The result of a job by name."""
     with Session(JOBS[name].replace(**{"target": "0 chips"} | settings)) as session:
         return session.solve()
 

@@ -60,14 +60,16 @@ def test_intervals_stay_regular_where_asked_and_on_rivers():
     assert stopping(pace=None).every == CHECK_EVERY
 
 
+def result_of(job, folder=None):
+    with Session(job, folder) as session:
+        return session.solve()
+
+
 def test_a_turn_ends_after_the_same_sweep_with_any_number_of_threads():
-    results = []
-    for workers in (1, 2):
-        with Session(
-            Job.load(EXAMPLES / "T1.toml", ["solve.target=0.5%", f"solve.workers={workers}"])
-        ) as session:
-            results.append(session.solve())
-    first, second = results
+    first, second = (
+        result_of(Job.load(EXAMPLES / "T1.toml", ["solve.target=0.5%", f"solve.workers={workers}"]))
+        for workers in (1, 2)
+    )
     assert first.exploitability_pct <= 0.5
     assert [row[::2] for row in first.trace] == [row[::2] for row in second.trace]
     assert first.ev == second.ev
@@ -105,24 +107,27 @@ def polar(solve=None, bet="a", **spot):
     ids=str,
 )
 def test_polarised_rivers_are_solved_within_the_default_limits(spot, ev):
-    with Session(polar(**spot)) as session:
-        result = session.solve()
+    result = result_of(polar(**spot))
     assert result.converged
     assert result.sweeps < 500
     assert result.ev[0] == pytest.approx(ev, abs=0.02)
 
 
-def test_a_result_tells_the_variant_and_why_it_restarted():
-    with Session(polar()) as session:
-        assert session.solve().variant == (
-            "dcfr-steep, restarted from its averages after sweep 200 because exploitability fell slowly"
-        )
-    with Session(polar({"max_sweeps": 200})) as session:  # ends where it would restart
-        assert session.solve().variant == "dcfr-steep"
-    with Session(polar({"variant": "lcfr"})) as session:  # a variant that was asked for is left alone
-        assert session.solve().variant == "lcfr"
-    with Session(Job.load(EXAMPLES / "R1.toml")) as session:
-        assert session.solve().variant == "dcfr-steep"
+@pytest.mark.parametrize(
+    ("job", "told"),
+    [
+        (
+            polar(),
+            "dcfr-steep, restarted from its averages after sweep 200 because exploitability fell slowly",
+        ),
+        (polar({"max_sweeps": 200}), "dcfr-steep"),  # ends where it would restart
+        (polar({"variant": "lcfr"}), "lcfr"),  # a variant that was asked for is left alone
+        (Job.load(EXAMPLES / "R1.toml"), "dcfr-steep"),
+    ],
+    ids=["restarted", "at its end", "asked for", "R1"],
+)
+def test_a_result_tells_the_variant_and_why_it_restarted(job, told):
+    assert result_of(job).variant == told
 
 
 @pytest.mark.parametrize(
@@ -131,12 +136,8 @@ def test_a_result_tells_the_variant_and_why_it_restarted():
     ids=str,
 )
 def test_a_solve_in_two_runs_restarts_after_the_same_sweep(first, tmp_path):
-    with Session(polar(first), tmp_path / "out") as session:
-        assert session.solve().sweeps < 230
-    with Session(polar(), tmp_path / "out") as session:
-        continued = session.solve()
-    with Session(polar()) as session:
-        straight = session.solve()
+    assert result_of(polar(first), tmp_path / "out").sweeps < 230
+    continued, straight = result_of(polar(), tmp_path / "out"), result_of(polar())
     assert [row[::2] for row in continued.trace] == [row[::2] for row in straight.trace]
     assert (continued.variant, continued.ev) == (straight.variant, straight.ev)
 

@@ -12,14 +12,14 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_runs import COMMAND, TURN, good, good_json, refused, spewy, write
+from cli_runs import TURN, good, good_json, refused, spewy, write
 from dealt_jobs import DEALT_LEDUC
+from running import started
 from without_rights import without_rights
 
 from lockers import LOCK
 from spewy.errors import InputError
 from spewy.job.job import Job
-from spewy.look.status import status_of
 from spewy.run import folder_state
 from spewy.run.session import Session
 from spewy.system.folders import FolderLock, is_locked
@@ -40,7 +40,6 @@ def jobs(tmp_path_factory):
 
 @pytest.fixture
 def elsewhere(tmp_path):
-    """A folder whose lock another process holds, and that process."""
     folder = tmp_path / "out"
     with subprocess.Popen([sys.executable, "-c", HOLDING, str(folder)], stdout=subprocess.PIPE) as child:
         assert child.stdout.readline() == b"held\n"
@@ -202,32 +201,21 @@ def test_again_holds_the_folder_from_the_removal_to_the_end(jobs, tmp_path, kind
 
 @pytest.mark.parametrize("kind", ["spot", pytest.param("game", marks=pytest.mark.slow)])
 def test_of_solves_that_begin_at_once_one_solves(jobs, tmp_path, kind):
-    """Three solves with --again begin at once; one of them gets the folder, the others end with one line."""
-    folder = tmp_path / "out"
-    good("solve", jobs[kind], "--out", folder, "--set", "solve.max_sweeps=5")
-    command = [*COMMAND, "solve", str(jobs[kind]), "--out", str(folder), "--again", *FOREVER]
-    running = [
-        subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        for _ in range(3)
-    ]
-    try:
+    """Two solves with --again begin at once; one of them gets the folder, the other ends with one line."""
+    folder, last = tmp_path / "out", ("--set", "solve.max_sweeps=5")
+    good("solve", jobs[kind], "--out", folder, *last)
+    command = ("solve", jobs[kind], "--out", folder, "--again", *FOREVER)
+    with started(*command) as first, started(*command) as second:
         deadline = time.monotonic() + 60
-        while sum(each.poll() is not None for each in running) < 2:
+        while first.poll() is second.poll() is None:
             assert time.monotonic() < deadline
             time.sleep(0.05)
-        (left,) = [each for each in running if each.poll() is None]
-        for each in running:
-            if each is not left:
-                assert each.returncode == 2
-                told = each.stderr.read().splitlines()[-1]
-                assert told.endswith(f"folder {folder} is in use by another `spewy solve`")
-        left.kill()
-    finally:
-        for each in running:
-            each.kill()
-            each.communicate()
+        (ended,) = [each for each in (first, second) if each.poll() is not None]
+        assert ended.returncode == 2
+        told = ended.stderr.read().splitlines()[-1]
+        assert told.endswith(f"folder {folder} is in use by another `spewy solve`")
     assert good("check", folder).endswith(": healthy\n")
-    assert good_json("solve", jobs[kind], "--out", folder, "--set", "solve.max_sweeps=5")["sweeps"] >= 0
+    assert good_json("solve", jobs[kind], "--out", folder, *last)["sweeps"] >= 0
 
 
 @pytest.mark.slow
@@ -249,9 +237,3 @@ def test_a_member_of_a_batch_whose_folder_is_taken_fails_alone(tmp_path):
 def test_a_session_that_is_forgotten_lets_go(jobs, tmp_path):
     Session(Job.load(jobs["spot"]), tmp_path / "out")
     assert not is_locked(tmp_path / "out")
-
-
-def test_the_status_of_a_spot_that_is_refused_stays_readable(jobs, tmp_path):
-    with Session(Job.load(jobs["spot"], ["solve.max_sweeps=5"]), tmp_path / "out") as session:
-        session.solve()
-        assert status_of(tmp_path / "out").deals == 5

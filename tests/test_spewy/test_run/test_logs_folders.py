@@ -24,7 +24,6 @@ hands = 3
 
 @pytest.fixture
 def taken(tmp_path):
-    """A folder in which somebody else plays."""
     with FolderLock(tmp_path / "logs", "match"):
         yield tmp_path / "logs"
 

@@ -1,5 +1,6 @@
 """Plans: made once in a run, true to what the solver then holds, and refusing what does not fit."""
 
+import importlib
 import re
 from dataclasses import replace
 
@@ -29,22 +30,19 @@ BUILT = {
 
 @pytest.fixture
 def built(monkeypatch):
-    """How often each was built."""
     counts = dict.fromkeys(BUILT, 0)
+
+    def counting(name, function):
+        def call(*args, **keywords):
+            counts[name] += 1
+            return function(*args, **keywords)
+
+        return call
+
     for name, place in BUILT.items():
         module, function = place.rsplit(".", 1)
-        monkeypatch.setattr(
-            place, _counting(counts, name, getattr(__import__(module, fromlist=["_"]), function))
-        )
+        monkeypatch.setattr(place, counting(name, getattr(importlib.import_module(module), function)))
     return counts
-
-
-def _counting(counts, name, function):
-    def call(*args, **keywords):
-        counts[name] += 1
-        return function(*args, **keywords)
-
-    return call
 
 
 @pytest.mark.parametrize(
@@ -54,11 +52,7 @@ def _counting(counts, name, function):
         (TURN, ["solve.precision=double"], 1),
         (LEDUC, ["solve.max_sweeps=2"], 1),
         (LEDUC.replace('variant = "cfr+"', 'method = "lp"'), ["solve.leaves=auto"], 1),
-        (
-            TURN,
-            ["rows.turn=3", "rows.river=4", "solve.max_sweeps=2"],
-            2,
-        ),  # rows are counted before they are made
+        (TURN, ["rows.turn=3", "rows.river=4", "solve.max_sweeps=2"], 2),  # rows are first counted
     ],
     ids=["exact", "live", "stored", "program", "buckets"],
 )
@@ -93,12 +87,11 @@ def test_a_batch_estimates_each_job_once(built, tmp_path):
     ],
     ids=lambda job: f"{job.name}, {job.rows.river}",
 )
-@pytest.mark.parametrize("name", ["dcfr", "pcfr+"])
-def test_what_the_exact_engine_takes_is_known_without_a_live_game(job, name):
-    layout = Layout.of(job.problem)
-    expected = supports(layout.live, variant(name))
+def test_what_the_exact_engine_takes_is_known_without_a_live_game(job):
+    layout, schedules = Layout.of(job.problem), [variant(name) for name in ("dcfr", "pcfr+")]
+    expected = [supports(layout.live, schedule) for schedule in schedules]
     layout.forget_live()
-    assert supported(layout, variant(name)) == expected
+    assert [supported(layout, schedule) for schedule in schedules] == expected
     assert "live" not in vars(layout)
 
 
@@ -179,7 +172,6 @@ def test_what_does_not_fit_even_from_disk():
 
 
 def _within(job, budget):
-    """The job with so many bytes of memory."""
     return Job.of(
         job.model_dump(by_alias=True, exclude_none=True)
         | {"solve": job.solve.model_dump(exclude_none=True) | {"memory": f"{budget / 2**10:.6f} KiB"}}

@@ -10,10 +10,8 @@ from jobs import EXAMPLES, example, toy
 
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import live_bytes
-from spewy.errors import InputError
 from spewy.game.gamefile import format_game, load_game
 from spewy.job.job import Job
-from spewy.run.session import Session
 from spewy.run.walked_cost import lower_bounds
 from spewy.run.walked_plan import WalkedPlan
 
@@ -168,12 +166,6 @@ def test_a_small_job_is_looked_at_whatever_its_memory(tmp_path):
     assert found["least_memory_bytes"] > found["budget_bytes"]
 
 
-def test_sessions_refuse_them_too():
-    job = Job.of({"name": "limit", "game": {"file": "holdem.limit.2p.reverse_blinds"}})
-    with pytest.raises(InputError, match=r"solve\.memory: this job needs at least"):
-        Session(job)
-
-
 def test_an_estimate_names_changes_that_save_memory(tmp_path):
     """Each estimated memory is near that of the changed job."""
     job = tmp_path / "job.toml"
@@ -184,11 +176,8 @@ def test_an_estimate_names_changes_that_save_memory(tmp_path):
     cuts = found["cuts"]
     assert len(cuts) == 5
     assert [cut["share"] for cut in cuts] == sorted(cut["share"] for cut in cuts)
-    assert (cuts[0]["words"], cuts[0]["key"], cuts[0]["share"]) == (
-        "with 16-bit numbers",
-        "solve.precision",
-        0.5,
-    )
+    first = {"words": "with 16-bit numbers", "key": "solve.precision", "share": 0.5}
+    assert cuts[0].items() >= first.items()
     for cut in cuts:
         smaller = good_json("estimate", job, *small, "--set", f"{cut['key']}={cut['value']}")["memory_bytes"]
         assert cut["memory_bytes"] == pytest.approx(smaller, rel=0.15), cut
