@@ -233,14 +233,9 @@ def test_a_solve_goes_on_from_what_could_be_read(known):
 def test_subgames_that_are_too_large_or_of_nothing_are_refused():
     game = parse_game(LIMIT_GAME, "small")
     ones, board = np.ones(105), game.deck.cards[:4]
+    small = SubgameBuilder(game_config(game), most_bytes=1000)
     with pytest.raises(InputError, match=r"subgame after '' in round 2: expected at most 0 MiB, found 0 MiB"):
-        resolve(
-            SubgameBuilder(game_config(game), most_bytes=1000),
-            Root(2, 20, None),
-            board,
-            (ones, ones),
-            Limits(1),
-        )
+        resolve(small, Root(2, 20, None), board, (ones, ones), Limits(1))
     with pytest.raises(InputError, match="subgame in round 2: the pot at its root is empty"):
         SubgameBuilder(game_config(game)).tree(Root(2, 0, None))
 
@@ -348,12 +343,10 @@ def test_whole_games_of_single_cards_are_re_solved_too():
     job = toy("leduc", max_sweeps=600, leaves="live")
     session = Session(job)
     session.solve()
-    before, unsafe, safe = (
-        exploitability_of_bot(
-            LockerBot(ChunkPolicy(job.problem, session.store), Options(*how, iterations=150, seconds=None)),
-            "leduc",
-        )
-        for how in (("never",), ("always",), ("always", 2, "cfr-d"))
-    )
+    policy, found = ChunkPolicy(job.problem, session.store), []
+    for how in (("never",), ("always",), ("always", 2, "cfr-d")):
+        bot = LockerBot(policy, Options(*how, iterations=150, seconds=None))
+        found.append(exploitability_of_bot(bot, "leduc"))
+    before, unsafe, safe = found
     assert before < 0.005
     assert safe < unsafe / 2

@@ -166,12 +166,8 @@ def test_files_that_are_wrong(tmp_path, text, told):
 
 
 def test_the_example_can_be_read():
-    assert read_tournament(EXAMPLES / "tournaments" / "leduc.toml").names == (
-        "equity",
-        "tight",
-        "call",
-        "random",
-    )
+    names = read_tournament(EXAMPLES / "tournaments" / "leduc.toml").names
+    assert names == ("equity", "tight", "call", "random")
 
 
 # The two games of the example in the HIGC's rules.
@@ -179,17 +175,8 @@ G1 = Table(("A", "B", "C"), {("A", "B"): 2, ("A", "C"): 3, ("B", "C"): -1})
 G2 = Table(("A", "B", "C"), {("A", "B"): -1, ("A", "C"): 2, ("B", "C"): 5})
 
 # d is beaten by all. Without it: a has 10 - 4 = 6, b -10 + 8 = -2, c 4 - 8 = -4; then a beats b.
-FOUR = Table(
-    ("a", "b", "c", "d"),
-    {
-        ("a", "b"): 10,
-        ("a", "c"): -4,
-        ("a", "d"): 1,
-        ("b", "c"): 8,
-        ("b", "d"): 1,
-        ("c", "d"): 100,
-    },
-)
+CHIPS = {("a", "b"): 10, ("a", "c"): -4, ("a", "d"): 1, ("b", "c"): 8, ("b", "d"): 1, ("c", "d"): 100}
+FOUR = Table(("a", "b", "c", "d"), CHIPS)
 
 
 def test_the_example_of_the_higc():
