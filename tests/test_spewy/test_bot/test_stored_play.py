@@ -135,7 +135,6 @@ def test_an_opponent_does_not_see_the_draw(folders):
     with open_bot(folders["no-limit"], resolve="never", ready=False) as bot:
         hand = limped(bot.game, bot.game.deck.cards[:3]).apply("r25")
         for seed in range(6):
-            bot.forget()
             bot.new_hand(hand, 1, seed)
             found.append(bot.strategy(hand).frequencies)
     for other in found[1:]:

@@ -109,7 +109,7 @@ def test_a_tree_is_kept_node_by_node():
 
 
 def test_frequencies_add_up(tables):
-    for node in range(0, len(tables.tree(0).nodes), 7):
+    for node in range(0, len(tables.tree(0).nodes), 41):
         if tables.tree(0).nodes[node, PLAYER] >= 0:
             board = (0, 9, 22, 35, 48)[: (0, 3, 4, 5)[tables.tree(0).nodes[node, 1]]]
             assert tables.frequencies(0, node, (51, 46), board).sum() == pytest.approx(1)
