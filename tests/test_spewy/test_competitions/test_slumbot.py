@@ -195,7 +195,7 @@ def test_a_session_continues_where_it_was_interrupted(bot, tmp_path):
 def test_an_action_without_an_answer_is_sent_again(tmp_path):
     told = 0
     with stand_in() as (_, url):
-        for left in range(1, 14, 2):
+        for left in range(1, 14):
             folder = tmp_path / str(left)
             with suppress(KeyboardInterrupt):
                 session(folder, url, server=interrupted(url, left, late=True)).play(4)
@@ -204,7 +204,7 @@ def test_an_action_without_an_answer_is_sent_again(tmp_path):
             assert again.results.lost + again.results.faults <= 1
             assert len(again.results.winnings) == 4
             told += again.results.lost + again.results.faults
-    assert told > 1
+    assert told > 0
 
 
 def test_ctrl_c_ends_a_session_after_the_hand(tmp_path):

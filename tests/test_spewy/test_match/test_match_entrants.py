@@ -127,7 +127,7 @@ def test_lines_out_of_turn_are_told_and_change_nothing(tmp_path):
     assert found.faults[0][10] == "seed-1.log, hand 0: ignored 38 more lines"
 
 
-@pytest.mark.parametrize(("wish", "seconds"), [("leave", 20.0), ("silent", 1.0)])
+@pytest.mark.parametrize(("wish", "seconds"), [("leave", 20.0), ("silent", 1.5)])
 def test_a_client_that_is_gone_folds_to_the_end_and_is_ended(tmp_path, monkeypatch, wish, seconds):
     """Also where an answer may take less than a process has for its end."""
     monkeypatch.setenv("SILENT_CLIENTS", str(tmp_path / "silent"))
