@@ -26,11 +26,12 @@ NO_LIMIT_GAME = (
     .replace("maxRaises = 2 1 2 2\n", "")
 )
 SHORT_GAME = NO_LIMIT_GAME.replace("400 400", "11 11")
+GAMES = {"limit": LIMIT_GAME, "no-limit": NO_LIMIT_GAME, "a chip behind": SHORT_GAME}
 
 JOB = """
 name = "small"
 [game]
-file = "small.game"
+file = "{file}"
 {bets}[boards]
 flop = 4
 turn = 5
@@ -58,11 +59,9 @@ raise = "a"
 
 def folder_of(path, game, deals=300):
     """The folder of a small game that was dealt a few hundred boards."""
-    write(path, game, "small.game")
-    job = write(path, JOB.format(bets="" if "\nlimit" in game else BETS, deals=deals))
-    text = job.read_text().replace("small.game", str(path / "small.game"))
-    job.write_text(text)
-    good("solve", job, "--out", path / "out")
+    file = write(path, game, "small.game")
+    job = JOB.format(file=file, bets="" if "\nlimit" in game else BETS, deals=deals)
+    good("solve", write(path, job), "--out", path / "out")
     return path / "out"
 
 
@@ -71,6 +70,14 @@ def dealt(game, rng):
     cards = rng.sample(game.deck.cards, 2 * game.num_hole_cards + sum(game.num_board_cards))
     n = game.num_hole_cards
     return Hand.start(game, (tuple(cards[:n]), tuple(cards[n : 2 * n]))), cards[2 * n :]
+
+
+def limped(game, board, hole=(None, None)):
+    """A hand in which both call and check until a board is dealt."""
+    hand = Hand.start(game, hole)
+    while len(hand.board) < len(board):
+        hand = hand.deal(board[len(hand.board) :][: hand.to_deal]) if hand.to_deal else hand.apply("c")
+    return hand
 
 
 def any_action(hand, rng):
@@ -89,19 +96,28 @@ def seen_by(hand, seat):
     return Hand(hand.betting, hole, hand.board)
 
 
-def play(bot, seat, seed, against=any_action):
-    """A whole hand of a bot against somebody; every hand in which somebody acted, and the action."""
-    rng = Random(seed)
-    hand, coming = dealt(bot.game, rng)
-    bot.new_hand(seen_by(hand, seat), seat, seed)
+def played_out(hand, coming, choose):
+    """The hand at its end, and each state in which somebody acted with the action of ``choose(hand)``."""
     done = []
     while not hand.is_over:
         if hand.to_deal:
             new, coming = coming[: hand.to_deal], coming[hand.to_deal :]
             hand = hand.deal(new)
-            continue
-        action = bot.act(seen_by(hand, seat)) if hand.to_act == seat else against(hand, rng)
-        done.append((hand, action))
-        hand = hand.apply(action)
+        else:
+            done.append((hand, choose(hand)))
+            hand = hand.apply(done[-1][1])
+    return hand, done
+
+
+def play(bot, seat, seed):
+    """A whole hand of a bot against random actions."""
+    rng = Random(seed)
+    hand, coming = dealt(bot.game, rng)
+    bot.new_hand(seen_by(hand, seat), seat, seed)
+
+    def choose(hand):
+        return bot.act(seen_by(hand, seat)) if hand.to_act == seat else any_action(hand, rng)
+
+    hand, done = played_out(hand, coming, choose)
     bot.hand_over(hand)
     return hand, done

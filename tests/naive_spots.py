@@ -2,7 +2,7 @@
 
 from itertools import permutations
 
-from cli_runs import good, write
+from cli_runs import good, good_json, write
 
 from buckets.cards import cards_name
 from spewy.match.table import Dealt
@@ -60,6 +60,13 @@ def solve(folder, text, out):
     good("solve", job, "--out", folder / out)
     job.unlink()
     return folder / out
+
+
+def shown_row(folder, line, board, hole):
+    """The output of `spewy show` at a decision, and its row of a hand."""
+    shown = good_json("show", folder, "--line", line, "--board", board)
+    cards = {hole[:2], hole[2:]}
+    return shown, next(row for name, row in shown["hands"].items() if {name[:2], name[2:]} == cards)
 
 
 def enumerate_pairs(spot):

@@ -5,38 +5,31 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bot_games import NO_LIMIT_GAME, folder_of
+from bot_games import limped
 
 from buckets.cards import blocked, parse_cards
 from spewy import open_bot, open_policy
 from spewy.bot.resolving.builder import Root, SubgameBuilder, add_chips
 from spewy.bot.resolving.translation import Blueprint, counterparts_of, translate_subgame
-from spewy.game.hand import Hand
 from spewy.records.policy import Stacked
 
 BOARD = "QdQhQsKd"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return folder_of(tmp_path_factory.mktemp("no-limit"), NO_LIMIT_GAME)
-
-
-@pytest.fixture(scope="module")
-def bot(folder):
-    with open_bot(folder, resolve="never", translation="likelier") as bot:
+def bot(folders):
+    with open_bot(folders["no-limit"], resolve="never", translation="likelier", ready=False) as bot:
         yield bot
 
 
 @pytest.fixture(scope="module")
-def book(folder):
-    with open_policy(folder) as policy:
+def book(folders):
+    with open_policy(folders["no-limit"]) as policy:
         yield Blueprint(policy)
 
 
 def at_turn(game):
-    hand = Hand.start(game).apply("c").apply("c").deal(parse_cards(BOARD[:6])).apply("c").apply("c")
-    return hand.deal(parse_cards(BOARD[6:]))
+    return limped(game, parse_cards(BOARD))
 
 
 def subgame(book, hand, bet, base=None):
@@ -112,16 +105,9 @@ def test_a_bet_that_the_tree_lacks_is_answered_as_at_a_table(bot, book, bet):
 def test_another_pot_is_played_by_shares_of_it(bot, book):
     """With three times the chips behind each bet of the tree: each is taken for the one of the same share."""
     games, root, known, plays = subgame(book, at_turn(bot.game), None, base=30)
-    found = dict(
-        counterparts_of(
-            games.tree(root).root, games.tree(known).root, root.put_in_before, known.put_in_before
-        )
-    )
-    first = found[""]
-    assert first.line == ""
-    assert first.places == (0, 1, 2)
-    assert found["c"].line == "c"
-    assert found["r36"].line == "r12"
+    found = counterparts(games, root, known)
+    assert {line: found[line].line for line in ("", "c", "r36")} == {"": "", "c": "c", "r36": "r12"}
+    assert found[""].places == (0, 1, 2)
     mine = translate_subgame(games, root, known, plays)
     lines, _ = games.decisions(root, 0, 0)
     other = [found[line].line for line in lines]
@@ -132,23 +118,17 @@ def test_what_goes_on_after_all_in_there_is_called(bot, book):
     """A stack that is smaller there: its players are all in where these can still bet."""
     games, root, known, _ = subgame(book, at_turn(bot.game), None)
     short = replace(known, stack=20)
-    found = dict(
-        counterparts_of(
-            games.tree(root).root, games.tree(short).root, root.put_in_before, short.put_in_before
-        )
-    )
+    found = counterparts(games, root, short)
     assert found["r12"].line == "r12"
     assert found["r390"].line is not None
-    river = [taken for line, taken in found.items() if line.startswith("r12c/")]
-    ended = [taken for taken in river if taken.line is None]
+    ended = [line for line, taken in found.items() if line.startswith("r12c/") and taken.line is None]
     assert ended
-    assert all(taken.places == () for taken in ended)
+    assert all(found[line].places == () for line in ended)
 
     def plays(lines, board):
         n = sum(len(games.decision(short, line)[2].actions) for line in lines)
         return Stacked.by_hand(np.full((n, games.n_hands), 0.25))
 
-    line = next(line for line, taken in found.items() if line.startswith("r12c/") and taken.line is None)
-    played = translate_subgame(games, root, short, plays)([line], parse_cards(BOARD + "Ad")).frequencies
-    assert (played[found[line].call] == 1).all()
+    played = translate_subgame(games, root, short, plays)(ended[:1], parse_cards(BOARD + "Ad")).frequencies
+    assert (played[found[ended[0]].call] == 1).all()
     assert played.sum() == games.n_hands

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bot_games import NO_LIMIT_GAME, folder_of
+from bot_games import NO_LIMIT_GAME, limped
 
 from spewy.bot.agent import bot_of, open_bot
 from spewy.bot.bot import Answer
@@ -16,7 +16,6 @@ from spewy.bot.resolving.resolve import AFTER_NEW_BET, Limits, resolve, start_fr
 from spewy.errors import InputError
 from spewy.game.betting import Betting
 from spewy.game.gamefile import parse_game
-from spewy.game.hand import Hand
 from spewy.game.treeconfig import game_config, player_sizes
 
 GAME = parse_game(NO_LIMIT_GAME, "small")
@@ -30,14 +29,8 @@ def builder(**options):
     return SubgameBuilder(game_config(GAME, {0: (SIZES, SIZES)}), **options)
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return folder_of(tmp_path_factory.mktemp("no_limit"), NO_LIMIT_GAME)
-
-
 def turn():
-    hand = Hand.start(GAME).apply("c").apply("c").deal(BOARD[:3]).apply("c").apply("c")
-    return hand.deal(BOARD[3:])
+    return limped(GAME, BOARD)
 
 
 def names(games, root, line):
@@ -81,8 +74,7 @@ def test_a_menu_that_does_not_fit_gives_way_to_the_next_and_the_log_says_so(capl
 def test_kept_decisions_stay_and_the_others_answer_them():
     games = builder()
     root = replace(ROOT, menu="lean")
-    rng = np.random.default_rng(3)
-    ranges = rng.random(games.n_hands), rng.random(games.n_hands)
+    ranges = np.random.default_rng(3).random((2, games.n_hands))
     free = resolve(games, root, BOARD, ranges, Limits(300))
     always = np.zeros((3, games.n_hands))
     always[0] = 1.0  # the first player checks every hand
@@ -96,8 +88,7 @@ def test_kept_decisions_stay_and_the_others_answer_them():
 
 def test_a_tree_with_one_more_bet_starts_from_the_regrets_of_the_earlier_solve():
     games, few = builder(), Limits(10)
-    rng = np.random.default_rng(3)
-    ranges = rng.random(games.n_hands), rng.random(games.n_hands)
+    ranges = np.random.default_rng(3).random((2, games.n_hands))
     root = replace(ROOT, menu="lean")
     wide = games.fitting(root, ("c", "r50"), "lean", None)
     earlier = resolve(games, root, BOARD, ranges, Limits(100))
@@ -130,7 +121,7 @@ def test_a_tree_with_one_more_bet_starts_from_the_regrets_of_the_earlier_solve()
     assert 0 < from_earlier < from_zero / 4
 
 
-def test_the_bot_starts_from_the_solve_that_it_has_made_in_the_round(folder, monkeypatch):
+def test_the_bot_starts_from_the_solve_that_it_has_made_in_the_round(folders, monkeypatch):
     started = []
 
     def start(builder, root, layout, solver, earlier):
@@ -140,12 +131,12 @@ def test_the_bot_starts_from_the_solve_that_it_has_made_in_the_round(folder, mon
     monkeypatch.setattr("spewy.bot.resolving.resolve.start_from_earlier", start)
     for options in (HOW, HOW | {"safe": "mixed"}, HOW | {"warm": False}):
         started.clear()
-        with bot_of(folder, Options(**options)) as bot:
+        with bot_of(folders["no-limit"], Options(**options)) as bot:
             bot.answer(turn())
             bot.answer(turn().apply("c").apply("r100"))
         assert started == ([] if "warm" in options else [(("cr90",), ())]), options
     started.clear()
-    with bot_of(folder, Options(**HOW)) as bot:
+    with bot_of(folders["no-limit"], Options(**HOW)) as bot:
         bot.answer(turn())
         earlier = bot._beliefs.at(turn()).subgame
         earlier._worse[1] = True  # one player's strategy is worse than the stored one
@@ -154,9 +145,9 @@ def test_the_bot_starts_from_the_solve_that_it_has_made_in_the_round(folder, mon
 
 
 @pytest.mark.parametrize("first", ["c", "r30"])
-def test_the_bot_keeps_what_it_played_and_the_other_is_free(folder, first):
+def test_the_bot_keeps_what_it_played_and_the_other_is_free(folders, first):
     """The first player plays a move of the strategy; the second makes a bet that the tree lacks."""
-    with bot_of(folder, Options(**HOW)) as bot:
+    with bot_of(folders["no-limit"], Options(**HOW)) as bot:
         before = turn()
         after = before.apply(first).apply("r100")
         played = bot.answer(before)
@@ -175,8 +166,8 @@ def test_the_bot_keeps_what_it_played_and_the_other_is_free(folder, first):
             np.testing.assert_allclose(bot.ranges(after)[1], entering[1] * took)
 
 
-def test_a_second_bet_that_the_tree_lacks_is_in_the_tree_of_the_first(folder):
-    with bot_of(folder, Options(**HOW)) as bot:
+def test_a_second_bet_that_the_tree_lacks_is_in_the_tree_of_the_first(folders):
+    with bot_of(folders["no-limit"], Options(**HOW)) as bot:
         hand = turn().apply("r47")
         first = bot.answer(hand)
         raised = next(action for action in first.actions if action[0] == "r")
@@ -197,10 +188,10 @@ def test_bets_of_another_decision_count_as_the_nearest_of_its_bets():
     np.testing.assert_allclose(answer.among(("f", "c", "r35"), "r35", betting)[:, 0], [0.1, 0.5, 0.4])
 
 
-def test_limit_games_have_one_menu_and_threads_are_all_cores_where_everything_is_solved(folder, monkeypatch):
+def test_limit_games_have_one_menu_and_threads_are_all_cores_where_everything_is_solved(folders, monkeypatch):
     monkeypatch.setattr("spewy.bot.options.cpu_count", lambda: 3)
     for resolve_when, threads in (("always", 3), ("off-tree", 1)):
-        with open_bot(folder, resolve=resolve_when, ready=False) as bot:
+        with open_bot(folders["no-limit"], resolve=resolve_when, ready=False) as bot:
             assert (bot.options.n_threads, bot.options.menu) == (threads, "lean")
     with pytest.raises(InputError, match="menu: expected one of lean, job"):
         Options(menu="large")

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from bot_games import LIMIT_GAME, NO_LIMIT_GAME, folder_of, play
+from bot_games import limped, play
 
 from benchmarks.studies.sampled_flops import Judge
 from solvers.errors import SolverError
@@ -19,7 +19,6 @@ from spewy.bot.resolving.builder import Root, SubgameBuilder
 from spewy.bot.resolving.resolve import Limits
 from spewy.bot.resolving.sampled import SampledRound, sample
 from spewy.errors import InputError, SolveError
-from spewy.game.hand import Hand
 
 HOW = {
     "resolve": "always",
@@ -33,18 +32,13 @@ ROOT = Root(1, 10, 390, menu="lean")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return folder_of(tmp_path_factory.mktemp("no_limit"), NO_LIMIT_GAME)
-
-
-@pytest.fixture(scope="module")
-def stored(folder):
-    with bot_of(folder, Options("never")) as bot:
+def stored(folders):
+    with bot_of(folders["no-limit"], Options("never")) as bot:
         yield bot
 
 
 def flop_of(game):
-    return Hand.start(game).apply("c").apply("c").deal(game.deck.cards[:6:2])
+    return limped(game, game.deck.cards[:6:2])
 
 
 def solved(bot, deals=60, seed=1, root=ROOT, **others):
@@ -56,10 +50,10 @@ def solved(bot, deals=60, seed=1, root=ROOT, **others):
 
 def test_a_sampled_flop_is_nearly_as_good_as_an_exact_one(stored):
     """The second route solves turns and rivers exactly behind the flop's strategy, and best responds to the whole."""
-    args = SimpleNamespace(menu="lean", iterations=150, threads=1)
+    args = SimpleNamespace(menu="lean", iterations=50, threads=1)
     judge = Judge(stored, SubgameBuilder(stored._blueprint.config), flop_of(stored.game).board, args)
     alone, few, many, exact = judge.losses("cc/", [10, 600])
-    assert exact < 2 < many < 8 < 16 < min(alone, few)
+    assert exact < many < exact + 2 < 8 < 16 < min(alone, few)
 
 
 def test_equal_deals_give_the_same_strategy_and_other_deals_another(stored):
@@ -86,8 +80,8 @@ def test_kept_decisions_stay_and_hands_without_frequencies_are_free(stored):
 
 
 @pytest.mark.parametrize("resolve", ["always", "off-tree"])
-def test_no_bet_is_translated_on_the_flop_and_turns_are_solved_with_the_ranges_as_played(folder, resolve):
-    with bot_of(folder, Options(**{**HOW, "resolve": resolve})) as bot:
+def test_no_bet_is_translated_on_the_flop_and_turns_are_solved_with_the_ranges_as_played(folders, resolve):
+    with bot_of(folders["no-limit"], Options(**{**HOW, "resolve": resolve})) as bot:
         before = flop_of(bot.game)
         assert bot.answer(before).source == ("re-solved" if resolve == "always" else "stored")
         entering, played = bot.ranges(before), bot.answer(before)
@@ -113,8 +107,8 @@ def test_no_bet_is_translated_on_the_flop_and_turns_are_solved_with_the_ranges_a
         assert not bot.tally.failures
 
 
-def test_hands_are_played_in_the_same_way_again(folder):
-    with bot_of(folder, Options(**HOW)) as bot:
+def test_hands_are_played_in_the_same_way_again(folders):
+    with bot_of(folders["no-limit"], Options(**HOW)) as bot:
         first, again = (play(bot, 0, 5)[1] for _ in range(2))
         assert first == again
 
@@ -132,8 +126,8 @@ def test_a_solve_ends_before_its_deadline_or_says_that_it_has_no_time(stored):
 
 
 @pytest.mark.parametrize("reason", ["OutOfTimeError", "InputError"])
-def test_without_time_or_memory_the_stored_flop_is_played(folder, reason):
-    with bot_of(folder, Options(**HOW | {"seconds": 60.0})) as bot:
+def test_without_time_or_memory_the_stored_flop_is_played(folders, reason):
+    with bot_of(folders["no-limit"], Options(**HOW | {"seconds": 60.0})) as bot:
         if reason == "OutOfTimeError":
             bot._builder.pace.took("deal", 1, 100_000.0)
         else:
@@ -177,24 +171,24 @@ def test_rounds_are_solved_as_the_options_say():
         Options(deals=0)
 
 
-def test_opening_a_bot_times_deals_and_iterations(folder):
-    with bot_of(folder, Options(**HOW)) as bot:
+def test_opening_a_bot_times_deals_and_iterations(folders):
+    with bot_of(folders["no-limit"], Options(**HOW)) as bot:
         bot.warm_up()
         assert all(bot._builder.pace.seconds(stage, 1) > 0 for stage in ("deal", "iterate", "judge"))
         assert not bot.tally.sources
 
 
-def test_limit_games_have_their_own_sizes(tmp_path):
-    with bot_of(folder_of(tmp_path, LIMIT_GAME), Options(**HOW)) as bot:
+def test_limit_games_have_their_own_sizes(folders):
+    with bot_of(folders["limit"], Options(**HOW)) as bot:
         answer = bot.answer(flop_of(bot.game))
         assert (answer.source, answer.actions) == ("re-solved", ("c", "r"))
         assert isinstance(bot._beliefs, Beliefs)
 
 
 @pytest.mark.parametrize("flops", ["sampled", "exact", "stored"])
-def test_the_solves_of_a_hand_need_no_garbage_collector(folder, flops):
+def test_the_solves_of_a_hand_need_no_garbage_collector(folders, flops):
     """A match of some hundred hands would otherwise fill the memory, since arrays do not hasten the collector."""
-    with bot_of(folder, Options(**HOW | {"flops": flops})) as bot:
+    with bot_of(folders["no-limit"], Options(**HOW | {"flops": flops})) as bot:
         hand = flop_of(bot.game)
         if flops == "stored":  # the turn is the first round that is re-solved
             hand = hand.apply("c").apply("c").deal(bot.game.deck.cards[-1:])

@@ -1,32 +1,27 @@
-"""The stored strategy after bets that its tree lacks: against all draws of translations, one by one."""
+"""Stored play after bets that the tree lacks, and both ranges of a hand: against all draws, hand by hand."""
 
-from itertools import product
+from itertools import pairwise, product
 from random import Random
 
 import numpy as np
 import pytest
-from bot_games import NO_LIMIT_GAME, any_action, dealt, folder_of
-from hypothesis import given
+from bot_games import any_action, dealt, limped, played_out
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from buckets.cards import blocked
+from buckets.cards import Deck, blocked, hands
 from spewy import open_bot, open_policy
 from spewy.bot.bet_translation import legal_actions, translations
 from spewy.bot.bot import Answer
 from spewy.bot.resolving.translation import Blueprint
-from spewy.bot.stored_play import PublicState, StoredLine, StoredPlay, best_hands_call
+from spewy.bot.stored_play import PublicState, StoredLine, StoredPlay, best_hands_call, range_after_action
 from spewy.game.hand import Hand
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return folder_of(tmp_path_factory.mktemp("no-limit"), NO_LIMIT_GAME)
-
-
-@pytest.fixture(scope="module")
-def book(folder):
-    with open_policy(folder) as policy:
+def book(folders):
+    with open_policy(folders["no-limit"]) as policy:
         yield Blueprint(policy)
 
 
@@ -96,31 +91,25 @@ def test_a_hand_follows_each_line_as_often_as_all_draws_say(book):
         )
 
 
-def test_weights_of_lines_add_up_to_one(folder):
-    several = 0
-    with open_bot(folder, resolve="never") as bot, open_policy(folder) as policy:
-        book, rng = Blueprint(policy), Random(5)
-        for _ in range(60):
-            actions, hand = [], Hand.start(bot.game)
-            coming = dealt(bot.game, rng)[1]
-            while not hand.is_over:
-                if hand.to_deal:
-                    step, coming = tuple(coming[: hand.to_deal]), coming[hand.to_deal :]
-                    hand = hand.deal(step)
-                else:
-                    step = any_action(hand, rng)
-                    if hand.betting.can_fold and step == "f":
-                        step = "c"
-                    hand = hand.apply(step)
-                actions.append(step)
-            for play, state in states(book, actions):
-                several += len(state.lines) > 1
-                assert len({(line_of(line), line.exact, line.calls) for line in state.lines}) == len(
-                    state.lines
-                )
-                assert sum(line.probability for line in state.lines) == pytest.approx(1)
-                for player in (0, 1):
-                    np.testing.assert_allclose(play.weights(state, player).sum(axis=0), 1)
+def test_weights_of_lines_add_up_to_one(book):
+    several, rng = 0, Random(5)
+
+    def choose(hand):
+        action = any_action(hand, rng)
+        return "c" if action == "f" else action
+
+    for _ in range(60):
+        coming = dealt(book.game, rng)[1]
+        actions, board = [], ()
+        for state, action in played_out(Hand.start(book.game), coming, choose)[1]:
+            actions += [state.board[len(board) :], action] if state.board != board else [action]
+            board = state.board
+        for play, state in states(book, actions):
+            several += len(state.lines) > 1
+            assert len({(line_of(line), line.exact, line.calls) for line in state.lines}) == len(state.lines)
+            assert sum(line.probability for line in state.lines) == pytest.approx(1)
+            for player in (0, 1):
+                np.testing.assert_allclose(play.weights(state, player).sum(axis=0), 1)
     assert several > 50
 
 
@@ -145,12 +134,12 @@ def test_a_small_bet_is_sometimes_no_bet(book):
     )
 
 
-def test_an_opponent_does_not_see_the_draw(folder):
+def test_an_opponent_does_not_see_the_draw(folders):
     """The strategy after a translated bet is the same for every seed of the hand."""
     found = []
-    for seed in range(6):
-        with open_bot(folder, resolve="never") as bot:
-            hand = Hand.start(bot.game).apply("c").apply("c").deal(bot.game.deck.cards[:3]).apply("r25")
+    with open_bot(folders["no-limit"], resolve="never", ready=False) as bot:
+        hand = limped(bot.game, bot.game.deck.cards[:3]).apply("r25")
+        for seed in range(6):
             bot.new_hand(hand, 1, seed)
             found.append(bot.strategy(hand).frequencies)
     for other in found[1:]:
@@ -160,6 +149,7 @@ def test_an_opponent_does_not_see_the_draw(folder):
 SHARES = arrays(float, 12, elements=st.sampled_from([0.0, 0.25, 0.5, 1.0]))
 
 
+@settings(deadline=None)
 @given(SHARES, SHARES, SHARES, arrays(float, 12, elements=st.sampled_from([0.1, 0.4, 0.7])))
 def test_the_best_hands_call_as_often_as_all_hands_did(calls, raises, reach, equity):
     rest = 1 - raises
@@ -176,3 +166,87 @@ def test_the_best_hands_call_as_often_as_all_hands_did(calls, raises, reach, equ
             if (calls[i], equity[i]) > (calls[j], equity[j]):
                 assert share[i] >= share[j] - 1e-12
                 assert share[i] > 1 - 1e-9 or share[j] < 1e-9
+
+
+REPEATABLE = {"seconds": None, "iterations": 8}
+
+
+def random_states(game, seed):
+    """The public hands of one deal in which somebody acts, each with the action that followed."""
+    rng = Random(seed)
+    coming = dealt(game, rng)[1]
+    return played_out(Hand.start(game), coming, lambda hand: any_action(hand, rng))[1]
+
+
+def test_ranges_are_what_the_locker_plays_down_to(folders):
+    with open_bot(folders["limit"], resolve="never") as bot, open_policy(folders["limit"]) as policy:
+        deck = hands(bot.game.deck, 2)
+        for seed in range(12):
+            bot.new_hand(Hand.start(bot.game), 0, seed)
+            expected = [np.ones(len(deck)), np.ones(len(deck))]
+            for hand, action in random_states(bot.game, seed):
+                dead = blocked(deck, hand.board)
+                for p, found in enumerate(bot.ranges(hand)):
+                    np.testing.assert_allclose(found[~dead], expected[p][~dead])
+                    assert not found[dead].any()
+                decision = policy.decision(hand.betting.line, hand.board)
+                taken = [each.acpc for each in decision.actions].index(action)
+                for h in range(len(deck)):
+                    if not dead[h]:
+                        cards = tuple(deck[h].tolist())
+                        often = policy.frequencies(hand.betting.line, hand.board, cards)[taken]
+                        expected[hand.to_act][h] *= often
+                if not expected[hand.to_act][~dead].any():
+                    break  # nobody plays like this
+
+
+@pytest.mark.parametrize(
+    "how", [{"resolve": "always"}, {"resolve": "always", "safe": True}, {"resolve": "off-tree"}]
+)
+def test_ranges_follow_what_was_re_solved(folders, how):
+    """Whatever answers, a player's range is the product of the frequencies of what it did."""
+    sources = set()
+    with open_bot(folders["no-limit"], **how, **REPEATABLE, translation="likelier") as bot:
+        for seed in range(25):
+            bot.new_hand(Hand.start(bot.game), 0, seed)
+            for (hand, action), (after, _) in pairwise(random_states(bot.game, seed)):
+                mix, p = bot.strategy(hand), hand.to_act
+                sources.add(bot.answer(hand).source)
+                if action not in mix.actions or after.board != hand.board:
+                    continue
+                before, found = (bot.ranges(each)[p][mix.hands] for each in (hand, after))
+                played = before * mix.frequencies[mix.actions.index(action)]
+                np.testing.assert_allclose(found, played if played.any() else before)
+    assert sources >= {"stored", "re-solved"}
+
+
+def test_the_order_of_questions_changes_nothing(folders):
+    found = []
+    with open_policy(folders["no-limit"]) as policy:
+        done = [state for seed in (3, 8) for state in random_states(policy.problem.game, seed)]
+    for order in (done, done[::-1]):
+        with open_bot(folders["no-limit"], resolve="always", **REPEATABLE) as bot:
+            found.append({(h.betting.line, h.board): bot.strategy(h).frequencies for h, _ in order})
+    assert found[0].keys() == found[1].keys()
+    for key, mine in found[0].items():
+        np.testing.assert_array_equal(mine, found[1][key])
+
+
+def test_an_action_that_no_hand_takes_says_nothing():
+    deck = hands(Deck(5, 3), 2)
+    some = np.linspace(0, 1, len(deck))
+    np.testing.assert_array_equal(range_after_action(some, np.zeros(len(deck)), deck, ()), some)
+    only_dead = blocked(deck, (0,)).astype(float)
+    np.testing.assert_array_equal(range_after_action(some, only_dead, deck, (0,)), some)
+
+
+def test_an_off_tree_bet_is_remembered(folders):
+    """What answers on later rounds is the locker, at the line of the bet that it was taken for."""
+    with open_bot(folders["no-limit"], resolve="never", translation="likelier") as bot:
+        first, second = (
+            bot.answer(Hand.start(bot.game).apply(bet).apply("c").deal(bot.game.deck.cards[:3]))
+            for bet in ("r33", "r30")
+        )
+        assert (first.source, second.source) == ("translated", "stored")
+        np.testing.assert_array_equal(first.frequencies, second.frequencies)
+        assert first.actions != second.actions  # the same shares of another pot

@@ -5,7 +5,7 @@ from random import Random
 from types import SimpleNamespace
 
 import pytest
-from bot_games import LIMIT_GAME, NO_LIMIT_GAME, any_action, dealt, folder_of, seen_by
+from bot_games import any_action, dealt, limped, played_out, seen_by
 
 from spewy import InputError, open_bot
 from spewy.bot import agent
@@ -19,12 +19,6 @@ from spewy.bot.tally import Spent, parse_spent, summary
 
 ITERATION = 0.01
 """Seconds of an iteration on the clock of these tests."""
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory):
-    games = {"limit": LIMIT_GAME, "no-limit": NO_LIMIT_GAME}
-    return {name: folder_of(tmp_path_factory.mktemp("game"), game, 100) for name, game in games.items()}
 
 
 @pytest.fixture
@@ -93,16 +87,16 @@ def test_a_match_of_forty_hands_stays_within_its_bank(folders, clock, game, rate
         for number in range(40):
             hand, board = dealt(bot.game, rng)
             bot.new_hand(seen_by(hand, 0), 0, number)
-            while not hand.is_over:
-                if hand.to_deal:
-                    known = len(hand.board)
-                    hand = hand.deal(tuple(board[known : known + hand.to_deal]))
-                elif hand.to_act == 0:
-                    hand, decided = hand.apply(bot.act(seen_by(hand, 0))), decided + 1
-                else:
-                    hand = hand.apply(rng.choice(("c", any_action(hand, rng))))
-                assert clock[0] <= rate * (number + 1)
-            bot.hand_over(hand)
+
+            def choose(hand, limit=rate * (number + 1)):
+                nonlocal decided
+                if hand.to_act == 1:
+                    return rng.choice(("c", any_action(hand, rng)))
+                action, decided = bot.act(seen_by(hand, 0)), decided + 1
+                assert clock[0] <= limit
+                return action
+
+            bot.hand_over(played_out(hand, board, choose)[0])
         assert bot.bank is not None
         assert bot.bank.spent == pytest.approx(clock[0] + AROUND * decided)
         assert clock[0] > (0.3 if rate == 0.5 else 0.01) * 40 * rate
@@ -122,9 +116,7 @@ def test_a_question_about_another_betting_costs_nothing(folders, clock):
         hand, board = dealt(bot.game, rng)
         for _ in range(2):
             bot.new_hand(hand, 1, 1)
-        at_turn = (
-            hand.apply("c").apply("c").deal(tuple(board[:3])).apply("c").apply("c").deal(tuple(board[3:4]))
-        )
+        at_turn = limped(bot.game, board[:4], hand.hole)
         assert bot.strategy(at_turn.apply("r37")) is not None
         assert (clock[0] > 0, bot.bank.spent, bot.tally.spent) == (True, 0.0, [])
         bot.act(at_turn.apply("c"))
@@ -140,9 +132,7 @@ def test_an_empty_bank_means_no_solve_and_is_told(folders, clock, caplog):
     with bot_of(folders["limit"], Options("always", iterations=20, seconds_per_hand=1.0)) as bot:
         hand, board = dealt(bot.game, rng)
         bot.new_hand(hand, 0, 1)
-        at_turn = (
-            hand.apply("c").apply("c").deal(tuple(board[:3])).apply("c").apply("c").deal(tuple(board[3:4]))
-        )
+        at_turn = limped(bot.game, board[:4], hand.hole)
         bot.bank.charge(5.0)
         assert bot.answer(at_turn).source == "stored"
         assert f"line {at_turn.betting.line!r}: the time bank is empty: no subgame is solved" in caplog.text
@@ -158,9 +148,7 @@ def test_what_a_decision_spent_is_in_the_log(folders, clock, caplog):
     with bot_of(folders["limit"], Options("always", iterations=20, seconds_per_hand=1.0)) as bot:
         hand, board = dealt(bot.game, rng)
         bot.new_hand(hand, 0, 1)
-        bot.act(
-            hand.apply("c").apply("c").deal(tuple(board[:3])).apply("c").apply("c").deal(tuple(board[3:4]))
-        )
+        bot.act(limped(bot.game, board[:4], hand.hole))
     assert (
         "line 'cc/cc/': 0.2 s: read 0, lay 0, iterate 0.2, judge 0; 0.798 s in the time bank" in caplog.text
     )
@@ -176,10 +164,8 @@ def test_a_bank_allows_more_iterations(folders):
 def test_a_menu_is_chosen_for_the_seconds_of_a_hand(folders, per_hand, menu):
     """The bank's seconds of a hand count in place of a decision's budget."""
     with bot_of(folders["no-limit"], Options("always", seconds=1.0, seconds_per_hand=per_hand)) as bot:
-        pace, hand = bot._builder.pace, dealt(bot.game, Random(3))[0]
-        while hand.betting.round < 2:
-            hand = hand.deal(bot.game.deck.cards[-3:][: hand.to_deal]) if hand.to_deal else hand.apply("c")
-        hand = hand.deal(bot.game.deck.cards[:1]) if hand.to_deal else hand
+        pace, cards = bot._builder.pace, bot.game.deck.cards
+        hand = limped(bot.game, (*cards[-3:], cards[0]), dealt(bot.game, Random(3))[0].hole)
         size = bot._beliefs.at(hand).subgame.size
         pace.took("iterate", 10 * size, 2.0)  # ten iterations of the lean menu last two seconds
         bot._beliefs = bot._new_beliefs()
@@ -198,13 +184,8 @@ def test_the_size_of_a_subgame_is_known_before_it_is_laid_out(folders, game):
 def test_times_are_summed_up_by_round_and_read_from_logs():
     spent = [Spent(2, float(n), {"iterate": n / 2}) for n in range(1, 101)] + [Spent(0, 1e-5)]
     first, turn = summary(spent)
-    assert first == {
-        "round": "preflop",
-        "n": 1,
-        "solved": 0,
-        "seconds": {"mean": 1e-5, "median": 1e-5, "p99": 1e-5},
-        "stages": {},
-    }
+    instant = {"mean": 1e-5, "median": 1e-5, "p99": 1e-5}
+    assert first == {"round": "preflop", "n": 1, "solved": 0, "seconds": instant, "stages": {}}
     assert (turn["round"], turn["n"], turn["solved"]) == ("turn", 100, 100)
     assert turn["seconds"] == {"mean": 50.5, "median": 50.0, "p99": 99.0}
     assert turn["stages"]["iterate"] == {"mean": 25.25, "median": 25.0, "p99": 49.5}

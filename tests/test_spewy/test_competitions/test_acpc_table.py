@@ -21,22 +21,29 @@ from acpc_tables import (
     dealing,
     matched,
     pair,
-    script,
     table,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from buckets.cards import cards_name
 from spewy.competitions.acpc.client import MOST_STRAY, play
 from spewy.competitions.acpc.dealer import MOST_WARNINGS, Limits, parse_actions
 from spewy.errors import InputError, PeerError
 from spewy.game.gamefile import load_game
 from spewy.match.acpc_text import parse_logged
 from spewy.match.connection import Connection
-from spewy.match.table import deals
 
-TRANSCRIPTS = pytest.mark.parametrize(
+FROM, TO = "FROM ", "TO "
+
+
+def warnings(heard):
+    return [note for note in heard.notes if note.startswith("WARNING")]
+
+
+def joined(ends, bots):
+    """Clients of both seats, one for each bot."""
+    return [Task(play, end, bot) for end, bot in zip(ends, bots, strict=True)]
+
+
+@pytest.mark.parametrize(
     ("game", "lines", "transcript", "log", "first"),
     [
         (LIMIT, LIMIT_LINES, LIMIT_HAND, LIMIT_LOG, 0),
@@ -44,10 +51,6 @@ TRANSCRIPTS = pytest.mark.parametrize(
     ],
     ids=["limit", "no-limit"],
 )
-FROM, TO = "FROM ", "TO "
-
-
-@TRANSCRIPTS
 def test_transcripts_are_dealt_and_answered_exactly(game, lines, transcript, log, first):
     score, heard, _, told = matched(table(game, len(lines)), [Seat(game, lines), Seat(game, lines)])
     assert heard.hands[first] == log
@@ -66,25 +69,6 @@ def test_transcripts_are_dealt_and_answered_exactly(game, lines, transcript, log
     assert score.text == f"SCORE:{totals[0]}|{totals[1]}:Alice|Bob"
 
 
-@TRANSCRIPTS
-def test_a_client_answers_a_transcript_byte_for_byte(game, lines, transcript, log, first):
-    bot = Seat(game, lines[first:])
-    with pair() as (client, dealer):
-        task = Task(play, client, bot, patience=SOON)
-        assert dealer.receive(time.monotonic() + SOON) == b"VERSION:2.0.0"
-        for who, text in script(transcript):
-            if who == "S":
-                dealer.send(text)
-            else:
-                assert dealer.receive(time.monotonic() + SOON).decode() == text
-        dealer.close()
-        if bot.lines[-1].endswith("f") and game is NO_LIMIT:
-            assert task.result().hands == 1
-        else:
-            with pytest.raises(PeerError, match="the dealer closed the connection in hand 1"):
-                task.result()
-
-
 def test_messages_end_as_the_protocol_has_it():
     with dealing(table(LIMIT, 1)) as ((alice, bob), _, _heard):
         for end in (alice, bob):
@@ -97,29 +81,20 @@ def test_messages_end_as_the_protocol_has_it():
         assert alice.receive(time.monotonic() + SOON) is None
 
 
-def test_the_seed_says_the_cards():
-    def first(seed, number=0):
-        dealt = [hand for hand, _ in zip(deals(LIMIT, seed), range(number + 1), strict=False)][-1]
-        return [cards_name(cards) for cards in (*dealt.hole, dealt.board)]
-
-    assert first(0) == ["5d5c", "9hQd", "8dAs8s4h6d"]
-    assert first(0, 1) == ["6sKs", "5dJd", "2sTh2hQh8h"]
-    assert first(1) == ["8s2h", "Kd5c", "7hAdTd4sKc"]
-    assert first(42) == ["7d3d", "2hAc", "5sKs7s9s6h"]
-
-
-@pytest.mark.parametrize("name", ["leduc", "rhode-island", LIMIT.name, NO_LIMIT.name, "doyle"])
-def test_random_play_keeps_both_sides_at_one_state(name):
-    check_random_match(load_game(name), 7, "2.0.0")
-
-
-@settings(max_examples=15, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.sampled_from(["kuhn", LIMIT.name, NO_LIMIT.name, "doyle"]))
-def test_any_seed_keeps_both_sides_at_one_state(seed, name):
-    check_random_match(load_game(name), seed, "2007", hands=4)
-
-
-def check_random_match(game, seed, rules, hands=25):
+@pytest.mark.parametrize(
+    ("name", "rules"),
+    [
+        ("leduc", "2.0.0"),
+        ("rhode-island", "2.0.0"),
+        (LIMIT.name, "2007"),
+        (NO_LIMIT.name, "2.0.0"),
+        (NO_LIMIT.name, "2007"),
+        ("doyle", "2007"),
+        ("kuhn", "2007"),
+    ],
+)
+def test_random_play_keeps_both_sides_at_one_state(name, rules):
+    game, seed, hands = load_game(name), 7, 15
     bots = [Seat(game, seed=seed), Seat(game, seed=seed + 1)]
     score, heard, clients, told = matched(table(game, hands, seed, rules=rules), bots)
     logged = [parse_logged(game, text) for text in heard.hands]
@@ -129,10 +104,8 @@ def check_random_match(game, seed, rules, hands=25):
         assert len({seed for *_, seed in bot.begun}) == hands
         for found, over in zip(logged, bot.over, strict=True):
             assert (found.hand.betting, found.hand.board) == (over.betting, over.board)
-        assert (
-            sum(found.hand.net()[seat] for found, (_, seat, _) in zip(logged, bot.begun, strict=True))
-            == (score.totals[s])
-        )
+        nets = [found.hand.net()[seat] for found, (_, seat, _) in zip(logged, bot.begun, strict=True)]
+        assert sum(nets) == score.totals[s]
     states = [sum(text.startswith("FROM MATCHSTATE") for text in notes) for notes in told]
     actions = sum(len(actions) for found in logged for actions in found.hand.betting.rounds)
     assert states == [actions + hands] * 2
@@ -150,8 +123,7 @@ def answered(reply, game=NO_LIMIT):
         state = bob.receive(soon).decode()
         bob.send(reply.format(state=state))
         alice.receive(soon)
-        line = alice.receive(soon).decode().split(":")[3]
-        return line, [note for note in heard.notes if note.startswith("WARNING")]
+        return alice.receive(soon).decode().split(":")[3], warnings(heard)
 
 
 CLEARED = chr(27) + "[2J"
@@ -174,52 +146,42 @@ def test_a_client_s_control_characters_are_told_as_text(reply):
 
 
 @pytest.mark.parametrize(
-    ("reply", "line", "warned"),
+    ("reply", "game", "line", "warned"),
     [
-        ("{state}:r120", "r200", True),
-        ("{state}:r99999", "r20000", True),
-        ("{state}:x", "c", True),
-        ("{state}:r", "c", True),
-        ("{state}", "c", True),
-        ("{state}:B500", "r500", False),
-        ("{state}:k", "c", False),
-        ("{state}:c or so", "c", False),
+        ("{state}:r120", NO_LIMIT, "r200", True),
+        ("{state}:r99999", NO_LIMIT, "r20000", True),
+        ("{state}:x", NO_LIMIT, "c", True),
+        ("{state}:r", NO_LIMIT, "c", True),
+        ("{state}", NO_LIMIT, "c", True),
+        ("{state}:B500", NO_LIMIT, "r500", False),
+        ("{state}:k", NO_LIMIT, "c", False),
+        ("{state}:c or so", NO_LIMIT, "c", False),
+        ("{state}:r20", LIMIT, "r", False),
     ],
 )
-def test_bad_replies(reply, line, warned):
-    found, warnings = answered(reply)
-    assert found == line
-    assert bool(warnings) == warned
-
-
-def test_a_limit_raise_with_a_number_is_a_raise():
-    assert answered("{state}:r20", LIMIT) == ("r", [])
+def test_odd_replies(reply, game, line, warned):
+    found, told = answered(reply, game)
+    assert (found, bool(told)) == (line, warned)
 
 
 def test_lines_of_other_states_are_passed_over():
     with dealing(table(LIMIT, 1)) as ((alice, bob), dealer, heard):
         for end in (alice, bob):
             end.send("VERSION:1.0.0")
-        for stray in (
-            "",
-            "hello",
-            "MATCHSTATE:1:7::|9hQd:r",
-            "MATCHSTATE:0:0::5d5c|:r",
-            "MATCHSTATE:1:0::|9hQh:r",
-        ):
+        states = ("1:7::|9hQd:r", "0:0::5d5c|:r", "1:0::|9hQh:r")
+        for stray in ("", "hello", *(f"MATCHSTATE:{state}" for state in states)):
             bob.send(stray)
         bob.send("MATCHSTATE:1:0::5d5c|9hQd:f")
         assert dealer.result().text == "SCORE:5|-5:Alice|Bob"
-        warnings = [note for note in heard.notes if note.startswith("WARNING")]
-        assert len(warnings) == 5
+        assert len(warnings(heard)) == 5
         assert sum("expected VERSION:2.0.0, found VERSION:1.0.0" in note for note in heard.notes) == 2
 
 
 def test_a_flood_is_no_answer():
     limits = Limits(response=1.0, start=SOON)
     with dealing(table(LIMIT, 1, limits=limits)) as ((alice, bob), dealer, heard):
-        alice.send("VERSION:2.0.0")
-        bob.send("VERSION:2.0.0")
+        for end in (alice, bob):
+            end.send("VERSION:2.0.0")
 
         def flood():
             while True:
@@ -260,32 +222,27 @@ class Stalls(Seat):
         return super().act(hand)
 
 
-@pytest.mark.parametrize("limits", [Limits(response=1.0), Limits(hand=1.0), Limits(match=1.0)])
+@pytest.mark.parametrize("limits", [Limits(response=0.5), Limits(hand=0.5), Limits(match=1.0)])
 def test_time_that_runs_out_ends_the_match(limits):
     with dealing(table(LIMIT, 5, limits=limits)) as (ends, dealer, heard):
-        for end, bot in zip(ends, (Stalls(LIMIT, 2, SOON), Seat(LIMIT)), strict=True):
-            Task(play, end, bot)
+        joined(ends, (Stalls(LIMIT, 2, SOON), Seat(LIMIT)))
         with pytest.raises(PeerError, match=r"seat 1 \(Alice\): expected a line in time"):
             dealer.result()
         assert len(heard.hands) == 2
 
 
 def test_time_of_a_match_adds_up():
-    bots = (Stalls(LIMIT, 0, 0.1), Seat(LIMIT))
     with dealing(table(LIMIT, 1000, limits=Limits(1.0, 1.0, 1.0))) as (ends, dealer, heard):
-        for end, bot in zip(ends, bots, strict=True):
-            Task(play, end, bot)
+        joined(ends, (Stalls(LIMIT, 0, 0.1), Seat(LIMIT)))
         with pytest.raises(PeerError, match=r"seat 1 \(Alice\)"):
             dealer.result()
         assert 0 < len(heard.hands) < 20
 
 
 def test_who_is_out_of_time_folds_to_the_end_under_the_rules_of_2007():
-    limits = Limits(response=None, hand=None, match=1.5, start=SOON)
-    bots = (Stalls(DOYLE, 2, SOON), Seat(DOYLE))
+    limits = Limits(response=None, hand=None, match=1.0, start=SOON)
     with dealing(table(DOYLE, 12, rules="2007", limits=limits)) as (ends, dealer, heard):
-        for end, bot in zip(ends, bots, strict=True):
-            Task(play, end, bot)
+        joined(ends, (Stalls(DOYLE, 2, SOON), Seat(DOYLE)))
         score = dealer.result()
         hands = [parse_logged(DOYLE, text) for text in heard.hands]
         assert len(hands) == 12
@@ -348,7 +305,7 @@ def test_a_bot_that_fails_goes_on_with_checks_and_folds():
     assert clients[1].faults == 0
     for text in ("ZeroDivisionError: by chance", "KeyError: 'new'", "ValueError: over", "action 'r1'"):
         assert any(text in note for note in told[0]), text
-    assert not any(note.startswith("WARNING") for note in heard.notes)
+    assert not warnings(heard)
 
 
 # What a dealer should not do, as a client bears it.
@@ -359,12 +316,11 @@ def served(lines, bot=None, after=None, **settings):
     notes, (here, there) = [], socket.socketpair()
     client, dealer = Connection(here, "somewhere:1"), Connection(there, "client")
     there.setblocking(True)
+    settings = {"patience": SOON, "note": notes.append, **settings}
 
     def playing():
         with client:
-            return play(
-                client, bot or Seat(LIMIT, ("r", "r")), note=notes.append, **{"patience": SOON, **settings}
-            )
+            return play(client, bot or Seat(LIMIT, ("r", "r")), **settings)
 
     task = Task(playing)
     with dealer:
@@ -383,16 +339,8 @@ OVER = "MATCHSTATE:1:0:f:|9hQd"
 
 
 def test_a_client_passes_over_what_is_no_state():
-    strange = [
-        b"\xff\x00\xfe\n",
-        "hello",
-        "",
-        "#GUI x",
-        "MATCHSTATE:1:0:",
-        b"x" * 9000 + b"\n",
-        "MATCHSTATE:0:0::|AsKs",
-    ]
-    task, notes = served([*strange, OVER])
+    texts = "hello", "", "#GUI x", "MATCHSTATE:1:0:", "MATCHSTATE:0:0::|AsKs"
+    task, notes = served([b"\xff\x00\xfe\n", b"x" * 9000 + b"\n", *texts, OVER])
     assert task.result().hands == 1
     assert sum("ignored a line" in note for note in notes) == 7
     assert [note for note in notes if note.startswith("TO")] == ["TO VERSION:2.0.0"]
@@ -413,14 +361,9 @@ def test_a_hand_without_an_end_is_told():
 
 
 def test_a_client_may_come_late_and_miss_states():
+    states = ("1:9:rc/r:|9hQd/8dAs8s", "1:9:rc/rf:|9hQd/8dAs8s", "0:31:c:6sKs|")
     task, notes = served(
-        [
-            "MATCHSTATE:1:9:rc/r:|9hQd/8dAs8s",
-            "MATCHSTATE:1:9:rc/rf:|9hQd/8dAs8s",
-            "MATCHSTATE:0:31:c:6sKs|",
-            OVER,
-        ],
-        Seat(LIMIT, ("rc/rf", "cc/", "f")),
+        [*(f"MATCHSTATE:{state}" for state in states), OVER], Seat(LIMIT, ("rc/rf", "cc/", "f"))
     )
     assert task.result().hands == 2
     assert [note.rsplit(":", 1)[1] for note in notes if note.startswith("TO M")] == ["f", "c"]
@@ -428,17 +371,7 @@ def test_a_client_may_come_late_and_miss_states():
 
 def test_states_out_of_order_begin_the_hand_anew():
     bot = Seat(LIMIT, ("cr", "cr", "rf", "f"))
-    task, _ = served(
-        [
-            "MATCHSTATE:0:3:c:6sKs|",
-            "MATCHSTATE:0:3::6sKs|",
-            "MATCHSTATE:0:3:r:6sKs|",
-            "MATCHSTATE:0:3:c:6sKs|",
-            OVER,
-            OVER,
-        ],
-        bot,
-    )
+    task, _ = served([*(f"MATCHSTATE:0:3:{line}:6sKs|" for line in ("c", "", "r", "c")), OVER, OVER], bot)
     assert task.result().hands == 1
     assert [hand.betting.line for hand, *_ in bot.begun] == ["c", "", "c", "f"]
 
@@ -489,10 +422,7 @@ def test_lines_end_by_themselves_and_long_ones_come_in_pieces():
     assert found[:3] == [b"a", b"b", b""]
     assert [len(line) for line in found[3:6]] == [4095, 4095, 1810]
     assert found[6:] == [b"last", None, None]
-
-
-def test_a_line_of_just_the_longest_is_whole():
-    with pair() as (here, there):
+    with pair() as (here, there):  # a line of just the longest is whole
         there._source.sendall(b"x" * 4095 + b"\n" + b"y" * 4096 + b"\n")
         found = [here.receive(time.monotonic() + SOON) for _ in range(3)]
     assert found == [b"x" * 4095, b"y" * 4095, b"y"]
@@ -518,8 +448,7 @@ def test_a_match_goes_on_from_its_transactions():
     every = parse_actions("".join(f"{text}\n" for text in whole.actions))
     for kept in (0, 1, len(every) // 2, len(every)):
         with dealing(table(game, hands), every[:kept]) as (ends, dealer, heard):
-            for end, bot in zip(ends, (Seat(game, seed=3), Seat(game, seed=4)), strict=True):
-                Task(play, end, bot)
+            joined(ends, (Seat(game, seed=3), Seat(game, seed=4)))
             score = dealer.result()
         done = every[kept].number if kept < len(every) else hands
         assert heard.hands[:done] == whole.hands[:done]

@@ -3,6 +3,7 @@
 import errno
 import json
 import shutil
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -98,12 +99,8 @@ def test_a_program_that_ends_is_gone(tmp_path, text):
 
 
 def test_a_program_that_stays_is_ended(tmp_path):
-    assert kinds(
-        played(program(tmp_path, RANDOM + "\nimport time; time.sleep(60)"), replace(QUICK, leave=0.3))
-    ) == (
-        ["stayed"],
-        False,
-    )
+    command = program(tmp_path, RANDOM + "\nimport time; time.sleep(60)")
+    assert kinds(played(command, replace(QUICK, leave=0.3))) == (["stayed"], False)
 
 
 def test_a_flood_is_no_answer(tmp_path):
@@ -121,9 +118,8 @@ def test_commands_that_cannot_be_run():
 def test_the_older_dialect_keeps_its_processes(tmp_path):
     limits = replace(QUICK, dialect="older")
     bots = tuple(Entrant("cmd", program(tmp_path, OLDER, name)) for name in ("a", "b"))
-    found = play_series(
-        Series("leduc_poker", bots, ("a", "b"), 4, 1, limits), tmp_path / "out", lambda a, b: None, 1
-    )
+    match = Series("leduc_poker", bots, ("a", "b"), 4, 1, limits)
+    found = play_series(match, tmp_path / "out", lambda done, total: None, 1)
     assert found.complete
     assert not found.faults(0)
     assert not found.faults(1)
@@ -141,56 +137,72 @@ def series(folder, matches=6, **changes):
     return replace(Series("leduc_poker", bots, ("a", "b"), matches, 1, QUICK), **changes)
 
 
-def test_a_series_goes_on_where_it_was_broken_off(tmp_path):
-    whole = play_series(series(tmp_path), tmp_path / "whole", lambda a, b: None, 1)
-    folder, heard = tmp_path / "part", []
-    play_series(series(tmp_path), folder, lambda a, b: None, 1)
-    log = folder / "matches.jsonl"
+def nobody(done, total):
+    """Hears of no match."""
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The folder of a series, and its outcome."""
+    folder = tmp_path_factory.mktemp("series")
+    return folder, play_series(series(folder), folder, nobody, 1)
+
+
+@pytest.fixture
+def folder(whole, tmp_path):
+    """A copy of the folder."""
+    return shutil.copytree(whole[0], tmp_path / "out")
+
+
+def logs(folder):
+    return {path: path.read_bytes() for path in folder.glob("*.jsonl")}
+
+
+def test_a_series_goes_on_where_it_was_broken_off(folder, whole):
+    log, heard = folder / "matches.jsonl", []
     log.write_text(log.read_text()[:-20])  # the last line is torn
-    assert not outcome(series(tmp_path), folder).complete
-    again = play_series(series(tmp_path), folder, lambda done, total: heard.append(done), 1)
-    assert again == whole
+    assert not outcome(series(folder), folder).complete
+    again = play_series(series(folder), folder, lambda done, total: heard.append(done), 1)
+    assert again == whole[1]
     assert heard == [5, 6]
-    assert whole.mean.n == 3
+    assert again.mean.n == 3
 
 
-def test_fewer_matches_than_were_played_are_the_first_of_them(tmp_path):
-    few = play_series(series(tmp_path, 3), tmp_path / "few", lambda a, b: None, 1)
-    folder, heard = tmp_path / "many", []
-    whole = play_series(series(tmp_path), folder, lambda a, b: None, 1)
-    logs = {path: path.read_bytes() for path in folder.glob("*.jsonl")}
+def test_fewer_matches_than_were_played_are_the_first_of_them(folder, whole, tmp_path):
+    few = play_series(series(tmp_path, 3), tmp_path / "few", nobody, 1)
+    before, heard = logs(folder), []
     assert play_series(series(tmp_path, 3), folder, lambda *told: heard.append(told), 1) == few
     assert (few.complete, len(few.records), heard) == (True, 3, [(3, 3)])
-    assert {path: path.read_bytes() for path in logs} == logs
-    assert outcome(series(tmp_path), folder) == whole
+    assert logs(folder) == before
+    assert outcome(series(tmp_path), folder) == whole[1]
 
 
-def test_logs_survive_a_disk_that_is_full(tmp_path, monkeypatch):
-    play_series(series(tmp_path), tmp_path, lambda a, b: None, 1)
-    logs = {path: path.read_bytes() for path in tmp_path.glob("*.jsonl")}
-    monkeypatch.setattr(Path, "write_text", _full)
+def test_logs_survive_a_disk_that_is_full(folder, monkeypatch):
+    def full(path, text, encoding):
+        path.write_bytes(text.encode(encoding)[:1])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    before = logs(folder)
+    monkeypatch.setattr(Path, "write_text", full)
     with pytest.raises(InputError, match="expected a file that can be written, found: No space left"):
-        play_series(series(tmp_path, 8), tmp_path, lambda a, b: None, 1)
-    assert {path: path.read_bytes() for path in logs} == logs
+        play_series(series(folder, 8), folder, nobody, 1)
+    assert logs(folder) == before
 
 
-def _full(path, text, encoding):
-    path.write_bytes(text.encode(encoding)[:1])
-    raise OSError(errno.ENOSPC, "No space left on device")
+def test_a_log_of_something_else_is_refused(folder):
+    def is_refused(told, **changes):
+        with pytest.raises(InputError, match=told):
+            outcome(series(folder, **changes), folder)
 
-
-def test_a_log_of_something_else_is_refused(tmp_path):
-    play_series(series(tmp_path), tmp_path / "out", lambda a, b: None, 1)
-    with pytest.raises(InputError, match=r"matches\.jsonl: expected matches with seed 2, found 1;"):
-        outcome(series(tmp_path, seed=2), tmp_path / "out")
-    slower = series(tmp_path, limits=replace(QUICK, chance=0.5))
-    with pytest.raises(InputError, match=r"expected matches with chance 0\.5, found"):
-        outcome(slower, tmp_path / "out")
-    (tmp_path / "out" / "matches.jsonl").write_text(
-        json.dumps({**series(tmp_path).head, "swapped": False}) + "\n3\n"
-    )
-    with pytest.raises(InputError, match="expected matches"):
-        outcome(series(tmp_path), tmp_path / "out")
+    is_refused(r"matches\.jsonl: expected matches with seed 2, found 1;", seed=2)
+    is_refused(r"expected matches with chance 0\.5, found", limits=replace(QUICK, chance=0.5))
+    log = folder / "matches.jsonl"
+    head, *lines = log.read_text().splitlines()
+    old = json.dumps({**json.loads(head), "bots": [["a", "random"], ["b", "random"]]})
+    log.write_text("\n".join([old, *lines]) + "\n")
+    is_refused("does not say which bots played its matches, as logs of earlier versions")
+    log.write_text(json.dumps({**series(folder).head, "swapped": False}) + "\n3\n")
+    is_refused("expected matches")
 
 
 def test_matches_of_another_bot_are_no_score_of_this_one(tmp_path):
@@ -199,7 +211,7 @@ def test_matches_of_another_bot_are_no_score_of_this_one(tmp_path):
     def played_by(matches=4, game="kuhn_poker", seconds=0.1, name="spewy"):
         bots = parse_bot(name, tmp_path / "solved", seconds=seconds), parse_bot("random", tmp_path)
         new = Series(game, bots, ("a", "b"), matches, 1, QUICK)
-        return play_series(new, tmp_path / game, lambda a, b: None, 1)
+        return play_series(new, tmp_path / game, nobody, 1)
 
     for game in ("kuhn_poker", "liars_dice(numdice=1,dice_sides=2)"):
         first = played_by(game=game)
@@ -220,53 +232,28 @@ def test_a_program_named_spewy_is_a_program(tmp_path):
     assert type(parse_bot("cmd:spewy", tmp_path)) is not type(parse_bot("spewy", tmp_path))
 
 
-def test_a_log_that_does_not_say_who_played_is_refused(tmp_path):
-    play_series(series(tmp_path), tmp_path / "out", lambda a, b: None, 1)
-    log = tmp_path / "out" / "matches.jsonl"
-    head, *lines = log.read_text().splitlines()
-    head = json.dumps({**json.loads(head), "bots": [["a", "random"], ["b", "random"]]})
-    log.write_text("\n".join([head, *lines]) + "\n")
-    with pytest.raises(
-        InputError, match="does not say which bots played its matches, as logs of earlier versions"
-    ):
-        outcome(series(tmp_path), tmp_path / "out")
-
-
 def test_the_command(tmp_path):
     command = program(tmp_path, RANDOM)
-    arguments = (
-        "referee",
-        "kuhn_poker",
-        f"cmd:{command}",
-        "random",
-        "--matches",
-        4,
-        "--chance-seconds",
-        0,
-        "--workers",
-        1,
-    )
-    found = good_json(*arguments, "--seconds", 20)
-    assert (found["bots"], found["played"], found["complete"]) == (
-        ["bot", "random"],
-        4,
-        True,
-    )
+    options = ("--matches", 4, "--chance-seconds", 0, "--workers", 1, "--seconds", 20)
+    found = good_json("referee", "kuhn_poker", f"cmd:{command}", "random", *options)
+    assert (found["bots"], found["played"], found["complete"]) == (["bot", "random"], 4, True)
     assert found["score"]["n"] == 2
-    assert found["faults"] == {found["bots"][0]: {}, "random": {}}
-    named = good_json(*arguments[:2], f"mine=cmd:{command}", *arguments[3:], "--seconds", 20)
+    assert found["faults"] == {"bot": {}, "random": {}}
+    named = good_json("referee", "kuhn_poker", f"mine=cmd:{command}", "random", *options)
     assert named["bots"] == ["mine", "random"]
 
 
-def test_bad_words(tmp_path):
+@pytest.mark.parametrize(
+    ("game", "bot", "told"),
+    [
+        ("nope", "random", "game 'nope': OpenSpiel does not have this game"),
+        ("kuhn_poker", "cmd:/no", "command '/no' cannot be run"),
+        ("kuhn_poker", "", "expected one of random, spewy or cmd:COMMAND"),
+    ],
+)
+def test_bad_words(tmp_path, game, bot, told):
     options = ("--chance-seconds", 0, "--workers", 1, "--out", tmp_path)
-    assert "game 'nope': OpenSpiel does not have this game" in refused(
-        "referee", "nope", "random", "random", *options
-    )
-    assert "command '/no' cannot be run" in refused("referee", "kuhn_poker", "cmd:/no", "random", *options)
-    assert "expected one of random, spewy or cmd:COMMAND" in refused(
-        "referee", "kuhn_poker", "", "random", *options
-    )
+    assert told in refused("referee", game, bot, "random", *options)
 
 
 def test_without_openspiel(monkeypatch):
@@ -276,10 +263,7 @@ def test_without_openspiel(monkeypatch):
     assert "pip install 'spewy[higc]'" in result.stderr
 
 
-def test_prints_of_the_bot_never_reach_stdout(tmp_path):
-    """The scripted brain prints while it plays; its answers alone are on stdout."""
-    import subprocess
-
+def test_prints_of_the_bot_never_reach_stdout():
     text = (
         "import os\nfrom spewy.match.connection import Connection, stdout_alone\n"
         "with stdout_alone() as writer:\n"

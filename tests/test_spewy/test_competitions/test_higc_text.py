@@ -5,7 +5,7 @@ from random import Random
 import numpy as np
 import pytest
 from higc_tables import QUICK, Scripted, lines_of, local
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spewy.competitions.higc.referee import greet, play
@@ -26,50 +26,38 @@ from spewy.errors import InputError
 NOTHING = "AACAPwAAAAAAAAAAAAAAAAAAAAAAAIA/AACAPw=="
 QUEEN = "AACAPwAAAAAAAAAAAACAPwAAAAAAAIA/AACAPw=="
 QUEEN_FACING = "AACAPwAAAAAAAAAAAACAPwAAAAAAAIA/AAAAQA=="
-HEARD = [
-    "kuhn_poker",
-    "0",
-    NOTHING,
-    QUEEN,
-    f"{QUEEN} 0 1",
-    QUEEN,
-    f"{QUEEN_FACING} 0 1",
-    "end of game -2.0",
+TRANSCRIPT = [
+    ("kuhn_poker", []),
+    ("0", []),
+    (NOTHING, []),
+    (QUEEN, []),
+    (f"{QUEEN} 0 1", ["0"]),
+    (QUEEN, []),
+    (f"{QUEEN_FACING} 0 1", ["1"]),
+    ("end of game -2.0", []),
 ]
-SAID = [[], [], [], [], ["0"], [], ["1"], []]
-OLDER_HEARD = [
-    "kuhn_poker",
-    "0",
-    "AQM= AQE=",
-    "AQM= AQk=",
-    "AQM= AQk= 0 1",
-    "AQM= AQk=",
-    "match over 1",
-    "AQM= AQE= 0 1",
-    "match over -2",
-    "tournament over",
-]
-OLDER_SAID = [
-    [],
-    ["ready", "start"],
-    ["ponder"],
-    ["ponder"],
-    ["0"],
-    ["ponder"],
-    ["match over", "start"],
-    ["1"],
-    ["match over", "start"],
-    ["tournament over"],
+OLDER_TRANSCRIPT = [
+    ("kuhn_poker", []),
+    ("0", ["ready", "start"]),
+    ("AQM= AQE=", ["ponder"]),
+    ("AQM= AQk=", ["ponder"]),
+    ("AQM= AQk= 0 1", ["0"]),
+    ("AQM= AQk=", ["ponder"]),
+    ("match over 1", ["match over", "start"]),
+    ("AQM= AQE= 0 1", ["1"]),
+    ("match over -2", ["match over", "start"]),
+    ("tournament over", ["tournament over"]),
 ]
 
 
 @pytest.mark.parametrize(
-    ("dialect", "heard", "said", "scores"),
-    [("rules", HEARD, SAID, [-2.0]), ("older", OLDER_HEARD, OLDER_SAID, [1.0, -2.0])],
+    ("dialect", "transcript", "scores"),
+    [("rules", TRANSCRIPT, [-2.0]), ("older", OLDER_TRANSCRIPT, [1.0, -2.0])],
 )
-def test_a_bot_replays_a_transcript(dialect, heard, said, scores):
+def test_a_bot_replays_a_transcript(dialect, transcript, scores):
     session = Session(lambda game, seat: Scripted([0, 1]), dialect, pytest.fail)
-    assert [session.hear(line) for line in heard] == said
+    for heard, said in transcript:
+        assert session.hear(heard) == said
     assert (session.is_over, session.scores) == (True, scores)
 
 
@@ -95,7 +83,8 @@ def test_the_referee_says_what_the_transcript_has():
         seen = game.seen(state, 0)
         told.append(state_text(game.tensors(state, 0), seen.legal, "rules"))
         state.apply_action(action)
-    assert [*told, over_text(state.returns()[0], "rules")] == HEARD[2:]
+    told.append(over_text(state.returns()[0], "rules"))
+    assert told == [heard for heard, _ in TRANSCRIPT[2:]]
 
 
 @pytest.mark.parametrize("values", [[1, 0, 0, 1, 0], [0.0, 2.5, -1.0], [1] * 8])
@@ -126,21 +115,14 @@ def test_lines_that_are_none(line):
 
 
 def test_answers_that_name_no_action():
-    assert [parse_answer(text) for text in ("3", " 3\r", "3.0", "", "+3", "³")] == [
-        3,
-        3,
-        None,
-        None,
-        None,
-        None,
-    ]
+    assert [parse_answer(text) for text in ("3", " 3\r", "3.0", "", "+3", "³")] == [3, 3] + [None] * 4
 
 
-@given(
-    st.lists(
-        st.text(max_size=40) | st.binary(max_size=40).map(lambda data: data.decode("latin-1")), max_size=8
-    )
-)
+TEXTS = st.text(max_size=40) | st.binary(max_size=40).map(lambda data: data.decode("latin-1"))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(TEXTS, max_size=8))
 def test_fuzzed_messages_never_raise(lines):
     for dialect in ("rules", "older"):
         session = Session(lambda game, seat: Scripted(), dialect, lambda text: None)
@@ -183,7 +165,7 @@ def test_a_agent_that_fails_is_replaced_by_chance():
 
     told = []
     session = Session(lambda game, seat: Failing(), "rules", told.append)
-    assert [session.hear(line) for line in HEARD[:5]][-1] in (["0"], ["1"])
+    assert [session.hear(line) for line, _ in TRANSCRIPT[:5]][-1] in (["0"], ["1"])
     assert told == ["WARNING: KeyError: (0, 1)"]
 
 

@@ -119,13 +119,12 @@ def test_a_package_starts_from_its_own_code(solved, tmp_path, any_bot):
 
 def test_nothing_is_left_of_a_package_that_cannot_be_made(solved, tmp_path, any_bot):
     (tmp_path / "there").mkdir()
-    assert "expected the name of a new folder in an existing folder" in refused(
-        "package", "acpc", solved, tmp_path / "there"
-    )
-    assert "expected the name of a new folder" in refused(
-        "package", "acpc", solved, tmp_path / "no" / "where"
-    )
-    assert "holds no solve" in refused("package", "acpc", tmp_path, tmp_path / "new")
+    for folder, out, told in (
+        (solved, "there", "expected the name of a new folder in an existing folder"),
+        (solved, "no/where", "expected the name of a new folder"),
+        (tmp_path, "new", "holds no solve"),
+    ):
+        assert told in refused("package", "acpc", folder, tmp_path / out)
     assert [path.name for path in tmp_path.iterdir()] == ["there"]
 
 

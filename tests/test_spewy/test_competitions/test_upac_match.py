@@ -14,7 +14,7 @@ import pytest
 from cli_runs import good, good_json, refused, spewy
 from upac_tables import fake_tables, sample_rounds
 
-from buckets.cards import parse_cards
+from buckets.cards import cards_name, parse_cards
 from spewy.competitions.upac.games import RULES, Game, play_games, rule_contender, standing
 from spewy.competitions.upac.package import packed as packed_tables
 from spewy.competitions.upac.package import write_package
@@ -28,11 +28,9 @@ BOARD = "2c 7d 9h Js Kd"
 
 
 def cards(defender="As Ad", challenger="Qh Qs", board=BOARD):
-    return Cards(*_parsed(defender, challenger), tuple(parse_cards(board)))
-
-
-def _parsed(*hands):
-    return (tuple(tuple(parse_cards(hand)) for hand in hands),)
+    return Cards(
+        tuple(tuple(parse_cards(hand)) for hand in (defender, challenger)), tuple(parse_cards(board))
+    )
 
 
 def rule(name):
@@ -70,11 +68,11 @@ def test_the_sample_log_is_dealt_line_by_line(lines):
         elif word == "STACK" and mark == "<":
             stacks[seat] = int(rest[1])
             stacks.setdefault("Challenger" if seat == "Defender" else "Defender", int(rest[3]))
-    rest = [card for card in parse_cards("2h 3h 4h 5h 7c") if card not in parse_cards(board or "2h")]
-    full = (*parse_cards(board or ""), *rest)[:5] if board else parse_cards("2h 3h 4h 5h 7c")
+    unseen = [card for card in parse_cards("2h 3h 4h 5h 7c") if card not in parse_cards(board or "2s")]
+    full = cards_name((*parse_cards(board or ""), *unseen)[:5])
     button = next(SEATS[seat] for seat, _, text in said if text.startswith("STACK 1"))
     replies = [(SEATS[seat], text) for seat, mark, text in said if mark == ">"]
-    hand = Cards(*_parsed(hole["Defender"], hole["Challenger"]), tuple(full))
+    hand = cards(hole["Defender"], hole["Challenger"], full)
     found, after = played(replies, (stacks["Defender"], stacks["Challenger"]), button, hand, old_labels=True)
     assert found == [(SEATS[seat], text) for seat, mark, text in said if mark == "<"]
     assert sum(after) == 100
@@ -198,7 +196,7 @@ def test_rules_answer_whatever_comes(name):
 
 
 def test_a_rule_against_itself_with_the_same_cards_is_even():
-    found = standing(list(play_games(Rules(), (rule("call"), rule("call")), range(6), 1.0)))
+    found = standing(list(play_games(Rules(), (rule("call"), rule("call")), range(3), 1.0)))
     assert (found.share, found.half) == (0.5, 0.0)
 
 
@@ -235,7 +233,7 @@ for line in sys.stdin:
 )
 def test_commands_that_misbehave_lose_the_game(tmp_path, answer, fault):
     (tmp_path / "bot.py").write_text(BOT.format(answer=answer))
-    command = f"cmd:{sys.executable} {tmp_path / 'bot.py'}"
+    command = f"cmd:{sys.executable} -S -E {tmp_path / 'bot.py'}"
     seconds = "0.5" if "sleep" in answer else "60"
     found = good_json("upac-match", command, "call", "--games", "2", "--rounds", "3", "--seconds", seconds)
     assert found["bots"] == ["bot", "call"]
@@ -247,13 +245,13 @@ def test_a_package_plays_games_to_the_end(tmp_path):
     out = tmp_path / "bot.zip"
     write_package(fake_tables(), out)
     log = tmp_path / "log.txt"
-    args = ("upac-match", out, "random", "--games", "2", "--rounds", "20", "--seconds", "60", "--log", log)
+    args = ("upac-match", out, "random", "--games", "2", "--rounds", "5", "--seconds", "60", "--log", log)
     found = good_json(*args)
     assert found["faults"] == []
     assert found["spent"][0]["slowest"] > 0
     within = good_json("upac-match", f"tables:{out}", "call", "--games", "2", "--rounds", "5")
     assert within["faults"] == []
-    assert log.read_text().startswith("System > round 1/20\nDefender < START SB\nChallenger < START BB\n")
+    assert log.read_text().startswith("System > round 1/5\nDefender < START SB\nChallenger < START BB\n")
     assert "Elo" in good("upac-match", "call", "allin", "--games", "3")
 
 
@@ -278,6 +276,11 @@ def test_no_time_at_all_is_refused():
     assert "--seconds" in refused("upac-match", "call", "call", "--seconds", "0")
 
 
+def built(build, run="x"):
+    """The configuration of a package."""
+    return {"name": "a", "build": build, "run": run}
+
+
 def packed(file, config):
     """A package of nothing but its configuration."""
     with zipfile.ZipFile(file, "w") as archive:
@@ -289,17 +292,14 @@ def packed(file, config):
     ("config", "told"),
     [
         ("[" * 100_000, "expected a zip file with bot/bot.json, found: maximum recursion depth"),
+        (built("a\0b"), "the build failed: embedded null byte"),
+        (built("exit 3"), "the build failed: exit code 3"),
         (
-            {"name": "a", "build": "a\0b", "run": "x"},
-            "the build failed: embedded null byte",
-        ),
-        ({"name": "a", "build": "exit 3", "run": "x"}, "the build failed: exit code 3"),
-        (
-            {"name": "a", "build": "seq 99999; echo no rule; printf '\\033[2J' >&2; exit 2", "run": "x"},
+            built("seq 99999; echo no rule; printf '\\033[2J' >&2; exit 2"),
             r"99998 99999 no rule \x1b[2J",
         ),
-        ({"name": "a", "build": "sleep 60 & echo lost; exit 4", "run": "x"}, "end of its output: lost"),
-        ({"name": "a", "build": "sleep 60; true", "run": "x"}, "the build failed: not finished within 0.2 s"),
+        (built("sleep 60 & echo lost; exit 4"), "end of its output: lost"),
+        (built("sleep 60; true"), "the build failed: not finished within 0.2 s"),
     ],
     ids=["deep", "null", "fails", "tells", "lingers", "hangs"],
 )
@@ -336,14 +336,11 @@ def test_packages_that_would_fill_the_disk_or_leave_their_folder(tmp_path, membe
     with zipfile.ZipFile(tmp_path / "bot.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in members:
             archive.writestr(name, data)
-    assert f"expected a zip file with bot/bot.json, found: {told}" in refused(
-        "upac-match", tmp_path / "bot.zip", "call"
-    )
-    for command in (
-        ("upac-match", f"tables:{tmp_path / 'bot.zip'}", "call"),
-        ("play", "upac", tmp_path / "bot.zip"),
-    ):
-        assert told in refused(*command)
+    package = tmp_path / "bot.zip"
+    whole = f"expected a zip file with bot/bot.json, found: {told}"
+    assert whole in refused("upac-match", package, "call")
+    assert told in refused("upac-match", f"tables:{package}", "call")
+    assert told in refused("play", "upac", package)
 
 
 def says_less(data, declared):
@@ -382,8 +379,8 @@ def test_packages_of_members_that_cannot_be_unpacked_in_pieces(tmp_path, way):
 def test_the_last_output_of_a_build_is_read_however_late(tmp_path, monkeypatch):
     """The time of a look at the output has passed when it begins, as on a busy machine."""
     monkeypatch.setattr("spewy.competitions.upac.package.BUILD_POLL_SECONDS", 0.0)
-    config = {"name": "a", "build": "seq 99999; exit 2", "run": "x"}
-    assert "99998 99999" in refused("upac-match", packed(tmp_path / "bot.zip", config), "call")
+    package = packed(tmp_path / "bot.zip", built("seq 99999; exit 2"))
+    assert "99998 99999" in refused("upac-match", package, "call")
 
 
 def test_tables_in_a_package_are_bounded_too(tmp_path):
@@ -402,8 +399,8 @@ def test_what_a_bot_has_started_ends_with_the_game(tmp_path):
     bot = tmp_path / "bot.py"
     bot.write_text(BOT.format(answer="'C'"))
     wait = f'until [ "$(wc -l < {tmp_path}/started)" -ge 2 ]; do sleep 0.01; done 2> /dev/null; '
-    run = f"{starts}{wait}exec {sys.executable} {bot}"
-    package = packed(tmp_path / "bot.zip", {"name": "a", "build": "true", "run": run})
+    run = f"{starts}{wait}exec {sys.executable} -S -E {bot}"
+    package = packed(tmp_path / "bot.zip", built("true", run))
     call = ("upac-match", package, "call", "--games", "1", "--rounds", "2", "--seconds", "30")
     assert good_json(*call)["faults"] == []
     started = [int(line) for line in (tmp_path / "started").read_text().split()]
@@ -428,19 +425,12 @@ def alive(process):
 
 def test_lines_that_nobody_asked_for_are_told(tmp_path):
     (tmp_path / "bot.py").write_text(BOT.format(answer="'C\\nC'"))
-    call = (
-        "upac-match",
-        f"cmd:{sys.executable} {tmp_path / 'bot.py'}",
-        "call",
-        "--games",
-        "1",
-        "--rounds",
-        "20",
-    )
-    result = spewy(*call, "--seconds", "30")
+    command = f"cmd:{sys.executable} -S -E {tmp_path / 'bot.py'}"
+    call = ("upac-match", command, "call", "--games", "1", "--rounds", "20", "--seconds", "30")
+    result = spewy(*call)
     expected = r"bot wrote [0-9]+ lines before it was asked; each counts as its next answer"
     assert re.search(expected, result.stderr), result.output
-    found = good_json(*call, "--seconds", "30")
+    found = good_json(*call)
     assert found["faults"] == []
     assert found["spent"][0]["unasked"] > 0, found
 
@@ -458,7 +448,7 @@ def test_a_line_counts_as_unasked_before_its_end_has_arrived(tmp_path):
         "        sys.stdout.write(next(texts))\n"
         "        sys.stdout.flush()\n"
     )
-    command = f"cmd:{sys.executable} {tmp_path / 'bot.py'}"
+    command = f"cmd:{sys.executable} -S -E {tmp_path / 'bot.py'}"
     found = good_json("upac-match", command, "call", "--games", "1", "--rounds", "1", "--seconds", "30")
     assert found["faults"] == []
     assert found["spent"][0]["unasked"] == 3, found

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
@@ -63,24 +64,27 @@ GAMES = {
 }
 
 
-@pytest.mark.parametrize("known", KNOWN)
-@pytest.mark.parametrize("name", ["kuhn", "one suit", pytest.param("leduc", marks=pytest.mark.slow)])
-def test_it_is_unbiased_and_narrower(name, known):
-    game = GAMES[name]
-    won, found, plain, narrow = moments(game, (Told(game, 3), Told(game, 4)), known)
-    assert found == pytest.approx(won, abs=1e-5)
-    assert narrow < (0.9 if any(known) else 1.0) * plain
+BOTS = {
+    "tells": Told,
+    "tells everywhere": Cheap,
+    "tells on some lines": lambda game, number: Cheap(game, number, everywhere=False),
+}
+CASES = [*product(BOTS, KNOWN[:3]), ("tells", KNOWN[3])]
 
 
-@pytest.mark.parametrize("known", KNOWN)
-@pytest.mark.parametrize("everywhere", [True, False])
+@pytest.mark.parametrize(("bots", "known"), CASES)
 @pytest.mark.parametrize("name", ["kuhn", "one suit"])
-def test_looking_ahead_is_no_bias(name, known, everywhere):
+def test_it_is_unbiased_and_narrower(name, bots, known):
     game = GAMES[name]
-    bots = Cheap(game, 3, everywhere), Cheap(game, 4, everywhere)
-    won, found, plain, narrow = moments(game, bots, known)
+    won, found, plain, narrow = moments(game, (BOTS[bots](game, 3), BOTS[bots](game, 4)), known)
     assert found == pytest.approx(won, abs=1e-5)
     assert narrow < (0.9 if any(known) else 1.0) * plain
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("known", KNOWN)
+def test_it_is_unbiased_and_narrower_in_leduc(known):
+    test_it_is_unbiased_and_narrower("leduc", "tells", known)
 
 
 def test_nothing_is_left_to_luck_in_a_round_whose_strategies_are_known():

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from bot_games import limped
 from naive_matches import best_response, public, shares_of, value
 from stand_ins import Told
 
@@ -18,21 +19,28 @@ KUHN, LEDUC = load_game("kuhn"), load_game("leduc")
 NO_LIMIT = load_game("holdem.nolimit.2p.reverse_blinds")
 
 
-class Calls(Told):
-    """Calls with every hand."""
+class Always(Told):
+    """Takes the action of ``rule(betting)`` with every hand."""
+
+    def __init__(self, game, rule):
+        super().__init__(game)
+        self.rule = rule
 
     def made_up(self, hand, key):
-        return Mix(("c",), np.arange(len(self.deck)), np.ones((1, len(self.deck))))
+        return Mix((self.rule(hand.betting),), np.arange(len(self.deck)), np.ones((1, len(self.deck))))
 
 
-class FoldsToBets(Told):
-    """Folds where it can, whatever it holds."""
+def calls(betting):
+    return "c"
 
-    def made_up(self, hand, key):
-        actions = ("f", "c") if hand.betting.can_fold else ("c",)
-        frequencies = np.zeros((len(actions), len(self.deck)))
-        frequencies[0] = 1
-        return Mix(actions, np.arange(len(self.deck)), frequencies)
+
+def folds_to_bets(betting):
+    return "f" if betting.can_fold else "c"
+
+
+def goes_all_in(betting):
+    """On the river; before it, it checks and calls."""
+    return "r20000" if betting.round == 3 else "c"
 
 
 def won(game, other, setting, player):
@@ -51,47 +59,33 @@ def won(game, other, setting, player):
 @pytest.mark.parametrize("player", [0, 1])
 def test_against_one_who_calls_it_bets_the_king(player):
     # K wins 2 chips, Q wins and loses as often, J loses one.
-    assert won(KUHN, Calls(KUHN), "all", player) == pytest.approx((2 + 0 - 1) / 3)
+    assert won(KUHN, Always(KUHN, calls), "all", player) == pytest.approx((2 + 0 - 1) / 3)
 
 
 def test_against_one_who_folds_it_bets_everything():
-    assert won(KUHN, FoldsToBets(KUHN), "all", 0) == pytest.approx(1)
+    assert won(KUHN, Always(KUHN, folds_to_bets), "all", 0) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("number", [5, 6, 7])
 @pytest.mark.parametrize("player", [0, 1])
-def test_it_never_wins_more_than_a_best_response(number, player):
-    other = Told(KUHN, number)
-    lbr, best = won(KUHN, other, "all", player), best_response(KUHN, other, player)
-    assert won(KUHN, other, "fc", player) <= best + 1e-9
-    assert lbr <= best + 1e-9
-    assert lbr > best - 0.4
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("player", [0, 1])
-def test_it_never_wins_more_than_a_best_response_of_leduc(player):
-    other = Told(LEDUC, 8)
-    assert won(LEDUC, other, "all", player) <= best_response(LEDUC, other, player) + 1e-9
-
-
-class GoesAllIn(Told):
-    """Checks and calls before the river, and bets all its chips there, with every hand."""
-
-    def made_up(self, hand, key):
-        action = "r20000" if hand.betting.round == 3 else "c"
-        return Mix((action,), np.arange(len(self.deck)), np.ones((1, len(self.deck))))
+@pytest.mark.parametrize(
+    ("game", "number"),
+    [(KUHN, 5), (KUHN, 6), (KUHN, 7), pytest.param(LEDUC, 8, marks=pytest.mark.slow)],
+)
+def test_it_never_wins_more_than_a_best_response(game, number, player):
+    other = Told(game, number)
+    best = best_response(game, other, player)
+    for setting in ("all", "fc") if game is KUHN else ("all",):
+        assert won(game, other, setting, player) <= best + 1e-9
+    if game is KUHN:
+        assert won(game, other, "all", player) > best - 0.4
 
 
 def at_the_river(game=NO_LIMIT, holes=(parse_cards("AsAh"), None)):
-    hand = Hand.start(game, holes)
-    board = parse_cards("Ks 7d 2c 3h 9s")
-    hand = hand.apply("c").apply("c").deal(board[:3]).apply("c").apply("c").deal(board[3:4])
-    return hand.apply("c").apply("c").deal(board[4:])
+    return limped(game, parse_cards("Ks 7d 2c 3h 9s"), holes)
 
 
 def test_it_bets_what_is_called_most():
-    lbr = Lbr(Calls(NO_LIMIT), SETTINGS["fcpa"])
+    lbr = Lbr(Always(NO_LIMIT, calls), SETTINGS["fcpa"])
     hand = at_the_river()
     lbr.new_hand(hand, 0, 1)
     assert lbr.act(hand) == "r20000"
@@ -100,7 +94,7 @@ def test_it_bets_what_is_called_most():
 def test_chips_above_its_own_stack_come_back():
     """A call of 900 into a pot of 1,100 needs 45 % equity, however many chips the bet has."""
     game = replace(NO_LIMIT, stacks=(20_000, 1_000))
-    lbr = Lbr(GoesAllIn(game), SETTINGS["fc"])
+    lbr = Lbr(Always(game, goes_all_in), SETTINGS["fc"])
     for own, action in (("JhTh", "f"), ("Kd2d", "c")):
         hand = at_the_river(game, (None, parse_cards(own)))
         lbr.new_hand(hand, 1, 1)
@@ -110,10 +104,10 @@ def test_chips_above_its_own_stack_come_back():
 def test_it_does_only_what_its_setting_allows():
     hand = at_the_river()
     for name in ("fc", "late-fc"):
-        lbr = Lbr(Calls(NO_LIMIT), SETTINGS[name])
+        lbr = Lbr(Always(NO_LIMIT, calls), SETTINGS[name])
         lbr.new_hand(hand, 0, 1)
         assert lbr.act(hand) == "c"
-    lbr = Lbr(Calls(NO_LIMIT), SETTINGS["56"])
+    lbr = Lbr(Always(NO_LIMIT, calls), SETTINGS["56"])
     lbr.new_hand(hand, 0, 1)
     sizes = list(lbr._actions(hand.betting))
     assert (len(sizes), sizes[:2], sizes[-1]) == (57, ["c", "r200"], "r20000")

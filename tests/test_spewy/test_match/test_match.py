@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from match_tables import StandIn, entrants, logs, play
-from stand_ins import Rule, call, failing, illegal, looping, raiser
+from stand_ins import Rule, call, fail, failing, illegal, looping, raiser
 
 from buckets.cards import cards_name
 from spewy.errors import InputError, SpewyError
@@ -52,21 +52,16 @@ def test_a_bot_that_fails_folds_and_is_noted():
     assert played.hand.betting.line == "rf"
     assert [fault.player for fault in played.faults] == [0]
     assert "SpewyError: by chance" in played.faults[0].text
+    played = one_hand(LIMIT, failing, failing)
+    assert (played.hand.betting.line, played.hand.net()) == ("f", (5, -5))
 
 
 def test_what_a_bot_raises_is_told_without_control_characters():
     def clearing(game):
-        bot = failing(game)
-        bot.act = lambda hand: (_ for _ in ()).throw(SpewyError(chr(27) + "[2J"))
-        return bot
+        return Rule(game, lambda hand: fail(SpewyError(chr(27) + "[2J")))
 
     played = one_hand(LIMIT, clearing, raiser)
     assert played.faults[0].text == r"act: expected an answer, found SpewyError: \x1b[2J"
-
-
-def test_two_bots_that_fail_end_the_hand():
-    played = one_hand(LIMIT, failing, failing)
-    assert (played.hand.betting.line, played.hand.net()) == ("f", (5, -5))
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -100,15 +95,14 @@ def test_an_answer_that_comes_as_time_runs_out_counts_and_the_clock_stops(monkey
     before, stop = signal.getsignal(signal.SIGALRM), signal.setitimer
 
     def ring(timer, seconds, again=0.0):
-        ways = [lambda: stop(timer, seconds, again)]
-        if not seconds:
-            ways.insert(stops, lambda: signal.raise_signal(signal.SIGALRM))
-        for way in ways:
-            way()
+        if not seconds and stops == 0:
+            signal.raise_signal(signal.SIGALRM)
+        stop(timer, seconds, again)
+        if not seconds and stops == 1:
+            signal.raise_signal(signal.SIGALRM)
 
     monkeypatch.setattr(signal, "setitimer", ring)
-    played = one_hand(LIMIT, raiser, call, 60.0)
-    assert played.faults == ()
+    assert one_hand(LIMIT, raiser, call, 60.0).faults == ()
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
     assert signal.getsignal(signal.SIGALRM) is before
 
@@ -145,11 +139,7 @@ def results_with(n_pairs, n_singles=0):
     """Results of pairs whose hands are alike, and of single hands; estimates without luck are half of the chips."""
     numbers = [(number, swapped) for swapped in (False, True) for number in range(n_pairs)]
     numbers += [(number, False) for number in range(n_pairs, n_pairs + n_singles)]
-    chips = [10.0 * (-1) ** number for number, _ in numbers]
-    return tuple(
-        Result(1, swapped, number, won, won / 2)
-        for (number, swapped), won in zip(numbers, chips, strict=True)
-    )
+    return tuple(Result(1, swapped, n, 10.0 * (-1) ** n, 5.0 * (-1) ** n) for n, swapped in numbers)
 
 
 @pytest.mark.parametrize(
@@ -235,18 +225,20 @@ def whole(tmp_path_factory):
     return play(MATCH, folder), logs(folder)
 
 
+def write_logs(folder, texts, change=lambda text: text):
+    for name, text in texts.items():
+        (folder / name).write_bytes(change(text))
+
+
 @pytest.mark.parametrize("cut", [0, 20, 130, 700, -1])
 def test_a_match_goes_on_to_the_same_bytes(whole, tmp_path, cut):
-    for name, text in whole[1].items():
-        (tmp_path / name).write_bytes(text[:cut])
-    assert play(MATCH, tmp_path) == whole[0]
-    assert logs(tmp_path) == whole[1]
+    write_logs(tmp_path, whole[1], lambda text: text[:cut])
+    assert (play(MATCH, tmp_path), logs(tmp_path)) == whole
 
 
 def test_processes_play_the_same_match(whole, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(TESTS), prepend=":")
-    assert play(MATCH, tmp_path, workers=2) == whole[0]
-    assert logs(tmp_path) == whole[1]
+    assert (play(MATCH, tmp_path, workers=2), logs(tmp_path)) == whole
 
 
 def test_luck_is_taken_out(whole):
@@ -255,40 +247,43 @@ def test_luck_is_taken_out(whole):
     assert found.aivat.half < 0.7 * found.plain.half
 
 
-def test_another_match_in_the_folder_is_refused(whole, tmp_path):
-    for name, text in whole[1].items():
-        (tmp_path / name).write_bytes(text)
-    with pytest.raises(InputError, match=r"leduc 31 3', found '.* leduc 30 3'; choose another folder"):
-        play(replace(MATCH, hands=31), tmp_path)
-    with pytest.raises(InputError, match=r"without aivat', found '# seats .*, with aivat'"):
-        play(replace(MATCH, aivat=False), tmp_path)
-    with pytest.raises(
-        InputError, match=r"expected the line '# answers at most 9 s', found '# answers without"
-    ):
-        play(replace(MATCH, seconds=9.0), tmp_path)
-    others = tuple(OtherStandIn(bot.name) for bot in MATCH.entrants)
-    with pytest.raises(
-        InputError, match="hands of another bot: told had menu None, and has menu 'job'; choose"
-    ):
-        play(replace(MATCH, entrants=others), tmp_path)
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"hands": 31}, r"leduc 31 3', found '.* leduc 30 3'; choose another folder"),
+        ({"aivat": False}, r"without aivat', found '# seats .*, with aivat'"),
+        ({"seconds": 9.0}, r"expected the line '# answers at most 9 s', found '# answers without"),
+        (
+            {"entrants": tuple(OtherStandIn(bot.name) for bot in MATCH.entrants)},
+            "hands of another bot: told had menu None, and has menu 'job'; choose",
+        ),
+    ],
+    ids=["hands", "aivat", "seconds", "bots"],
+)
+def test_another_match_in_the_folder_is_refused(whole, tmp_path, changes, told):
+    write_logs(tmp_path, whole[1])
+    with pytest.raises(InputError, match=told):
+        play(replace(MATCH, **changes), tmp_path)
     assert logs(tmp_path) == whole[1]
 
 
-def test_logs_that_do_not_say_who_played_are_refused(whole, tmp_path):
-    """Earlier versions wrote no lines of the bots."""
-    for name, text in whole[1].items():
-        lines = text.splitlines(keepends=True)
-        (tmp_path / name).write_bytes(b"".join(lines[:2] + lines[5:]))
-    with pytest.raises(
-        InputError, match=r"seed-3\.log does not say which bots played its hands, as logs of earlier"
-    ):
-        play(MATCH, tmp_path)
+def without_bots(text):
+    """A log of earlier versions, which had no lines of the bots."""
+    lines = text.splitlines(keepends=True)
+    return b"".join(lines[:2] + lines[5:])
 
 
-def test_a_damaged_log_is_refused(whole, tmp_path):
-    for name, text in whole[1].items():
-        (tmp_path / name).write_bytes(text.replace(b"STATE:7:", b"STATE:8:"))
-    with pytest.raises(InputError, match="expected hand 7 of"):
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (without_bots, r"seed-3\.log does not say which bots played its hands, as logs of earlier"),
+        (lambda text: text.replace(b"STATE:7:", b"STATE:8:"), "expected hand 7 of"),
+    ],
+    ids=["no bots", "damaged"],
+)
+def test_logs_that_are_not_of_this_match_are_refused(whole, tmp_path, change, told):
+    write_logs(tmp_path, whole[1], change)
+    with pytest.raises(InputError, match=told):
         play(MATCH, tmp_path)
 
 
@@ -314,28 +309,21 @@ def test_ctrl_c_loses_no_hand(tmp_path, whole):
         "match = Match(load_game('leduc'), entrants('told', 'other_told'), 30, (3, 4))\n"
         "run_match(match, Path(sys.argv[2]), tell, 1)"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", code, TESTS, tmp_path],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    ) as child:
+    command, pipes = [sys.executable, "-c", code, TESTS, tmp_path], {"stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, **pipes) as child:
         for line in child.stdout:
             if int(line) == 40:
                 child.send_signal(2)
                 break
         child.stdout.read()
     assert child.returncode != 0
-    found = logs(tmp_path)
-    assert found != whole[1]
-    assert play(MATCH, tmp_path) == whole[0]
-    assert logs(tmp_path) == whole[1]
+    assert logs(tmp_path) != whole[1]
+    assert (play(MATCH, tmp_path), logs(tmp_path)) == whole
 
 
 def test_a_match_from_python(tmp_path):
-    score = match_of_words(
-        "call", "mine=raise", game="leduc", hands=5, seeds=(1, 2), folder=tmp_path, workers=1
-    )
+    match = {"game": "leduc", "hands": 5, "seeds": (1, 2), "workers": 1}
+    score = match_of_words("call", "mine=raise", folder=tmp_path, **match)
     assert (score.names, score.complete, score.faults) == (("call", "mine"), True, ((), ()))
     assert score.plain.n == len(score.results) == 20
     assert score.duplicate.n == 10
@@ -343,28 +331,28 @@ def test_a_match_from_python(tmp_path):
     frame = score.frame()
     assert list(frame.columns) == ["seed", "swapped", "number", "chips", "aivat"]
     assert frame.chips.sum() == sum(result.chips for result in score.results)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "seed-1-swapped.log",
-        "seed-1.log",
-        "seed-2-swapped.log",
-        "seed-2.log",
-    ]
-    again = match_of_words("call", "mine=raise", game="leduc", hands=5, seeds=(1, 2), workers=1)
-    assert again == score
+    names = {f"seed-{seed}{swapped}.log" for seed in (1, 2) for swapped in ("", "-swapped")}
+    assert {path.name for path in tmp_path.iterdir()} == names
+    assert match_of_words("call", "mine=raise", **match) == score
 
 
-def test_a_match_from_python_needs_a_game():
-    with pytest.raises(InputError, match="no game is given, and no bot plays from a folder"):
-        match_of_words("call", "raise")
-    with pytest.raises(InputError, match="expected one of random, call"):
-        match_of_words("call", "nobody", game="leduc")
-
-
-def test_options_that_a_match_does_not_know_are_refused():
-    """Also if no bot is a folder, and then all options of bots from folders."""
-    with pytest.raises(InputError, match=r"bot: unknown option 'resolvee' \(nearest: resolve\)"):
-        match_of_words("call", "random", game="leduc", hands=2, resolvee="always")
-    with pytest.raises(
-        InputError, match=r"resolve, menu: no bot is the folder of a solve, .* remove resolve, menu"
-    ):
-        match_of_words("call", "random", game="leduc", hands=2, resolve="always", menu="job")
+@pytest.mark.parametrize(
+    ("bots", "options", "told"),
+    [
+        (("call", "raise"), {}, "no game is given, and no bot plays from a folder"),
+        (("call", "nobody"), {"game": "leduc"}, "expected one of random, call"),
+        (
+            ("call", "random"),
+            {"game": "leduc", "resolvee": "always"},
+            r"bot: unknown option 'resolvee' \(nearest: resolve\)",
+        ),
+        (
+            ("call", "random"),
+            {"game": "leduc", "resolve": "always", "menu": "job"},
+            r"resolve, menu: no bot is the folder of a solve, .* remove resolve, menu",
+        ),
+    ],
+)
+def test_words_and_options_that_make_no_match_are_refused(bots, options, told):
+    with pytest.raises(InputError, match=told):
+        match_of_words(*bots, **options)

@@ -23,20 +23,20 @@ LIMIT_NAME = "holdem.limit.2p.reverse_blinds"
 LIMIT, LEDUC_GAME = load_game(LIMIT_NAME), load_game("leduc")
 
 
-def Rules(name):
-    return Entrant("rule", name)
+CALL, EQUITY, RAISE = (Entrant("rule", name) for name in ("call", "equity", "raise"))
 
 
 def Folder(path, options=None, called=""):
     return Entrant("folder", str(path), options, called)
 
 
-def Judge(setting):
-    return Entrant("lbr", setting)
-
-
 def client(wish):
-    return Entrant("cmd", f"{sys.executable} {CLIENT} {wish}")
+    return Entrant("cmd", f"{sys.executable} -S -E {CLIENT} {wish}")
+
+
+def limit_match(folder, first, second=CALL, hands=6, seconds=None):
+    """A match of hold'em with one seed."""
+    return play(Match(LIMIT, (first, second), hands, (1,), False, seconds), folder)
 
 
 @pytest.fixture(scope="module")
@@ -57,19 +57,11 @@ def test_a_path_that_is_there_has_no_name_before_it(leduc, tmp_path, monkeypatch
 
 
 def test_words(leduc):
-    assert parse_entrant("equity") == Rules("equity")
-    assert parse_entrant("lbr:fcpa") == Judge("fcpa")
+    assert parse_entrant("equity") == EQUITY
+    assert parse_entrant("lbr:fcpa") == Entrant("lbr", "fcpa")
     assert parse_entrant("cmd:./start me") == Entrant("cmd", "./start me")
     assert parse_entrant("tcp:20001") == Entrant("tcp", "20001")
     assert parse_entrant(str(leduc), Options("never")) == Folder(leduc, Options("never"))
-    assert [
-        e.name for e in (parse_entrant("cmd:/a/b.sh x"), parse_entrant("tcp:5"), Folder(leduc), Judge("56"))
-    ] == [
-        "b.sh",
-        "tcp-5",
-        "leduc",
-        "lbr-56",
-    ]
 
 
 def test_a_name_before_the_word_names_the_bot(leduc):
@@ -79,6 +71,7 @@ def test_a_name_before_the_word_names_the_bot(leduc):
         (str(leduc), "leduc"),
         (f"stored:{leduc}", "stored-leduc"),
         ("tcp:5", "tcp-5"),
+        ("cmd:/a/b.sh x", "b.sh"),
         ("cmd:python3 -u /bots/deep.py x=1", "deep"),
         ("cmd:/usr/bin/python3.13 -W ignore -m rival.bot", "rival.bot"),
         ("cmd:env PYTHONPATH=x python3 rival.py", "rival"),
@@ -104,32 +97,30 @@ def test_words_without_meaning(text):
 
 
 def test_clients_play_the_same_match_as_bots(tmp_path):
-    here = play(Match(LIMIT, (Rules("call"), Rules("equity")), 6, (1,), aivat=False), tmp_path / "a")
-    there = play(Match(LIMIT, (client("call"), Rules("equity")), 6, (1,), aivat=False), tmp_path / "b")
+    here = limit_match(tmp_path / "a", CALL, EQUITY)
+    there = limit_match(tmp_path / "b", client("call"), EQUITY)
     assert there.faults == ((), ())
     assert there.results == here.results
 
 
 def test_a_client_goes_on_where_it_stopped(tmp_path):
     """Whatever it does by a hand's number, as our own client does with what it draws."""
-    match = Match(LIMIT, (client("odd"), Rules("call")), 6, (1,), aivat=False)
-    whole = play(match, tmp_path), logs(tmp_path)
+    whole = limit_match(tmp_path, client("odd")), logs(tmp_path)
     log = tmp_path / "seed-1.log"
     log.write_text("".join(log.read_text().splitlines(keepends=True)[:-4]))  # three hands are left
-    assert (play(match, tmp_path), logs(tmp_path)) == whole
+    assert (limit_match(tmp_path, client("odd")), logs(tmp_path)) == whole
 
 
 def test_a_client_that_talks_nonsense_calls(tmp_path):
-    found = play(Match(LIMIT, (client("nonsense"), Rules("call")), 2, (1,), aivat=False), tmp_path)
+    found = limit_match(tmp_path, client("nonsense"), hands=2)
     assert found.complete
     assert len(found.faults[0]) == 4 * 2 * 2
     assert "expected c, r, found 'z'" in found.faults[0][0]
 
 
 def test_lines_out_of_turn_are_told_and_change_nothing(tmp_path):
-    found = play(Match(LIMIT, (client("stray"), Rules("call")), 2, (1,), aivat=False), tmp_path / "a")
-    plain = play(Match(LIMIT, (Rules("call"), Rules("call")), 2, (1,), aivat=False), tmp_path / "b")
-    assert found.plain == plain.plain
+    found = limit_match(tmp_path / "a", client("stray"), hands=2)
+    assert found.plain == limit_match(tmp_path / "b", CALL, hands=2).plain
     assert len(found.faults[0]) == 11 * 2 * 2  # ten lines of a hand, and the number of the others
     told = r"seed-1.log, hand 0: ignored a line that does not answer the last state: '\x1b[2J'"
     assert found.faults[0][0] == told
@@ -137,64 +128,56 @@ def test_lines_out_of_turn_are_told_and_change_nothing(tmp_path):
 
 
 @pytest.mark.parametrize(("wish", "seconds"), [("leave", 20.0), ("silent", 1.5)])
-def test_a_client_that_is_gone_folds_to_the_end(tmp_path, wish, seconds):
+def test_a_client_that_is_gone_folds_to_the_end_and_is_ended(tmp_path, monkeypatch, wish, seconds):
+    """Also where an answer may take less than a process has for its end."""
+    monkeypatch.setenv("SILENT_CLIENTS", str(tmp_path / "silent"))
     started = time.monotonic()
-    found = play(Match(LIMIT, (client(wish), Rules("raise")), 20, (1,), False, seconds), tmp_path)
+    found = limit_match(tmp_path / "logs", client(wish), RAISE, 20, seconds)
     assert found.complete
     assert [len(faults) for faults in found.faults] == [2, 0]  # one in each run
     assert time.monotonic() - started < 55  # it would sleep for 60 seconds in each hand
-
-
-def test_a_client_that_never_ends_is_ended(tmp_path, monkeypatch):
-    """Also where an answer may take less than a process has for its end."""
-    monkeypatch.setenv("SILENT_CLIENTS", str(tmp_path / "silent"))
-    play(Match(LIMIT, (client("silent"), Rules("raise")), 4, (1,), aivat=False, seconds=1.5), tmp_path)
-    pids = [int(line) for line in (tmp_path / "silent").read_text().split()]
-    assert len(pids) == 2
-    for pid in pids:
-        with pytest.raises(ProcessLookupError):
-            os.kill(pid, 0)
+    if wish == "silent":
+        pids = [int(line) for line in (tmp_path / "silent").read_text().split()]
+        assert len(pids) == 2
+        for pid in pids:
+            with pytest.raises(ProcessLookupError):
+                os.kill(pid, 0)
 
 
 @pytest.mark.parametrize(
-    ("command", "error", "text"),
+    ("entrant", "error", "text"),
     [
-        (f"{sys.executable} {CLIENT} version", PeerError, "expected VERSION:2.0.0, found 'VERSION:x'"),
-        (
-            f"{sys.executable} {CLIENT} old",
-            PeerError,
-            "uses VERSION:1.0.0 of the protocol, and only VERSION:2.0.0 is supported",
-        ),
-        (
-            f"{sys.executable} {CLIENT} mute",
-            PeerError,
-            "expected VERSION:2.0.0 as its first line, found the conn",
-        ),
-        (f"{sys.executable} -c 1", PeerError, "ended with exit code 0 before it connected"),
-        ("/nothing/here", InputError, "cannot be run: No such file"),
-        ("'", InputError, "cannot be run: No closing quotation"),
+        (client("version"), PeerError, "expected VERSION:2.0.0, found 'VERSION:x'"),
+        (client("old"), PeerError, "uses VERSION:1.0.0 of the protocol, and only VERSION:2.0.0 is supported"),
+        (client("mute"), PeerError, "expected VERSION:2.0.0 as its first line, found the conn"),
+        (Entrant("cmd", "true"), PeerError, "ended with exit code 0 before it connected"),
+        (Entrant("cmd", "/nothing/here"), InputError, "cannot be run: No such file"),
+        (Entrant("cmd", "'"), InputError, "cannot be run: No closing quotation"),
     ],
 )
-def test_clients_that_cannot_be_had(tmp_path, command, error, text):
+def test_clients_that_cannot_be_had(tmp_path, entrant, error, text):
     with pytest.raises(error, match=text):
-        play(Match(LIMIT, (Entrant("cmd", command), Rules("call")), 2, (1,), seconds=20.0), tmp_path)
+        limit_match(tmp_path, entrant, hands=2, seconds=20.0)
 
 
 def test_somebody_else_starts_a_client(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    match = Match(LIMIT, (Entrant("tcp", str(port)), Rules("call")), 3, (1,), aivat=False)
     with clients_at(port):  # for both runs
-        found = play(match, tmp_path)
+        found = limit_match(tmp_path, Entrant("tcp", str(port)), hands=3)
     assert (found.complete, found.faults) == (True, ((), ()))
+
+
+@pytest.mark.parametrize("other", [CALL, Entrant("lbr", "all")])
+def test_a_folder_and_lbr_play_with_less_luck(tmp_path, leduc, other):
+    found = play(Match(LEDUC_GAME, (other, Folder(leduc)), 60, (1,)), tmp_path)
+    assert (found.complete, found.faults) == (True, ((), ()))
+    assert found.aivat.half < found.plain.half
 
 
 def test_a_folder_plays_its_game_only(tmp_path, leduc):
-    found = play(Match(LEDUC_GAME, (Folder(leduc), Rules("call")), 50, (1,)), tmp_path / "a")
-    assert (found.complete, found.faults) == (True, ((), ()))
-    assert found.aivat.half < found.plain.half
     with pytest.raises(InputError, match="expected a strategy for kuhn, found one for leduc"):
-        play(Match(load_game("kuhn"), (Folder(leduc), Rules("call")), 50, (1,)), tmp_path / "b")
+        play(Match(load_game("kuhn"), (Folder(leduc), CALL), 50, (1,)), tmp_path)
 
 
 def test_a_stored_strategy_plays_without_the_settings_of_other_folders(leduc):
@@ -214,7 +197,7 @@ def copied(leduc, tmp_path):
 
 
 def play_on(folder, logs, **options):
-    return play_match(folder, "call", hands=20, folder=logs, workers=1, **options)
+    return play_match(folder, "call", hands=5, folder=logs, workers=1, **options)
 
 
 def test_a_score_is_of_one_strategy_with_one_set_of_options(copied, tmp_path):
@@ -267,7 +250,7 @@ def test_the_deals_of_a_game_with_board_buckets_are_in_the_log(tmp_path):
 
 def test_the_command_adds_no_hands_with_other_options(copied):
     folder, logs = copied
-    start = ("match", folder, "call", "--hands", 20, "--workers", 1, "--out", logs)
+    start = ("match", folder, "call", "--hands", 5, "--workers", 1, "--out", logs)
     good(*start, "--budget", 0.5)
     for options, text in (
         (("--time-per-hand", "3s"), "seconds_per_hand None"),
@@ -286,16 +269,10 @@ def test_a_match_says_that_a_solve_went_on_meanwhile(copied, monkeypatch):
     assert "leduc had sweeps 0, and has sweeps 1: its solve changed during the match" in result.stderr
 
 
-def test_lbr_plays_against_a_folder(tmp_path, leduc):
-    found = play(Match(LEDUC_GAME, (Judge("all"), Folder(leduc)), 100, (1,)), tmp_path)
-    assert (found.complete, found.faults) == (True, ((), ()))
-    assert found.aivat.half < found.plain.half
-
-
-@pytest.mark.parametrize("other", [Rules("call"), Judge("fc")])
+@pytest.mark.parametrize("other", [CALL, Entrant("lbr", "fc")])
 def test_lbr_needs_a_strategy(tmp_path, other):
     with pytest.raises(InputError, match=r"reveals no strategy|each needs the strategy of the other"):
-        play(Match(LEDUC_GAME, (Judge("all"), other), 2, (1,)), tmp_path)
+        play(Match(LEDUC_GAME, (Entrant("lbr", "all"), other), 2, (1,)), tmp_path)
 
 
 def test_programs_in_workers_end_with_a_match_that_fails(tmp_path):
@@ -325,7 +302,7 @@ def test_what_a_command_writes_to_stderr_is_logged(tmp_path):
     (tmp_path / "bot.py").write_text(
         "import sys\nprint('a hint', file=sys.stderr)\nraise SystemExit('no tables')\n"
     )
-    entrants = Entrant("cmd", f"{sys.executable} {tmp_path / 'bot.py'}", called="mine"), Rules("call")
+    entrants = Entrant("cmd", f"{sys.executable} {tmp_path / 'bot.py'}", called="mine"), CALL
     with pytest.raises(
         PeerError, match="ended with exit code 1 before it connected; the last line on its stderr: no tables"
     ):

@@ -15,23 +15,16 @@ from spewy.game.gamefile import load_game
 from spewy.game.hand import Hand
 from spewy.match.odds import HandOdds
 from spewy.match.opponents import OPPONENTS, call_price, opponent, pot_raise
-from spewy.match.table import deals
+from spewy.match.table import Seat, deals, play_hand
 
 GAMES = ("kuhn", "leduc", "rhode-island", "flop-holdem", "doyle", LIMIT.name, NO_LIMIT.name)
 
 
 def played(first, second, dealt, seed):
     """A hand between two bots; it is over, with all cards."""
-    hand = Hand.start(first.game, dealt.hole)
-    bots = (first, second)
-    for seat, bot in enumerate(bots):
-        bot.new_hand(hand, seat, seed)
-    while not hand.is_over:
-        if hand.to_deal:
-            hand = hand.deal(dealt.board[len(hand.board) : len(hand.board) + hand.to_deal])
-        else:
-            hand = hand.apply(bots[hand.to_act].act(hand))
-    return hand
+    found = play_hand(dealt, (Seat(first), Seat(second)), first.game, (seed, seed))
+    assert not found.faults
+    return found.hand
 
 
 def won(game, first, second, n_hands, seed=1):
@@ -117,10 +110,8 @@ def test_equity_pays_for_a_call_or_not():
 def test_an_opponent_without_cards_is_told_so():
     with pytest.raises(InputError, match="expected the cards of player 0, found none"):
         opponent("tight", LIMIT).new_hand(Hand.start(LIMIT), 0, 0)
-    with pytest.raises(
-        InputError,
-        match="opponent 'nobody' does not exist; choose one of random, call, raise, fold, tight, loose, equity",
-    ):
+    told = "opponent 'nobody' does not exist; choose one of random, call, raise, fold, tight, loose, equity"
+    with pytest.raises(InputError, match=told):
         opponent("nobody", LIMIT)
 
 

@@ -1,18 +1,21 @@
-"""A person in a solved spot: costs against `show`, the score without luck, transcripts, and what is refused."""
+"""A person in a solved spot, who plays it or answers questions: costs against `show`, scores, transcripts, refusals."""
 
 import json
 import re
+from collections import Counter
 
 import numpy as np
 import pytest
-from cli_runs import CliRunner, good, good_json, main, refused
-from naive_spots import SMALL_TURN, enumerate_hands, solve, solved
+from cli_runs import CliRunner, good, main, refused
+from naive_spots import SMALL_TURN, enumerate_hands, shown_row, solve, solved
 
-from buckets.cards import cards_name
+from buckets.cards import cards_name, parse_cards
 from spewy.errors import InputError
 from spewy.match.contest import SpotContest
 from spewy.match.sitting import Sitting
 from spewy.match.spots import Spots
+from spewy.match.table import decisions
+from spewy.match.trainer import Trainer, TrainerScore
 
 
 def sitting_in(spots, seed=1, **settings):
@@ -33,14 +36,6 @@ def play(sitting, rng, n):
     return reports
 
 
-def shown_values(folder, decided, hole):
-    """Strategy, EV and EV of each action of a hand in the output of `spewy show`."""
-    board = cards_name(decided.board)
-    shown = good_json("show", folder, "--line", decided.line, "--board", board)
-    row = next(row for name, row in shown["hands"].items() if {name[:2], name[2:]} == hole)
-    return np.array(row["strategy"]), row["ev"], np.array(row["action_ev"])
-
-
 @pytest.mark.parametrize("name", ["river", "turn"])
 def test_costs_are_differences_of_the_evs_that_show_prints(solved_spots, name):
     rng, n_decisions = np.random.default_rng(4), 0
@@ -50,11 +45,13 @@ def test_costs_are_differences_of_the_evs_that_show_prints(solved_spots, name):
             (report,) = play(sitting, rng, 1)
             cards = sitting.to_json()["hole"]
             for decided in report.decisions:
-                strategy, ev, action_ev = shown_values(solved_spots / name, decided, {cards[:2], cards[2:]})
+                board = cards_name(decided.board)
+                _, row = shown_row(solved_spots / name, decided.line, board, cards)
+                action_ev = np.array(row["action_ev"])
                 played = action_ev[decided.actions.index(decided.action)]
-                assert decided.frequencies == pytest.approx(strategy)
+                assert decided.frequencies == pytest.approx(row["strategy"])
                 assert decided.values == pytest.approx(action_ev)
-                assert decided.cost == pytest.approx(ev - played, abs=1e-6)
+                assert decided.cost == pytest.approx(row["ev"] - played, abs=1e-6)
                 assert decided.loss == pytest.approx(action_ev.max() - played, abs=1e-6)
                 n_decisions += 1
     assert n_decisions >= 8
@@ -71,10 +68,8 @@ def test_the_result_without_luck_is_unbiased_for_any_play_of_the_person(solved_s
             if hand.to_act != person:
                 return solved(spot, hand, cards)
             actions = [action.acpc for action in spot.node(hand).actions]
-            key = cards, hand.betting.line
-            return list(
-                zip(actions, habits.setdefault(key, rng.dirichlet(np.ones(len(actions)))), strict=True)
-            )
+            habit = habits.setdefault((cards, hand.betting.line), rng.dirichlet(np.ones(len(actions))))
+            return list(zip(actions, habit, strict=True))
 
         rows = []
         for hand, chance in enumerate_hands(spot, policy):
@@ -145,14 +140,12 @@ def test_the_state_offers_the_bets_of_the_tree_only(solved_spots):
         }
         assert (state["unit"], state["board"]) == ("bb", "Qs7h2d3c")
         for text in ("bet 33", "b 0.7", "bet 1.51"):
-            with pytest.raises(
-                InputError, match=r"expected check, bet 0\.5; the solved tree has no other size"
-            ):
+            with pytest.raises(InputError, match=r"check, bet 0\.5; the solved tree has no other size"):
                 sitting.say(text)
         with pytest.raises(InputError, match=r"'fold': expected check, bet 0\.5, or \? for help"):
             sitting.say("fold")
         with pytest.raises(
-            InputError, match=r"action 'r60': expected c \(check\), r50 \(bet 0.5\); the solved tree"
+            InputError, match=r"'r60': expected c \(check\), r50 \(bet 0.5\); the solved tree"
         ):
             sitting.act("r60")
         assert sitting.say("b50%").text == "You: bets 0.5"
@@ -176,14 +169,14 @@ def test_a_bet_is_no_raise_and_a_raise_is_no_bet(solved_spots):
     assert seen == {True, False}
 
 
-def run(text, *args):
-    return CliRunner().invoke(main, ["play", "terminal", *map(str, args)], input=text)
+def run(command, text, *args):
+    return CliRunner().invoke(main, ["play", command, *map(str, args)], input=text)
 
 
 def test_a_session_in_the_terminal(solved_spots, tmp_path):
     log = tmp_path / "log"
     args = ("--lockers", solved_spots / "turn", "--seed", 3, "--hands", 2, "--seat", "oop", "--log", log)
-    result = run("bet 0.33\n?\nbet\nc\nx\nc\nc\nc\nc\nc\nc\nc\n", *args)
+    result = run("terminal", "bet 0.33\n?\nbet\nc\nx\nc\nc\nc\nc\nc\nc\nc\n", *args)
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert lines[0] == f"{solved_spots / 'turn'}, seed 3"
@@ -214,7 +207,124 @@ def test_rounds_that_were_dropped_are_solved_again(solved_spots, tmp_path):
     notes = []
     with Spots(tmp_path / "turn", notes.append) as spots:
         reports = play(sitting_in(spots, 2), np.random.default_rng(1), 4)
-    assert any(
-        each.round == "river" and each.cost is not None for report in reports for each in report.decisions
-    )
+    decisions = [each for report in reports for each in report.decisions]
+    assert any(each.round == "river" and each.cost is not None for each in decisions)
     assert notes
+
+
+QUESTIONS = 400
+
+
+@pytest.mark.parametrize("seat", [0, None])
+def test_each_decision_is_asked_as_often_as_play_comes_there(solved_spots, seat):
+    with Spots(solved_spots / "river") as spots:
+        expected = Counter()
+        for hand, chance in enumerate_hands(spots.first, solved):
+            for state, _ in decisions(hand):
+                if seat in (None, state.to_act):
+                    expected[state.betting.line, frozenset(hand.hole[state.to_act])] += chance
+        total = sum(expected.values())
+        trainer, counts = Trainer(spots, seat, seed=5), Counter()
+        for _ in range(QUESTIONS):
+            question = trainer.deal()
+            counts[question.line, frozenset(parse_cards(question.hole))] += 1
+    assert set(counts) <= set(expected)
+    for key, chance in expected.items():
+        share = chance / total
+        assert abs(counts[key] - QUESTIONS * share) < 5 * np.sqrt(QUESTIONS * share * (1 - share)) + 1e-9, key
+
+
+@pytest.mark.parametrize("name", ["river", "turn"])
+def test_answers_are_scored_with_the_evs_that_show_prints(solved_spots, name):
+    with Spots(solved_spots / name) as spots:
+        trainer, rng = Trainer(spots, seed=1), np.random.default_rng(2)
+        answers = []
+        for _ in range(8):
+            question = trainer.deal()
+            chosen = int(rng.integers(len(question.actions)))
+            answer = trainer.answer(question.actions[chosen])
+            shown, row = shown_row(solved_spots / name, question.line, question.board, question.hole)
+            assert tuple(shown["actions"]) == question.actions
+            assert answer.values == pytest.approx(row["action_ev"])
+            assert answer.frequencies == pytest.approx(row["strategy"])
+            lost = max(row["action_ev"]) - row["action_ev"][chosen]
+            assert answer.lost == pytest.approx(lost)
+            assert answer.lost_pct == pytest.approx(100 * lost / question.pot)
+            assert answer.cost == pytest.approx(row["ev"] - row["action_ev"][chosen], abs=1e-6)
+            assert answer.frequency == pytest.approx(row["strategy"][chosen])
+            assert answer.best == question.actions[int(np.argmax(row["action_ev"]))]
+            answers.append(answer)
+    score = trainer.score
+    assert score.decisions == 8
+    assert score.lost == pytest.approx(np.mean([answer.lost for answer in answers]))
+    assert score.lost_pct == pytest.approx(np.mean([answer.lost_pct for answer in answers]))
+    assert score.often == np.mean([answer.frequency >= 0.05 for answer in answers])
+
+
+def test_questions_are_those_of_the_seed(solved_spots):
+    def asked(seed):
+        with Spots(solved_spots / "boards") as spots:
+            trainer = Trainer(spots, seed=seed)
+            return [trainer.deal() for _ in range(10)]
+
+    assert asked(1) == asked(1)
+    assert asked(1) != asked(2)
+    assert len({question.board for question in asked(1)}) > 1
+    assert {question.player for question in asked(1)} == {0, 1}
+
+
+def test_a_question_and_its_answer_in_words_and_json(solved_spots):
+    with Spots(solved_spots / "turn") as spots:
+        trainer = Trainer(spots, 0, seed=1)
+        while (question := trainer.deal()).line:
+            pass
+        assert question.text.endswith(" on Qs7h2d3c; pot 1")
+        assert question.texts == ("check", "bet 0.5")
+        answer = trainer.answer("b50%")
+    assert answer.action == "Bet(0.5)"
+    assert answer.text.startswith("bet 0.5 loses ")
+    found = json.loads(json.dumps(answer.to_json(), allow_nan=False))
+    assert (found["question"]["unit"], found["question"]["folder"]) == ("bb", "turn")
+    assert json.loads(json.dumps(trainer.score.to_json()))["text"].startswith("1 decision: ")
+
+
+def test_before_the_first_answer_there_is_no_score(solved_spots):
+    with Spots(solved_spots / "river") as spots:
+        score = Trainer(spots).score
+    assert score == TrainerScore(0, None, None, None, "chips")
+    assert score.text == "no answer yet"
+
+
+def test_answers_and_seats_that_are_refused(solved_spots):
+    with Spots(solved_spots / "river") as spots:
+        trainer = Trainer(spots, seed=1)
+        with pytest.raises(InputError, match="no question waits for an answer"):
+            trainer.answer("check")
+        question = trainer.deal()
+        with pytest.raises(InputError, match=f"answer 'bet 7': expected one of {', '.join(question.texts)}"):
+            trainer.answer("bet 7")
+        trainer.answer(question.texts[0])
+        with pytest.raises(InputError, match="no question waits for an answer"):
+            trainer.answer("check")
+        with pytest.raises(InputError, match="seat: expected 0"):
+            Trainer(spots, 3)
+        with pytest.raises(InputError, match="seed: expected 0 to 4294967295, found -1"):
+            Trainer(spots, seed=-1)
+
+
+def test_the_command_asks_until_the_questions_or_the_input_end(solved_spots):
+    folder = solved_spots / "turn"
+    result = run("trainer", "what\n" + "c\n" * 5, folder, "--questions", 2, "--seed", 3, "--seat", "oop")
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0] == f"{folder}, seed 3"
+    assert sum(line.startswith(("Question 1: oop with ", "Question 2: oop with ")) for line in lines) == 2
+    assert any("answer 'what': expected one of " in line for line in lines)
+    assert sum(" loses " in line and "the strategy: " in line for line in lines) == 2
+    assert lines[-1].startswith("2 decisions: ")
+    assert run("trainer", "", folder, "--seed", 3).stdout.splitlines()[-1] == "no answer yet"
+
+
+def test_folders_without_a_spot_are_refused(tmp_path):
+    assert "expected the lockers of a solve" in refused("play", "trainer", tmp_path / "none")
+    assert "'--seat'" in refused("play", "trainer", tmp_path, "--seat", "button")

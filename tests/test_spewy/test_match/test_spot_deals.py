@@ -11,6 +11,7 @@ from naive_spots import enumerate_hands, enumerate_pairs, names, solve, solved, 
 from buckets.cards import blocked, cards_name, parse_cards, permute_cards, suit_permutations
 from spewy import Player
 from spewy.errors import InputError, NotSolvedError
+from spewy.game.hand import Hand
 from spewy.job.job import Job
 from spewy.match.spots import SpotBot, Spots, holds_spots
 from spewy.run.session import Session
@@ -77,14 +78,11 @@ def test_results_of_both_strategies_average_to_the_values_at_the_root(solved_spo
             totals += chance * np.array([spot.won(hand, 0), spot.won(hand, 1)])
             mass += chance
         assert mass == pytest.approx(1)
-        assert totals == pytest.approx(
-            spot.values, abs=1e-4
-        )  # values at deals are stored in single precision
+        assert totals == pytest.approx(spot.values, abs=1e-4)  # values at deals have single precision
 
 
 def hand_of(spot, hole, line):
-    hand = spot.table(spot.deal(np.random.default_rng(0))).hand
-    hand = type(hand).start(spot.game, tuple(map(parse_cards, hole))).deal(spot.board)
+    hand = Hand.start(spot.game, tuple(map(parse_cards, hole))).deal(spot.board)
     for action in line:
         hand = hand.apply(action)
     return hand
@@ -99,16 +97,12 @@ def hand_of(spot, hole, line):
         (("AhAs", "KhKc"), ("r100", "f"), (190, 0)),
         (("AhAs", "KhKc"), ("r100", "r900", "f"), (-100, 280)),
         (("7h6h", "KhKc"), ("r100", "c"), (-100, 280)),
+        (("QcJc", "QdJd"), ("r100", "c"), (90, 90)),  # split after rake
     ],
 )
 def test_results_are_shares_of_the_pot(river, hole, line, won):
     hand = hand_of(river, hole, line)
     assert (river.won(hand, 0), river.won(hand, 1)) == won
-
-
-def test_a_split_pot_is_shared_after_rake(river):
-    hand = hand_of(river, ("QcJc", "QdJd"), ("r100", "c"))
-    assert (river.won(hand, 0), river.won(hand, 1)) == (90, 90)
 
 
 def test_the_range_after_a_line_is_that_of_show(river):
@@ -137,12 +131,9 @@ def test_boards_of_a_batch_are_drawn_by_how_often_they_come(solved_spots):
         for path in (solved_spots / "boards").iterdir():
             with Spots(path) as single:
                 spot = single.first
-                ways = {
-                    tuple(sorted(permute_cards(spot.board, perm)))
-                    for perm in suit_permutations(spot.game.deck)
-                }
-                pairs = list(all_pairs(spot))
-                weights[cards_name(spot.board)] = len(ways) * sum(pairs)
+                perms = suit_permutations(spot.game.deck)
+                ways = {tuple(sorted(permute_cards(spot.board, perm))) for perm in perms}
+                weights[cards_name(spot.board)] = len(ways) * sum(all_pairs(spot))
         close_to(counts, {name: weight / sum(weights.values()) for name, weight in weights.items()}, DRAWS)
 
 
@@ -179,10 +170,6 @@ def test_which_folders_hold_spots(solved_spots, tmp_path):
 
 
 def test_solves_of_different_spots_are_no_batch(solved_spots):
-    def draw(spots):
-        for number in range(50):
-            spots.draw(np.random.default_rng(number))
-
     text = r"expected the same \w+ as in .*, found another; give the folder of one solve or of one batch"
     with Spots(solved_spots) as spots, pytest.raises(InputError, match=text):
-        draw(spots)
+        [spots.draw(np.random.default_rng(number)) for number in range(50)]

@@ -116,34 +116,37 @@ def test_a_bet_is_no_raise_and_neither_is_all_in_unless_it_is_the_only_one(line,
     assert message in str(error.value)
 
 
-def test_words_of_a_limit_game():
-    start = Betting.start(LIMIT)
-    assert parse_words(start, "raise") == "r"
-    for words, told in (("raise 20", "type raise alone"), ("all-in", "expected fold, call, raise, or")):
-        with pytest.raises(InputError, match=told):
-            parse_words(start, words)
-    with pytest.raises(InputError, match=r"'bet': expected fold, call, raise; there is a bet to raise$"):
-        parse_words(start, "bet")
-    with pytest.raises(InputError, match=r"'raise': expected check, bet; there is no bet to raise$"):
-        parse_words(parse_line(LIMIT, "cc/"), "raise")
-    with pytest.raises(InputError, match=r"'r': expected fold, call$"):
-        parse_words(parse_line(LIMIT, "rrr"), "r")
-    with pytest.raises(InputError, match=r"'fold': expected check, raise$"):
-        parse_words(parse_line(LIMIT, "c"), "fold")  # the big blind is a bet
-    with pytest.raises(InputError, match=r"'fold': expected check, bet$"):
-        parse_words(parse_line(LIMIT, "cc/"), "fold")
+@pytest.mark.parametrize(
+    ("line", "words", "told"),
+    [
+        ("", "raise 20", "type raise alone"),
+        ("", "all-in", "expected fold, call, raise, or"),
+        ("", "bet", r"'bet': expected fold, call, raise; there is a bet to raise$"),
+        ("cc/", "raise", r"'raise': expected check, bet; there is no bet to raise$"),
+        ("rrr", "r", r"'r': expected fold, call$"),
+        ("c", "fold", r"'fold': expected check, raise$"),  # the big blind is a bet
+        ("cc/", "fold", r"'fold': expected check, bet$"),
+    ],
+)
+def test_words_of_a_limit_game(line, words, told):
+    with pytest.raises(InputError, match=told):
+        parse_words(parse_line(LIMIT, line), words)
+    assert parse_words(Betting.start(LIMIT), "raise") == "r"
 
 
-def test_what_actions_are_called():
-    state = parse_line(NO_LIMIT, "cc/")
-    assert [action_text(state, action) for action in ("c", "r200")] == ["checks", "bets 100 (to 200)"]
-    assert action_text(parse_line(NO_LIMIT, "c"), "r300") == "raises to 300"
-    state = state.apply("r200")
-    assert [action_text(state, action) for action in ("f", "c", "r500")] == [
-        "folds",
-        "calls",
-        "raises to 500",
-    ]
+@pytest.mark.parametrize(
+    ("line", "action", "text"),
+    [
+        ("cc/", "c", "checks"),
+        ("cc/", "r200", "bets 100 (to 200)"),
+        ("c", "r300", "raises to 300"),
+        ("cc/r200", "f", "folds"),
+        ("cc/r200", "c", "calls"),
+        ("cc/r200", "r500", "raises to 500"),
+    ],
+)
+def test_what_actions_are_called(line, action, text):
+    assert action_text(parse_line(NO_LIMIT, line), action) == text
 
 
 def test_a_hand_is_told_and_reviewed():
@@ -175,14 +178,11 @@ def test_a_hand_is_told_and_reviewed():
 
 
 def test_costs_are_told_where_somebody_works_them_out():
-    def review(hand, person, failed):
-        decided = (
-            Decided(1, "", (), "f", ("c", "r"), (0.2, 0.8), None, 1.25),
-            Decided(1, "", (), "f", ("f", "r"), (0.2, 0.8), None, -0.001),
-        )
-        return Judged(decided, np.zeros(1326))
-
-    told, _, _ = sat(Tells(LIMIT), ["f"], review=review)
+    decided = (
+        Decided(1, "", (), "f", ("c", "r"), (0.2, 0.8), None, 1.25),
+        Decided(1, "", (), "f", ("f", "r"), (0.2, 0.8), None, -0.001),
+    )
+    told, _, _ = sat(Tells(LIMIT), ["f"], review=lambda *hand, **how: Judged(decided, np.zeros(1326)))
     done = "  preflop (first): folds (an action that the strategy lacks)"
     assert f"{done}; the strategy calls 20%, raises to 20 80%; cost 1.25 chips" in told
     assert "  preflop (first): folds; the strategy folds 20%, raises to 20 80%; cost 0.00 chips" in told
@@ -213,9 +213,7 @@ def test_small_games_are_played_too():
 
 def run(monkeypatch, bot, text, *args):
     monkeypatch.setattr(agent, "open_bot", lambda *args, **options: bot)
-    return CliRunner().invoke(
-        main, ["play", "terminal", "--lockers", "x", *(str(arg) for arg in args)], input=text
-    )
+    return CliRunner().invoke(main, ["play", "terminal", "--lockers", "x", *map(str, args)], input=text)
 
 
 def test_the_command_plays_so_many_hands_and_logs_them(monkeypatch, tmp_path):
