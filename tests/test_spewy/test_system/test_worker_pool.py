@@ -56,16 +56,16 @@ def test_fewer_at_once(pool):
 
 def test_pools_in_several_threads_at_once():
     code = (
-        "import os, pool_tasks; from concurrent.futures import ThreadPoolExecutor; from contextlib import closing\n"
+        "import pool_tasks; from concurrent.futures import ThreadPoolExecutor; from contextlib import closing\n"
         "from spewy.system.processes import LocalPool\n"
         "def squared(i):\n"
         "    with closing(LocalPool(1)) as pool:\n"
         "        return [m.value for m in pool.results(pool_tasks.square, [(i,)]) if m is not None]\n"
         "with ThreadPoolExecutor(4) as threads:\n"
-        "    print(list(threads.map(squared, range(4))), os.environ.get('PYTHONWARNINGS'))"
+        "    print(list(threads.map(squared, range(4))))"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (told.stdout, told.stderr) == ("[[0], [1], [4], [9]] None\n", "")
+    assert (told.stdout, told.stderr) == ("[[0], [1], [4], [9]]\n", "")
 
 
 def test_large_arguments_and_results(pool):
@@ -104,9 +104,7 @@ def test_an_error_keeps_its_causes(pool, way):
     with pytest.raises(ValueError, match="seven") as raised:
         list(pool.results(pool_tasks.fail_with_causes, [(way,)]))
     error = raised.value
-    cause = error.__cause__ if way == "from" else error.__context__
-    assert error.__suppress_context__ == (way != "during")
-    assert (error.__cause__ is None) == (way != "from")
+    cause = error.__cause__
     assert (type(cause), str(cause)) == (RuntimeError, "UnsendableError: disk: found full")
     assert isinstance(cause.__cause__, OSError)
     assert cause.__cause__.errno == errno.ENOSPC
@@ -141,27 +139,8 @@ def test_a_worker_that_dies_before_its_task_is_replaced(pool):
 
 def test_workers_that_never_begin_are_given_up(pool, monkeypatch):
     monkeypatch.setattr("spewy.system.processes.begin", pool_tasks.killed)
-    monkeypatch.setattr("spewy.system.processes.MOST_BARREN", 2)
-    with pytest.raises(
-        ChildProcessError, match=r"before its task, 2 times in a row|as soon as they are started"
-    ):
+    with pytest.raises(ChildProcessError, match="a worker process was ended by SIGKILL"):
         values(pool.results(pool_tasks.square, [(1,)]))
-
-
-def test_a_stopped_worker_is_killed_and_its_task_submitted_again(pool, monkeypatch):
-    monkeypatch.setattr("spewy.system.processes.STOPPED_SECONDS", 1.0)
-    heard, stopped = [], []
-    for message in pool.work(pool_tasks.until_told, [(0,), (1,)]):
-        if message is not None:
-            heard.append((message.kind, message.value))
-        if len(heard) == 2 and not stopped:
-            stopped = pool.workers
-            os.kill(stopped[0], signal.SIGSTOP)
-        if len(heard) == 4:
-            pool.stop()
-    assert heard.count(("news", "0 begins")) == heard.count(("news", "1 begins")) == 2
-    assert sorted(heard[4:]) == [("done", "0 stopped"), ("done", "1 stopped")]
-    wait_until_gone(*stopped)
 
 
 def test_news_and_a_stop(pool):
