@@ -23,6 +23,7 @@ from __future__ import annotations
 import gc
 import os
 import pickle
+import resource
 import signal
 import threading
 import time
@@ -30,7 +31,7 @@ import traceback
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import pairwise
@@ -138,8 +139,11 @@ MOST_DEATHS = 3
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
 """Environment variables that limit the threads of linear algebra, and the cores that `joblib.cpu_count` finds."""
 
-_IMPORTING = threading.Lock()
-"""Python can fail if several threads import joblib for the first time at once."""
+FILES_EACH = 16
+"""Open files that this process needs for each worker, at most; a machine with 200 cores exceeds the usual limit."""
+
+_STARTING = threading.Lock()
+"""Python can fail if several threads import joblib for the first time at once, and threads share their environment."""
 
 
 @dataclass(eq=False)
@@ -188,27 +192,23 @@ class _Worker:
     """
 
     def __init__(self, settings: dict[str, str]) -> None:
-        with _IMPORTING:
-            from joblib.externals.loky import ProcessPoolExecutor
-            from joblib.externals.loky.backend import resource_tracker as loky_tracker
-        from multiprocessing import resource_tracker
-
+        loky = _loky()
         # loky replaces a worker that uses much memory; the user need not know.
         warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
         safe_before = SAFE_PATH in os.environ
         self._mark = new_mark()
         with deaf_children():
-            # These helpers delete the semaphores of killed processes. If loky started them together with the first
-            # worker, it would also make that worker hear Ctrl-C.
-            resource_tracker.ensure_running()
-            loky_tracker.ensure_running()
-            self._executor = ProcessPoolExecutor(
+            self._executor = loky.ProcessPoolExecutor(
                 1,
                 initializer=begin,
                 initargs=(os.getpid(), safe_before),
                 env=settings | marked(self._mark) | {SAFE_PATH: "1"},
             )
         self.process: Any = None
+
+    @property
+    def exit_code(self) -> int | None:
+        return None if self.process is None else self.process.exitcode
 
     def submit(self, stem: str) -> Future[None]:
         with deaf_children():
@@ -218,9 +218,8 @@ class _Worker:
 
     def end(self) -> None:
         """Kill the process and all processes that it has started."""
-        end_marked(self._mark)
         self._executor.shutdown(wait=True, kill_workers=True)
-        end_marked(self._mark)  # loky may have started a process meanwhile
+        end_marked(self._mark)
 
 
 class LocalPool(WorkerPool):
@@ -278,11 +277,12 @@ class LocalPool(WorkerPool):
             busy = [worker for _, worker in self._running.values()]
             idle = [worker for worker in self._workers if worker not in busy]
             if not idle:
+                _allow_files(FILES_EACH * self.size)
                 idle = [_Worker(_threads(self.size))]
                 self._workers += idle
             try:
                 future = idle[0].submit(os.fspath(task.stem))
-            except _broken_pool():  # the worker has died while it had no task
+            except BrokenExecutor:  # the worker has died while it had no task
                 self._end(idle[0])
                 continue
             self._running[future] = task, idle[0]
@@ -295,7 +295,7 @@ class LocalPool(WorkerPool):
         for future in ended:
             task, worker = self._running.pop(future)
             error, answer = future.exception(), task.answer()
-            is_dead = isinstance(error, _broken_pool())
+            is_dead = isinstance(error, BrokenExecutor)
             if is_dead:
                 task.deaths += 1
                 self._end(worker)
@@ -307,7 +307,7 @@ class LocalPool(WorkerPool):
             elif task.deaths < self._most_deaths:
                 again.append(task)
             else:
-                messages.append(Message(task.number, "died", _ending(worker.process.exitcode)))
+                messages.append(Message(task.number, "died", _ending(worker.exit_code)))
         yield from messages or [None]
 
     def _end(self, worker: _Worker) -> None:
@@ -336,16 +336,41 @@ def _threads(workers: int) -> dict[str, str]:
     }
 
 
-def _broken_pool() -> type[Exception]:
-    from joblib.externals.loky.process_executor import BrokenProcessPool
+def _allow_files(n: int) -> None:
+    """Let this process open ``n`` files, if its hard limit allows so many."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < n <= hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (n, hard))
 
-    kind: type[Exception] = BrokenProcessPool
-    return kind
+
+def _loky() -> Any:
+    """Import loky, and start its and Python's trackers, helper processes that delete semaphores of killed processes.
+
+    If loky started the trackers together with the first worker, that worker would hear Ctrl-C, and the trackers would
+    print a warning for each semaphore.
+    """
+    with _STARTING:
+        from multiprocessing import resource_tracker
+
+        from joblib.externals import loky
+        from joblib.externals.loky.backend import resource_tracker as loky_tracker
+
+        before = os.environ.get("PYTHONWARNINGS")
+        os.environ["PYTHONWARNINGS"] = "ignore"
+        try:
+            with deaf_children():
+                resource_tracker.ensure_running()
+                loky_tracker.ensure_running()
+        finally:
+            del os.environ["PYTHONWARNINGS"]
+            if before is not None:
+                os.environ["PYTHONWARNINGS"] = before
+    return loky
 
 
-def _ending(code: int) -> str:
-    if code >= 0:
-        return f"exited with {code}"
+def _ending(code: int | None) -> str:
+    if code is None or code >= 0:
+        return "has ended" if code is None else f"exited with {code}"
     cause = " (killed from outside, or out of memory?)" if code == -signal.SIGKILL else ""
     return f"was ended by {signal.Signals(-code).name}{cause}"
 
