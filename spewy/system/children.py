@@ -18,15 +18,13 @@ import signal
 import subprocess
 import sys
 import sysconfig
-import threading
-import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from spewy.system.interrupts import deaf_children
+from spewy.system.interrupts import deaf_children, when_parent_ends
 
 ORPHANED = 1
 """Exit code of a child whose parent has ended."""
@@ -56,19 +54,14 @@ def start_python(
 def end_with_parent(parent: int, last: Callable[[], object] = lambda: None) -> None:
     """Make this process end within a second after its parent ends, whatever this process is doing.
 
-    Args:
-        parent: process ID of the parent, as the parent itself knows it: `os.getppid` returns another number if the
-            parent has already ended.
-        last: function to call before this process ends.
+    ``parent`` is the parent's process ID, and ``last`` is called before this process ends.
     """
 
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(0.5)
+    def end() -> None:
         last()
         os._exit(ORPHANED)
 
-    threading.Thread(target=watch, daemon=True).start()
+    when_parent_ends(parent, end)
 
 
 MARKS = "SPEWY_OUTSIDER"

@@ -112,16 +112,20 @@ class Cluster(Closing):
 
     def __init__(self, address: str | None, size: int, note: Note, client: Client | None = None) -> None:
         require_dask()
-        self._note, self._address = note, address
+        self._note = note
         self._keeps_client = client is not None
         self._there: dict[str, int] = {}
         self._refused: set[str] = set()
         self._looked, self._spoke = float("-inf"), time.monotonic()
         self._begun = False
         self.ending: Stop | None = None
-        self._local = None if address is not None else LocalCluster(size, self._is_ending)
+        self._local: LocalCluster | None = None
+        if address is None:
+            self._local = LocalCluster(size, self._is_ending)
+            address = self._local.address
+        self._address = address
         try:
-            self.client: Client = client or connected(self._local_address if address is None else address)
+            self.client: Client = client or connected(address)
             self._wait_for_first()
             self._begun = True
             setattr(self.client, _CLUSTER, self)
@@ -139,14 +143,9 @@ class Cluster(Closing):
         return self.ending is not None and self.ending.is_set()
 
     @property
-    def _local_address(self) -> str:
-        assert self._local is not None
-        return self._local.address
-
-    @property
     def name(self) -> str:
         """Name of the cluster's scheduler in messages."""
-        return f"Dask scheduler {self._address or self._local_address}"
+        return f"Dask scheduler {self._address}"
 
     def workers(self, stop: Stop | None = None) -> dict[str, int]:
         """Wait until the cluster has a worker.
@@ -170,10 +169,6 @@ class Cluster(Closing):
     @property
     def threads(self) -> int:
         return sum(self._there.values())
-
-    def is_there(self, worker: str) -> bool:
-        self._look()
-        return worker in self._there
 
     def call(
         self, calls: Sequence[tuple[str, Callable[..., Any], tuple[Any, ...]]], stop: Stop | None = None
@@ -261,7 +256,7 @@ class Cluster(Closing):
             if stop is not None and stop.is_set():
                 answer.cancel()
                 raise StoppedError
-            if not self.is_there(worker):
+            if worker not in self.there():
                 answer.cancel()
                 return Lost()
         try:

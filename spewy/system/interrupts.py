@@ -10,7 +10,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
@@ -60,14 +60,23 @@ def interrupt_without_starter() -> None:
     This function does nothing if the environment variable `STARTER` is not set.
     """
     starter = os.environ.pop(STARTER, "")
+    if starter.isdecimal():
+        when_parent_ends(int(starter), lambda: os.kill(os.getpid(), signal.SIGINT))
+
+
+def when_parent_ends(parent: int, then: Callable[[], object]) -> None:
+    """Call a function, in a thread, within a second after this process's parent has ended.
+
+    ``parent`` is the parent's process ID as the parent itself knows it: `os.getppid` returns another number if the
+    parent has already ended.
+    """
 
     def watch() -> None:
-        while os.getppid() == int(starter):
+        while os.getppid() == parent:
             time.sleep(LOOK_SECONDS)
-        os.kill(os.getpid(), signal.SIGINT)
+        then()
 
-    if starter.isdecimal():
-        threading.Thread(target=watch, daemon=True).start()
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextmanager
