@@ -8,7 +8,7 @@ from pathlib import Path
 GONE_SECONDS = 20.0
 """A tracker ends a moment after its parent; a busy machine may take this long."""
 TRACKER = "resource_tracker"
-"""Part of the command line of the processes that delete semaphores; see `spewy.system.interrupts`."""
+"""Part of the command line of the processes that delete semaphores; see `spewy.system.processes`."""
 WORKER = "popen_loky"
 """Part of the command line of a worker of a local pool."""
 

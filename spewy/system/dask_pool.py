@@ -161,9 +161,8 @@ class _Parent:
         from distributed import Event, get_client
 
         self._token, self._number = token, number
-        self._stop = Event(
-            token, get_client()
-        )  # other threads of the task, which find no client, may ask for it
+        # The client is passed, since other threads of the task, which would find none, may call `is_set`.
+        self._stop = Event(token, get_client())
         self._is_set, self._looked = False, float("-inf")
 
     def is_set(self) -> bool:
