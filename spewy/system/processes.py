@@ -208,7 +208,8 @@ class _Worker:
 
     @property
     def exit_code(self) -> int | None:
-        return None if self.process is None else self.process.exitcode
+        code: int | None = None if self.process is None else self.process.exitcode
+        return code
 
     def submit(self, stem: str) -> Future[None]:
         with deaf_children():
@@ -291,7 +292,9 @@ class LocalPool(WorkerPool):
     def _heard(self, again: list[_Task]) -> Iterator[Message | None]:
         """Wait for a moment, and yield the messages that have arrived, or None; dead workers' tasks join ``again``."""
         ended, _ = wait(self._running, POLL_SECONDS, FIRST_COMPLETED)
-        messages = [message for task, _ in self._running.values() for message in task.news()]
+        messages: list[Message | None] = [
+            message for task, _ in self._running.values() for message in task.news()
+        ]
         for future in ended:
             task, worker = self._running.pop(future)
             error, answer = future.exception(), task.answer()
