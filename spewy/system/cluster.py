@@ -420,9 +420,7 @@ async def _greeted(address: str) -> None:
         comm.abort()
     except TimeoutError:
         raise TimeoutError(f"no answer within {CONNECT_SECONDS:g} s") from None
-    except OSError:
+    except (OSError, ValueError):  # such as an invalid address
         raise
-    except Exception as error:  # Dask has misread the message of another program
-        raise ValueError(
-            f"the server sent something else than a message of Dask: {error_line(error)}"
-        ) from None
+    except Exception:
+        raise ValueError("the server sent something else than a message of Dask") from None
