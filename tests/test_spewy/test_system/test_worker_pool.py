@@ -143,6 +143,21 @@ def test_workers_that_never_begin_are_given_up(pool, monkeypatch):
         values(pool.results(pool_tasks.square, [(1,)]))
 
 
+def test_a_dead_worker_costs_its_task_and_no_other(pool):
+    """The task of the dead worker begins again after the other one."""
+    news, done, dead = [], [], None
+    for message in pool.work(pool_tasks.until_told, [(0,), (1,)]):
+        if message is not None:
+            (done if message.kind == "done" else news).append(message.value)
+        if len(news) == 2 and dead is None:
+            dead = pool.workers[0]
+            os.kill(dead, signal.SIGKILL)
+        if dead is not None and dead not in pool.workers:
+            pool.stop()
+    assert sorted(done) == ["0 stopped", "1 stopped"]
+    assert news == [*news[:2], done[1].replace("stopped", "begins")]
+
+
 def test_news_and_a_stop(pool):
     news, done = set(), set()
     for message in pool.work(pool_tasks.until_told, [(0,), (1,)]):
