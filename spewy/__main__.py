@@ -13,7 +13,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from spewy.system.interrupts import end_trackers, interrupt_without_starter, interrupted_by_signals
+from spewy.system.interrupts import interrupt_without_starter, interrupted_by_signals
 
 if TYPE_CHECKING:
     from typing import IO, Any
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Run the command line; a command whose terminal is closed still saves its work."""
-    atexit.register(_end_fast)  # the first function that is registered is called last
+    # Exempt all objects from the slow final garbage collections. The first function that is registered is called last.
+    atexit.register(gc.freeze)
     with interrupted_by_signals():
         interrupt_without_starter()
         _leave_first_folder()
@@ -36,12 +37,6 @@ def _start_fast() -> None:
     """Make the program start faster: run the garbage collector less often, and load no plugins of pydantic."""
     gc.set_threshold(50_000, 20, 100)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
-
-
-def _end_fast() -> None:
-    """End the helper processes of worker pools; exempt all objects from the slow final garbage collections."""
-    end_trackers()
-    gc.freeze()
 
 
 def _leave_first_folder() -> None:

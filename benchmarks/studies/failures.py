@@ -1,4 +1,4 @@
-"""Tests whether batches behave correctly when processes are killed or stopped, and when a Dask scheduler fails.
+"""Tests whether batches behave correctly when processes are killed, and when a Dask scheduler fails.
 
     python -m benchmarks.studies.failures [--solves 8] [--kills 3] [--quick]
 
@@ -7,7 +7,6 @@ if a trial ended otherwise. The kinds are:
 
 - *killed*: a batch of three turns runs on two workers, and three times a worker that runs a job gets SIGKILL. The
   result of the batch must be the result of an undisturbed batch.
-- *stopped*: a worker gets SIGSTOP. The result must be the same, too; the batch may take some seconds longer.
 - *interrupted*: a batch gets Ctrl-C. It must end within two seconds with exit code 130, with everything saved.
 - *parent killed*: a batch gets SIGKILL. After three seconds none of its workers may be alive, and ``/dev/shm`` may have
   none of its files.
@@ -78,7 +77,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         trials = _Trials(Path(scratch))
         kills = sum(trials.killed(args.kills) for _ in range(args.solves))
         print(f"({kills} kills in {args.solves} solves)")
-        trials.stopped()
         for delay in (0.5, 2.0, 4.0)[: 1 if args.quick else 3]:
             trials.interrupted(delay)
             trials.parent_killed(delay)
@@ -113,15 +111,6 @@ class _Trials:
         code, out, err = self._ended(running)
         self._count("killed", code == 0 and _figures(out) == self._whole, err)
         return done
-
-    def stopped(self) -> None:
-        """Send SIGSTOP to a worker of a batch, and compare the result with that of an undisturbed batch."""
-        running = self._begun("--jobs", "2")
-        while not (workers := [worker for worker in _workers(running.pid) if _seconds(worker) > 0.5]):
-            time.sleep(0.1)
-        os.kill(workers[0], signal.SIGSTOP)
-        code, out, err = self._ended(running)
-        self._count("stopped", code == 0 and _figures(out) == self._whole, err)
 
     def interrupted(self, delay: float) -> None:
         """Send Ctrl-C to a batch after ``delay`` seconds; check its exit code, its time, and that all is saved."""

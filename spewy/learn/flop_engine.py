@@ -30,7 +30,7 @@ from spewy.game.gamefile import Game
 from spewy.learn import flop_share
 from spewy.learn.background_saves import Opener
 from spewy.learn.engine import Stop
-from spewy.learn.flop_share import Learnt, Part, Setup, averaged, is_part, part_of, parts_of, put
+from spewy.learn.flop_share import FlopShare, Learnt, Part, Setup, averaged, is_part, part_of, parts_of, put
 from spewy.learn.real_game import SEED, Finding
 from spewy.learn.sampled import SampledEngine
 from spewy.records.caches import FlopFinding
@@ -125,7 +125,7 @@ class FlopEngine(SampledEngine):
         buckets = self._abstraction.classes_of_deals(self._seed, first, n)[:, self._flop_round]
         counts = np.bincount(self._owners[buckets], minlength=len(self._workers))
         orders = dict.fromkeys(np.flatnonzero(counts).tolist(), (before, first, n))
-        answers = self._ask(flop_share.learn, orders, "its deals")
+        answers = self._ask(FlopShare.learn, orders, "its deals")
         for share, answer in answers.items():
             require_learnt(answer, share, before, self.numbers, self._workers[share])
             self._stands[share] = first + n
@@ -172,7 +172,7 @@ class FlopEngine(SampledEngine):
                 for share, flops_left in waiting.items()
             }
             try:
-                answers = self._ask(flop_share.flops, orders, "a measurement of a flop", stop)
+                answers = self._ask(FlopShare.flops, orders, "a measurement of a flop", stop)
             except StoppedError:
                 self._cluster.tell_all(flop_share.stop_measuring, self._setup.solve)
                 return None
@@ -234,7 +234,8 @@ class FlopEngine(SampledEngine):
                 visited = np.flatnonzero(owned & self.numbers.visits[t].any(axis=0)).astype(np.int64)
                 for buckets in parts_of(self.numbers, t, visited, MOST_BYTES):
                     part = part_of(self.numbers, t, buckets)
-                    if not self._called(worker, flop_share.give, (self._setup.solve, share, [part])):
+                    given = (self._setup.solve, share, done, FlopShare.take, part)
+                    if not self._called(worker, flop_share.in_share, given):
                         return False
         except NoWorkerError:
             return False
@@ -261,27 +262,31 @@ class FlopEngine(SampledEngine):
         """
         while (first := self._stands[share]) < n_deals:
             n = min(n_deals - first, max(1, self._portion))
-            arguments = (self._setup.solve, share, first, self._before(), first, n)
-            if not isinstance(self._called(self._workers[share], flop_share.learn, arguments), Learnt):
+            order = (self._setup.solve, share, first, FlopShare.learn, self._before(), first, n)
+            if not isinstance(self._called(self._workers[share], flop_share.in_share, order), Learnt):
                 return False
             self._stands[share] = first + n
         return True
 
     def _ask(
         self,
-        function: Callable[..., Any],
+        method: Callable[..., Any],
         orders: Mapping[int, tuple[Any, ...]],
         work: str,
         stop: Stop | None = None,
     ) -> dict[int, Any]:
-        """Call a function for some shares in their workers, and return the answers by share.
+        """Call a method of some shares in their workers, and return the answers by share.
 
         If a worker leaves, another worker takes over its share.
         """
         attempts, results, waiting = Attempts(self._cluster, work), dict[int, Any](), dict(orders)
         while waiting:
             calls = [
-                (self._workers[share], function, (self._setup.solve, share, self._stands[share], *arguments))
+                (
+                    self._workers[share],
+                    flop_share.in_share,
+                    (self._setup.solve, share, self._stands[share], method, *arguments),
+                )
                 for share, arguments in waiting.items()
             ]
             with closing(self._cluster.call(calls, stop)) as answers:
@@ -311,7 +316,7 @@ class FlopEngine(SampledEngine):
             parts: list[Part] = []
             while True:
                 (answer,) = self._ask(
-                    flop_share.changed, {share: (MOST_BYTES,)}, "the transfer of its flops"
+                    FlopShare.changed, {share: (MOST_BYTES,)}, "the transfer of its flops"
                 ).values()
                 if not isinstance(answer, list) or not all(is_part(part, self.numbers) for part in answer):
                     raise nonsense(

@@ -4,16 +4,14 @@ A share has some board buckets of the flop and all turn and river buckets that f
 them. The rounds before the flop have a single board bucket each, which all shares update; `averaged` merges the
 updates. A `Part` has the numbers of some board buckets, as the cluster exchanges them.
 
-The functions from `open_share` on are called in the worker. They return None if the worker lacks the share, or if the
-share's regrets do not include exactly ``stands`` deals. ``before`` has the regrets and strategy sums of the rounds
-before the flop.
+The functions from `open_share` on are called in the worker.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -205,7 +203,7 @@ class FlopShare(SampledEngine):
     Args:
         setup: settings that all shares have in common.
         owners: for each flop bucket, the number of the share that owns the bucket.
-        done: number of deals that are included in the regrets that `take` will load.
+        done: number of deals that are included in the regrets that `take` loads.
 
     Attributes:
         stands: the regrets include this share's deals among the first ``stands`` deals of the whole solve.
@@ -229,10 +227,11 @@ class FlopShare(SampledEngine):
         self._flop_round, self.ended = setup.abstraction.first, threading.Event()
         self._sent = [visits.copy() for visits in self.numbers.visits]
 
-    def take(self, parts: Sequence[Part]) -> None:
-        for part in parts:
-            put(self.numbers, part)
-            self._sent[part.t][:, part.buckets] = part.visits
+    def take(self, part: Part) -> bool:
+        """Take the numbers of some board buckets of this share; return True."""
+        put(self.numbers, part)
+        self._sent[part.t][:, part.buckets] = part.visits
+        return True
 
     def learn(self, before: Sequence[Part], first: int, n: int) -> Learnt:
         """Make those of the deals ``first`` to ``first + n - 1`` whose flop this share owns.
@@ -265,7 +264,7 @@ class FlopShare(SampledEngine):
         return []
 
     def flops(self, before: Sequence[Part], firsts: Sequence[int]) -> list[FlopFinding]:
-        """Measure best responses on the flops with the numbers ``firsts``, in threads."""
+        """Measure best responses on the flops with the numbers ``firsts``, in threads; ``before`` as in `learn`."""
         for part in before:
             put(self.numbers, part)
         game, ended = self._real_game, self.ended
@@ -296,35 +295,20 @@ def open_share(setup: Setup, share: int, owners: Ints, threads: int, done: int) 
 
     Args:
         owners: for each flop bucket, the number of the share that owns the bucket.
-        done: number of deals in the regrets and strategy sums that `give` will load.
+        done: number of deals in the regrets and strategy sums that `FlopShare.take` loads.
     """
     close_share(setup.solve, share)
     _shares[setup.solve, share] = FlopShare(setup, share, owners, threads, done)
     return True
 
 
-def give(solve: str, share: int, parts: Sequence[Part]) -> bool | None:
+def in_share(solve: str, share: int, stands: int, method: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a method of a share in this worker.
+
+    Return None if the worker lacks the share, or if the share's regrets do not include exactly ``stands`` deals.
+    """
     flop_share = _shares.get((solve, share))
-    if flop_share is not None:
-        flop_share.take(parts)
-    return None if flop_share is None else True
-
-
-def learn(solve: str, share: int, stands: int, before: Sequence[Part], first: int, n: int) -> Learnt | None:
-    flop_share = _share(solve, share, stands)
-    return None if flop_share is None else flop_share.learn(before, first, n)
-
-
-def changed(solve: str, share: int, stands: int, most_bytes: int) -> list[Part] | None:
-    flop_share = _share(solve, share, stands)
-    return None if flop_share is None else flop_share.changed(most_bytes)
-
-
-def flops(
-    solve: str, share: int, stands: int, before: Sequence[Part], firsts: Sequence[int]
-) -> list[FlopFinding] | None:
-    flop_share = _share(solve, share, stands)
-    return None if flop_share is None else flop_share.flops(before, firsts)
+    return None if flop_share is None or flop_share.stands != stands else method(flop_share, *arguments)
 
 
 def stop_measuring(solve: str) -> None:
@@ -338,9 +322,3 @@ def close_share(solve: str, share: int | None = None) -> None:
     """Delete a share of a solve from this worker; if ``share`` is None, delete all shares of the solve."""
     for key in [key for key in _shares if key[0] == solve and share in (None, key[1])]:
         _shares.pop(key).close()
-
-
-def _share(solve: str, share: int, stands: int) -> FlopShare | None:
-    """Return a share of this worker if its regrets include exactly ``stands`` deals, else None."""
-    flop_share = _shares.get((solve, share))
-    return None if flop_share is None or flop_share.stands != stands else flop_share

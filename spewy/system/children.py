@@ -3,11 +3,11 @@
 `start_python` runs a module of this program. `Outsider` runs another program, such as a bot. Killing the process group
 of such a program is not enough: a process can leave the group (by a new session), and a process whose parent has ended
 cannot be found as a child. So each program gets a *mark*, a random text in an environment variable that its children
-inherit. `Outsider.end` kills the process group, all children, and all processes with the mark. A process that has left
-the group, lost its parent and removed the mark survives: this keeps the machine tidy, but is no sandbox. On systems
-without ``/proc`` only the process group is killed.
+inherit. `Outsider.end` kills the process group and all processes with the mark. A process that has left the group and
+removed the mark survives: this keeps the machine tidy, but is no sandbox. On systems without ``/proc`` only the process
+group is killed.
 
-A process that starts such programs may itself be killed, and then cannot end the programs. So it has a mark too, by
+A worker that starts such programs may itself be killed, and then cannot end the programs. So it has a mark too, by
 which its parent finds the programs and kills them.
 """
 
@@ -18,18 +18,14 @@ import signal
 import subprocess
 import sys
 import sysconfig
-import threading
-import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from spewy.system.interrupts import deaf_children, hearing_children
+from spewy.system.interrupts import deaf_children, when_parent_ends
 
-STOPPED_SECONDS = 5.0
-"""A worker that has been paused by a signal (SIGSTOP) for this number of seconds is killed."""
 ORPHANED = 1
 """Exit code of a child whose parent has ended."""
 HOME = os.fspath(Path(__file__).resolve().parents[2])
@@ -58,26 +54,14 @@ def start_python(
 def end_with_parent(parent: int, last: Callable[[], object] = lambda: None) -> None:
     """Make this process end within a second after its parent ends, whatever this process is doing.
 
-    Args:
-        parent: process ID of the parent, as the parent itself knows it: `os.getppid` returns another number if the
-            parent has already ended.
-        last: function to call before this process ends.
+    ``parent`` is the parent's process ID, and ``last`` is called before this process ends.
     """
 
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(0.5)
+    def end() -> None:
         last()
         os._exit(ORPHANED)
 
-    threading.Thread(target=watch, daemon=True).start()
-
-
-def is_stopped(process: int) -> bool:
-    """Whether a process is paused by a signal such as SIGSTOP."""
-    with suppress(OSError, IndexError):
-        return Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()[0] == "T"
-    return False
+    when_parent_ends(parent, end)
 
 
 MARKS = "SPEWY_OUTSIDER"
@@ -86,7 +70,6 @@ MOST_ROUNDS = 20
 """How often to look for processes to kill, at most; new processes may start meanwhile."""
 END_SECONDS = 5.0
 """Seconds to wait for the end of a killed process, which a slow disk may delay."""
-_PROC = Path("/proc")
 
 
 def new_mark() -> str:
@@ -101,10 +84,15 @@ def marked(mark: str) -> dict[str, str]:
 def end_marked(mark: str) -> None:
     """Kill all processes whose environment has a mark, except this process."""
     for _ in range(MOST_ROUNDS):
-        processes = [number for number, _ in _running() if number != os.getpid() and _bears(number, mark)]
-        _kill(processes)
-        if not processes:
-            break
+        found = False
+        for path in Path("/proc").glob("[0-9]*/environ"):
+            number = int(path.parent.name)
+            with suppress(OSError):  # the process has ended, or belongs to another user
+                if number != os.getpid() and mark.encode() in path.read_bytes():
+                    found = True
+                    os.kill(number, signal.SIGKILL)
+        if not found:
+            return
 
 
 def own_mark() -> str:
@@ -130,52 +118,14 @@ class Outsider(subprocess.Popen[bytes]):
     ) -> None:
         self._mark = new_mark()
         variables = {**os.environ, **(settings or {}), **marked(self._mark)}
-        with hearing_children():
-            super().__init__(list(command), env=variables, start_new_session=True, **options)
+        super().__init__(list(command), env=variables, start_new_session=True, **options)
 
     def end(self) -> None:
         """Kill the program and all processes that it started."""
-        for _ in range(MOST_ROUNDS):
-            started = list(self._started())
-            # if the program has ended, a new process may have its number
-            if self.poll() is None or not (_PROC / str(self.pid)).exists():
-                with suppress(OSError):  # the group has ended
-                    os.killpg(self.pid, signal.SIGKILL)
-            _kill(started)
-            if not started:
-                break
+        # if the program has ended, a new process may have its number
+        if self.poll() is None or not Path("/proc", str(self.pid)).exists():
+            with suppress(OSError):  # the group has ended
+                os.killpg(self.pid, signal.SIGKILL)
+        end_marked(self._mark)
         with suppress(subprocess.TimeoutExpired):
             self.wait(END_SECONDS)
-
-    def _started(self) -> Iterator[int]:
-        """Yield the process IDs of the program, its descendants, and other processes that inherited its mark."""
-        parents = dict(_running())
-        family = {self.pid} if self.poll() is None else set()
-        size = -1
-        while size < len(family):
-            size = len(family)
-            family |= {process for process, parent in parents.items() if parent in family}
-        for process in parents:
-            if process in family or _bears(process, self._mark):
-                yield process
-
-
-def _bears(process: int, mark: str) -> bool:
-    with suppress(OSError):  # the process has ended, or belongs to another user
-        return mark.encode() in (_PROC / str(process) / "environ").read_bytes()
-    return False
-
-
-def _kill(processes: Iterable[int]) -> None:
-    for process in processes:
-        with suppress(OSError):  # the process has ended, or its number belongs to another user by now
-            os.kill(process, signal.SIGKILL)
-
-
-def _running() -> Iterator[tuple[int, int]]:
-    """Yield pairs (number of a process, number of its parent) for all running processes of this machine."""
-    for folder in _PROC.glob("[0-9]*"):
-        with suppress(OSError, ValueError):  # the process has ended
-            state, parent = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()[:2]
-            if state not in "ZX":
-                yield int(folder.name), int(parent)

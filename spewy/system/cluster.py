@@ -2,62 +2,50 @@
 
 Workers must run the same version of spewy as this process; workers with another version get no tasks. Workers need no
 common folder, since each task contains all its data. Workers may join and leave at any time. While a cluster has no
-worker, this process waits and tells the user so. This process can also start a cluster on this machine
-(`LocalCluster`), with one process for each worker. These processes end with this process, and other machines cannot
-connect to them.
+worker, this process waits and tells the user so. It can also start a cluster on this machine, see `LocalCluster`.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import logging
-import os
-import socket
-import struct
-import subprocess
 import sys
-import threading
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from concurrent.futures import CancelledError, TimeoutError, wait
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor, TimeoutError, wait
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from solvers.stopping import StoppedError
 from spewy.errors import MOST_OF_ERROR, InputError, MissingError, PeerError, error_line, one_line, shown
-from spewy.system.children import HOME, STOPPED_SECONDS, is_stopped, start_python
-from spewy.system.folders import scratch_folder
+from spewy.system.children import HOME
 from spewy.system.interrupts import deaf_children
+from spewy.system.local_cluster import CONNECT_SECONDS, LocalCluster, silence
 from spewy.system.processes import POLL_SECONDS
 from spewy.system.tools import Closing
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-CONNECT_SECONDS = 5.0
-"""Seconds to wait for a connection to open or close."""
-MOST_GREETING = 1 << 20
-"""Largest accepted size in bytes of a scheduler's first message; a real one has a few hundred bytes."""
 SOURCES = ("spewy", "solvers", "buckets", "lockers", "compiled")
 """Packages whose source files must be equal in all processes."""
-WATCH_SECONDS = 0.25
-"""Seconds between two looks whether a signal has paused a worker."""
 LOOK_SECONDS = 1.0
 """Seconds between two updates of the list of workers."""
 SPEAK_SECONDS = 10.0
 """Seconds without a worker until the user is told, and between two such messages."""
 TELL_SECONDS = 5.0
 """Seconds that `Cluster.tell_all` waits for answers."""
-MOST_DEATHS = 10
-"""`Cluster.call` gives up after this number of calls in a row in which the worker left without an answer."""
 MOST_FRUITLESS = 10
 """After this number of attempts in a row without an answer, `Attempts` gives up."""
 PAUSE_SECONDS = 1.0
 """Seconds of the pause after an attempt without an answer."""
+IDENTITY_SECONDS = 30.0
+"""Seconds to wait for the identities of workers that have joined."""
 Note = Callable[[str], None]
 """A function that shows a line of text to the user."""
 _LOG = logging.getLogger(__name__)
@@ -124,18 +112,20 @@ class Cluster(Closing):
 
     def __init__(self, address: str | None, size: int, note: Note, client: Client | None = None) -> None:
         require_dask()
-        self._note, self._address = note, address
+        self._note = note
         self._keeps_client = client is not None
         self._there: dict[str, int] = {}
         self._refused: set[str] = set()
-        self._seen: dict[str, tuple[float, float]] = {}
-        self._silent: set[float] = set()
         self._looked, self._spoke = float("-inf"), time.monotonic()
-        self._begun, self._deaths = False, 0
+        self._begun = False
         self.ending: Stop | None = None
-        self._local = None if address is not None else LocalCluster(size, self._is_ending)
+        self._local: LocalCluster | None = None
+        if address is None:
+            self._local = LocalCluster(size, self._is_ending)
+            address = self._local.address
+        self._address = address
         try:
-            self.client: Client = client or connected(self._local_address if address is None else address)
+            self.client: Client = client or connected(address)
             self._wait_for_first()
             self._begun = True
             setattr(self.client, _CLUSTER, self)
@@ -153,14 +143,9 @@ class Cluster(Closing):
         return self.ending is not None and self.ending.is_set()
 
     @property
-    def _local_address(self) -> str:
-        assert self._local is not None
-        return self._local.address
-
-    @property
     def name(self) -> str:
         """Name of the cluster's scheduler in messages."""
-        return f"Dask scheduler {self._address or self._local_address}"
+        return f"Dask scheduler {self._address}"
 
     def workers(self, stop: Stop | None = None) -> dict[str, int]:
         """Wait until the cluster has a worker.
@@ -178,21 +163,12 @@ class Cluster(Closing):
         return dict(self._there)
 
     @property
-    def known(self) -> dict[str, int]:
-        """The last result of `there`, without a question to the scheduler; `size` and `threads` count it."""
-        return dict(self._there)
-
-    @property
     def size(self) -> int:
         return len(self._there)
 
     @property
     def threads(self) -> int:
         return sum(self._there.values())
-
-    def is_there(self, worker: str) -> bool:
-        self._look()
-        return worker in self._there
 
     def call(
         self, calls: Sequence[tuple[str, Callable[..., Any], tuple[Any, ...]]], stop: Stop | None = None
@@ -216,12 +192,6 @@ class Cluster(Closing):
         try:
             for i, (worker, _, _) in enumerate(calls):
                 answer = self._fetched(futures[i], worker, stop)
-                self._deaths = self._deaths + 1 if isinstance(answer, Lost) else 0
-                if self._deaths >= MOST_DEATHS:
-                    raise PeerError(
-                        f"{self.name}: {MOST_DEATHS} workers in a row left before they finished their task; "
-                        "see the workers' logs"
-                    )
                 futures[i] = None
                 yield answer
         finally:
@@ -257,20 +227,14 @@ class Cluster(Closing):
             self._look()  # raises an error if the scheduler has gone
         return None
 
-    def tell_all(
-        self, function: Callable[..., Any], *arguments: Any, workers: Iterable[str] | None = None
-    ) -> None:
+    def tell_all(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Call a function in all workers at the same time, while their tasks run.
 
-        Waits at most `TELL_SECONDS`. A worker that does not answer, or has left, is ignored. If addresses ``workers``
-        are given, the function is called in these workers only.
+        Waits at most `TELL_SECONDS`. A worker that does not answer, or has left, is ignored.
         """
-        chosen = None if workers is None else list(workers)
         with suppress(OSError, CancelledError, TimeoutError):
             # `Client.run` passes its unknown keywords on to `Client.sync`, which has the time limit.
-            self.client.run(
-                function, *arguments, workers=chosen, on_error="ignore", callback_timeout=TELL_SECONDS
-            )
+            self.client.run(function, *arguments, on_error="ignore", callback_timeout=TELL_SECONDS)
 
     def close(self) -> None:
         """Disconnect from the cluster; end a cluster that this process has started."""
@@ -286,15 +250,13 @@ class Cluster(Closing):
 
     def _fetched(self, future: Any, worker: str, stop: Stop | None) -> Any:
         """Wait for the answer of a worker; return `Lost` if the worker leaves before."""
-        import asyncio
-
         loop = self.client.loop.asyncio_loop
         answer = asyncio.run_coroutine_threadsafe(_result(future), loop)
         while not wait([answer], POLL_SECONDS).done:
             if stop is not None and stop.is_set():
                 answer.cancel()
                 raise StoppedError
-            if not self.is_there(worker):
+            if worker not in self.there():
                 answer.cancel()
                 return Lost()
         try:
@@ -352,26 +314,17 @@ class Cluster(Closing):
         except (OSError, CancelledError, TimeoutError) as error:
             raise self._gone(error) from None
         self.require_scheduler()
-        self._note_silent({address: worker["last_seen"] for address, worker in workers.items()})
         return {address: int(worker["nthreads"]) for address, worker in workers.items()}
-
-    def _note_silent(self, seen: Mapping[str, float]) -> None:
-        """Tell the user of workers that have been silent for long; Dask drops them only after some minutes."""
-        now = time.monotonic()
-        before, self._seen = self._seen, {}
-        for address, when in seen.items():
-            last, since = before.get(address, (when, now))
-            self._seen[address] = (when, since if last == when else now)
-            if last == when and now - since >= SPEAK_SECONDS and since not in self._silent:
-                self._silent.add(since)
-                self._note(
-                    f"{self.name}: worker {address} has been silent for {now - since:.0f} s; it is busy, or stopped"
-                )
 
     def _welcomed(self, came: Sequence[str], threads: dict[str, int]) -> dict[str, int]:
         """Return those of the new workers that run this version of spewy, with their numbers of threads."""
         own = identity()
-        answers = self.client.run(identity, workers=list(came), on_error="return")
+        try:
+            answers = self.client.run(
+                identity, workers=list(came), on_error="return", callback_timeout=IDENTITY_SECONDS
+            )
+        except TimeoutError:  # a worker may be paused; the next update asks again
+            return {}
         selected: dict[str, int] = {}
         for address in came:
             if answers.get(address) == own:
@@ -437,14 +390,13 @@ def require_dask() -> None:
 def connected(address: str) -> Client:
     """Open a connection to a Dask scheduler at an address such as ``tcp://10.0.0.1:8786``."""
     from distributed import Client
-    from distributed.comm import get_address_host_port
     from distributed.versions import VersionMismatchWarning
 
     silence()
     try:
-        host, port = get_address_host_port(address)  # else an invalid address leaves a half-made client
-        if not address.startswith("tls:"):
-            _require_greeting(host, port)
+        # An invalid address would leave a half-made client. A loop may run in this thread, as in a notebook.
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(asyncio.run, _greeted(address)).result()
         with warnings.catch_warnings(), deaf_children():
             warnings.simplefilter("ignore", VersionMismatchWarning)  # `identity` is stricter
             return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
@@ -454,87 +406,21 @@ def connected(address: str) -> Client:
         ) from None
 
 
-def _require_greeting(host: str, port: int) -> None:
-    """Check that a Dask scheduler listens at an address, by reading its first message.
+async def _greeted(address: str) -> None:
+    """Exchange first messages with a Dask scheduler; Dask's client would wait for ever for a silent server.
 
-    Dask itself would wait for ever for a silent server. From a server of another kind, Dask would take the first eight
-    bytes as a size, and allocate that much memory. A scheduler's first message consists of 64-bit numbers (size of
-    the message, number of frames, size of each frame), followed by the frames.
+    Dask takes the first eight bytes of a server of another kind as a size, for which there is not enough memory.
     """
-    ending = time.monotonic() + CONNECT_SECONDS
-    with socket.create_connection((host, port), timeout=CONNECT_SECONDS) as connection:
-        greeting, wanted = b"", 8
-        while len(greeting) < wanted:
-            connection.settimeout(max(0.001, ending - time.monotonic()))
-            received = connection.recv(wanted - len(greeting))
-            if not received:
-                raise ConnectionError("the server closed the connection")
-            greeting += received
-            if len(greeting) == 8:
-                wanted += min(int.from_bytes(greeting, "little"), MOST_GREETING)
-    numbers = struct.unpack_from(f"<{len(greeting) // 8}Q", greeting)
-    n_frames = numbers[1] if len(numbers) > 1 else len(numbers)
-    if numbers[0] != len(greeting) - 8 or 8 * (1 + n_frames) + sum(numbers[2 : 2 + n_frames]) != numbers[0]:
-        raise ValueError("the server sent something else than a message of Dask")
+    from distributed.comm import connect
+    from distributed.security import Security
 
-
-def silence() -> None:
-    """Switch off Dask's own logs, since this program tells the user of the same events."""
-    for name in ("distributed", "distributed.client", "distributed.worker", "distributed.core", "tornado"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-
-
-class LocalCluster(Closing):
-    """A Dask scheduler in this process, and worker processes with one thread each.
-
-    Args:
-        size: number of workers.
-        is_ending: whether the work with the cluster ends, so that a paused worker is killed at once.
-
-    Attributes:
-        address: address of the scheduler.
-    """
-
-    def __init__(self, size: int, is_ending: Callable[[], bool]) -> None:
-        from spewy.system.dask_worker import local_scheduler
-
-        silence()
-        self._size, self._held = size, ExitStack()
-        self._scratch = self._held.enter_context(scratch_folder("dask"))
-        self._is_ending, self._closed = is_ending, threading.Event()
-        self._workers: list[subprocess.Popen[bytes]] = []
-        with deaf_children():
-            self._cluster = local_scheduler()
-        self.address = str(self._cluster.scheduler_address)
-        self.top_up()
-        threading.Thread(target=self._watch, daemon=True).start()
-
-    def top_up(self) -> None:
-        """Replace workers that have ended."""
-        self._workers = [worker for worker in self._workers if worker.poll() is None]
-        while len(self._workers) < self._size:
-            arguments = ["-m", "spewy.system.dask_worker", self.address, str(os.getpid()), str(self._scratch)]
-            self._workers.append(start_python(arguments))
-
-    def _watch(self) -> None:
-        """Kill workers that a signal such as SIGSTOP has paused for several seconds.
-
-        This is a thread, since the main thread may be waiting for such a worker.
-        """
-        since: dict[int, float] = {}
-        while not self._closed.wait(WATCH_SECONDS):
-            now = time.monotonic()
-            stopped = [worker for worker in self._workers if is_stopped(worker.pid)]
-            since = {worker.pid: since.get(worker.pid, now) for worker in stopped}
-            for worker in stopped:
-                if self._is_ending() or now - since[worker.pid] > STOPPED_SECONDS:
-                    worker.kill()
-
-    def close(self) -> None:
-        self._closed.set()
-        for worker in self._workers:
-            worker.kill()
-            worker.wait()
-        self._workers.clear()
-        self._cluster.close(timeout=CONNECT_SECONDS)
-        self._held.close()
+    options = Security().get_connection_args("client") if address.startswith("tls:") else {}
+    try:
+        comm = await asyncio.wait_for(connect(address, timeout=CONNECT_SECONDS, **options), CONNECT_SECONDS)
+        comm.abort()
+    except TimeoutError:
+        raise TimeoutError(f"no answer within {CONNECT_SECONDS:g} s") from None
+    except (OSError, ValueError):  # such as an invalid address
+        raise
+    except Exception:
+        raise ValueError("the server sent something else than a message of Dask") from None

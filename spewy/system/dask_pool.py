@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import pickle
 import threading
+import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from queue import Empty, SimpleQueue
@@ -41,19 +42,16 @@ class DaskPool(WorkerPool):
 
     Args:
         cluster: the cluster, which stays open when the pool is closed.
-        workers: addresses of the workers to use; None for all workers, including those that join later.
     """
 
     shares_files = False
 
-    def __init__(self, cluster: Cluster, workers: Sequence[str] | None = None) -> None:
+    def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
-        self._only = None if workers is None else list(workers)
-        self._token = uuid.uuid4().hex
+        self._token = ""
         self._running: dict[int, Any] = {}
         self._ended = threading.Event()
         self._stopping = False
-        self._asked_to_stop: set[str] = set()
 
     @property
     def size(self) -> int:  # type: ignore[override]
@@ -64,13 +62,12 @@ class DaskPool(WorkerPool):
         return self.cluster.given(data, everywhere=True)
 
     def stop(self) -> None:
-        """Ask running tasks to return early, and submit no further task; `work` still yields the results.
+        """Ask running tasks to return early, and submit no further task; `work` still yields the results."""
+        from distributed import Event
 
-        While `work` runs, it also asks workers that join later, to which Dask may give the task of a lost worker.
-        """
         self._stopping = True
-        self._asked_to_stop = set(self.cluster.known)
-        self.cluster.tell_all(_stop, self._token)
+        if self.cluster.client.status == "running":
+            Event(self._token, self.cluster.client).set()
 
     def close(self) -> None:
         if self._running:
@@ -83,14 +80,11 @@ class DaskPool(WorkerPool):
         self, function: Callable[..., Any], tasks: Iterator[tuple[int, tuple[Any, ...]]], at_once: int | None
     ) -> Iterator[Message | None]:
         client, news = self.cluster.client, SimpleQueue[tuple[int, bytes]]()
-        self._stopping = False
+        self._token, self._stopping, more = uuid.uuid4().hex, False, True
         client.subscribe_topic(self._token, lambda event: news.put(event[1]))
         try:
-            more = True
             while True:
-                threads = self._threads_there()
-                if self._stopping:
-                    self._ask_newcomers_to_stop()
+                threads = sum(self.cluster.there().values())
                 most = threads if at_once is None else min(at_once, threads)
                 while more and not self._stopping and len(self._running) < most:
                     number, arguments = next(tasks, (None, ()))
@@ -98,19 +92,13 @@ class DaskPool(WorkerPool):
                         more = False
                         break
                     self._submit(number, function, arguments)
-                if not self._running and (not more or self._stopping or self._only is not None):
+                if not self._running and (not more or self._stopping):
                     return
                 if not most:
                     yield from self._lost()
                 yield from self._heard(news)
         finally:
             client.unsubscribe_topic(self._token)
-
-    def _ask_newcomers_to_stop(self) -> None:
-        newcomers = self.cluster.known.keys() - self._asked_to_stop
-        if newcomers:
-            self._asked_to_stop |= newcomers
-            self.cluster.tell_all(_stop, self._token, workers=newcomers)
 
     def _submit(self, number: int, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         future = self.cluster.client.submit(
@@ -120,16 +108,10 @@ class DaskPool(WorkerPool):
             function,
             *arguments,
             key=f"{self._token}-{uuid.uuid4().hex}",
-            workers=self._only,
             pure=False,
         )
         self._running[number] = future
         future.add_done_callback(lambda _: self._ended.set())
-
-    def _threads_there(self) -> int:
-        """Return the number of threads of this pool's workers, without workers that have left."""
-        threads = self.cluster.there()
-        return sum(threads.get(worker, 0) for worker in (threads if self._only is None else self._only))
 
     def _lost(self) -> Iterator[Message]:
         """Cancel all running tasks after all workers have left; yield a message for each task."""
@@ -176,27 +158,22 @@ class _Parent:
     heard = False
 
     def __init__(self, token: str, number: int) -> None:
+        from distributed import Event, get_client
+
         self._token, self._number = token, number
+        # The client is passed, since other threads of the task, which would find none, may call `is_set`.
+        self._stop = Event(token, get_client())
+        self._is_set, self._looked = False, float("-inf")
 
     def is_set(self) -> bool:
-        return self._token in _stopped
+        if not self._is_set and time.monotonic() - self._looked > POLL_SECONDS:
+            self._is_set, self._looked = self._stop.is_set(), time.monotonic()
+        return self._is_set
 
     def tell(self, news: object) -> None:
         from distributed import get_worker
 
         get_worker().log_event(self._token, (self._number, pickle.dumps(news)))
-
-
-MOST_STOPPED = 1000
-"""Number of stopped pools that a worker remembers; the tasks of earlier pools have ended long ago."""
-_stopped: dict[str, None] = {}
-
-
-def _stop(token: str) -> None:
-    """Ask the tasks of a pool in this worker to return early; ``token`` identifies the pool."""
-    _stopped[token] = None
-    if len(_stopped) > MOST_STOPPED:
-        del _stopped[next(iter(_stopped))]
 
 
 def _call(token: str, number: int, function: Callable[..., Any], *arguments: Any) -> Any:

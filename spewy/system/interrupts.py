@@ -1,23 +1,16 @@
-"""Ends this process in order: signals that ask it to end, and helper processes that must end with it.
+"""Signals that ask this process to end.
 
 Ctrl-C, the command `kill` and a closed terminal have the same effect: the process saves its work and ends. Commands
 import this module first, so that signals during the other imports are handled too.
-
-The helper processes are *resource trackers* of Python and loky, which delete the semaphores of killed processes. A
-tracker reads from a pipe and ends by itself once every process that can write to the pipe has ended: its parent and the
-parent's workers. So a tracker outlives its parent for a moment, on a busy machine for a tenth of a second. A command
-ends its trackers and waits for them, so that none of its processes is left. A program that uses this library keeps its
-trackers to its end, since it may have registered resources of its own.
 """
 
 from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
@@ -67,14 +60,23 @@ def interrupt_without_starter() -> None:
     This function does nothing if the environment variable `STARTER` is not set.
     """
     starter = os.environ.pop(STARTER, "")
+    if starter.isdecimal():
+        when_parent_ends(int(starter), lambda: os.kill(os.getpid(), signal.SIGINT))
+
+
+def when_parent_ends(parent: int, then: Callable[[], object]) -> None:
+    """Call a function, in a thread, within a second after this process's parent has ended.
+
+    ``parent`` is the parent's process ID as the parent itself knows it: `os.getppid` returns another number if the
+    parent has already ended.
+    """
 
     def watch() -> None:
-        while os.getppid() == int(starter):
+        while os.getppid() == parent:
             time.sleep(LOOK_SECONDS)
-        os.kill(os.getpid(), signal.SIGINT)
+        then()
 
-    if starter.isdecimal():
-        threading.Thread(target=watch, daemon=True).start()
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextmanager
@@ -120,30 +122,6 @@ def deaf_children() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-@contextmanager
-def hearing_children() -> Iterator[None]:
-    """Let `kill` and Ctrl-C end processes that start within the ``with`` block, even if this process ignores them.
-
-    This has no effect in threads other than the main thread.
-    """
-    deaf = signal.pthread_sigmask(signal.SIG_BLOCK, ()) & set(SIGNALS)
-    if not deaf or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.signal(number, _pass_over) for number in deaf}
-    try:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, deaf)
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_BLOCK, deaf)
-        for number, handler in before.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
-
-
-def _pass_over(number: int, frame: FrameType | None) -> None:
-    """Ignore a signal."""
-
-
 def _heard() -> list[signal.Signals]:
     """Return the signals to handle: all in `SIGNALS`, but not SIGHUP if `nohup` has started this process."""
     return [
@@ -163,62 +141,3 @@ def _importing(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
-
-
-END_SECONDS = 1.0
-"""Longest time in seconds that `end_trackers` waits."""
-POLL_SECONDS = 0.005
-"""Seconds between two checks whether a tracker has ended."""
-_MODULES = ("joblib.externals.loky.backend.resource_tracker", "multiprocessing.resource_tracker")
-_STARTING = threading.Lock()
-
-
-def start_trackers() -> None:
-    """Start the trackers of loky and Python, unless they run.
-
-    If loky started the trackers itself, together with the first worker, they would react to Ctrl-C and to the end of
-    the terminal, and print a warning for each resource that they delete.
-    """
-    from multiprocessing import resource_tracker
-
-    from joblib.externals.loky.backend import resource_tracker as loky_tracker
-
-    with _STARTING:  # all threads share the environment variables
-        before = os.environ.get("PYTHONWARNINGS")
-        os.environ["PYTHONWARNINGS"] = "ignore"
-        try:
-            with deaf_children():
-                resource_tracker.ensure_running()
-                loky_tracker.ensure_running()
-        finally:
-            del os.environ["PYTHONWARNINGS"]
-            if before is not None:
-                os.environ["PYTHONWARNINGS"] = before
-
-
-def end_trackers() -> None:
-    """End the trackers that this process has started, and wait `END_SECONDS` at most until they have ended.
-
-    Nothing may use a tracker afterwards, so the start of a command registers this function with `atexit`, before all
-    other functions: `atexit` calls it after them.
-    """
-    trackers = (getattr(sys.modules.get(name), "_resource_tracker", None) for name in _MODULES)
-    processes = []
-    for tracker in trackers:
-        if tracker is None or tracker._fd is None or tracker._pid is None:
-            continue
-        os.close(tracker._fd)  # the tracker reads the end of its pipe, and ends
-        processes.append(tracker._pid)
-        tracker._fd = tracker._pid = None
-    deadline = time.monotonic() + END_SECONDS
-    for process in processes:
-        while not _ended(process) and time.monotonic() < deadline:
-            time.sleep(POLL_SECONDS)
-
-
-def _ended(process: int) -> bool:
-    """Whether the process with a number has ended, or is no child of this process."""
-    try:
-        return os.waitpid(process, os.WNOHANG)[0] == process
-    except ChildProcessError:
-        return True

@@ -5,18 +5,17 @@ on a cluster. In `LocalPool`, joblib's library loky starts the processes, distri
 `joblib.Parallel` was tried and rejected: the caller cannot react to Ctrl-C before a task ends, and a worker that dies
 makes all tasks fail. This module adds:
 
-- **A dead worker costs at most one task.** When a worker dies, loky ends all workers. This module then starts new
-  workers and submits the running tasks again, so a task must be safe to repeat. A task that has killed its worker
-  `MOST_DEATHS` times counts as failed.
-- **A paused worker is killed** (one that a signal such as SIGSTOP has paused), and its task is submitted again.
+- **A dead worker costs its task, and no other.** When a worker dies, loky ends all workers of its executor, so each
+  worker has an executor of its own. The task of a dead worker begins again in a new worker after all other tasks, and
+  alone, in case memory was short; so a task must be safe to repeat. A task that has killed `MOST_DEATHS` workers fails.
 - **News and early stops.** A task can send news before its end, and the caller can ask running tasks to return early.
-- **No large messages.** Arguments and results are written to files in a scratch folder; only a few bytes go through
-  loky's pipes. So a worker that dies in the middle of a message blocks no other process. Nothing is put into
-  ``/dev/shm``.
+- **No large messages.** Arguments and results are written to files in a scratch folder, since loky waits for ever for
+  the rest of a message if a worker dies in the middle of it. Nothing is put into ``/dev/shm``.
 - **Workers end with their parent**, even if the parent is killed, and so do all processes that they have started.
   Workers ignore Ctrl-C, which a terminal sends to all processes.
 
-The functions at the end of the module run in the workers, and report to the parent through files.
+This is the only module that uses loky, which is private to joblib, and one private attribute of loky's executor; so
+`setup.cfg` bounds the version of joblib. The functions at the end of the module run in the workers.
 """
 
 from __future__ import annotations
@@ -24,32 +23,24 @@ from __future__ import annotations
 import gc
 import os
 import pickle
+import resource
 import signal
 import threading
 import time
 import traceback
 import warnings
 from abc import abstractmethod
-from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, field
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from shutil import rmtree
 from typing import Any, Literal
 
-from spewy.system.children import (
-    STOPPED_SECONDS,
-    end_marked,
-    end_with_parent,
-    is_stopped,
-    marked,
-    new_mark,
-    own_mark,
-)
+from spewy.system.children import end_marked, end_with_parent, marked, new_mark, own_mark
 from spewy.system.folders import scratch_folder
-from spewy.system.interrupts import deaf_children, start_trackers
+from spewy.system.interrupts import SIGNALS, deaf_children
 from spewy.system.tools import Closing
 
 POLL_SECONDS = 0.1
@@ -144,17 +135,18 @@ class WorkerPool(Closing):
 
 
 MOST_DEATHS = 3
-"""A task fails when it has killed this number of workers; its last attempt runs alone, in case memory was short."""
-MOST_BARREN = 10
-"""The pool gives up when its workers have died this number of times in a row before any task began."""
+"""A task fails when it has killed this number of workers."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
 """Environment variables that limit the threads of linear algebra, and the cores that `joblib.cpu_count` finds."""
 
-_IMPORTING = threading.Lock()
-"""Python can fail if several threads import joblib for the first time at once."""
+FILES_EACH = 16
+"""Open files that this process needs for each worker, at most; a machine with 200 cores exceeds the usual limit."""
+
+_STARTING = threading.Lock()
+"""Python can fail if several threads import joblib for the first time at once, and threads share their environment."""
 
 
-@dataclass
+@dataclass(eq=False)
 class _Task:
     """A task of `LocalPool`, and its files, through which this process and the worker communicate.
 
@@ -170,17 +162,6 @@ class _Task:
     deaths: int = 0
     heard: int = 0
 
-    @property
-    def worker(self) -> int | None:
-        """Process number of the worker that runs the task; None if no worker has begun it."""
-        with suppress(OSError, ValueError):
-            return int(self._file("worker").read_text())
-        return None
-
-    def begin_again(self) -> None:
-        """Prepare for another attempt; the news of earlier attempts stays."""
-        self._file("worker").unlink(missing_ok=True)
-
     def news(self) -> Iterator[Message]:
         """Yield the latest news of the task, unless it was read before."""
         with suppress(FileNotFoundError):
@@ -195,33 +176,55 @@ class _Task:
             kind, value = pickle.loads(self._file("answer").read_bytes())
         except FileNotFoundError:
             return None
-        for name in ("answer", "call", "news", "worker"):
+        for name in ("answer", "call", "news"):
             self._file(name).unlink(missing_ok=True)
-        return Message(self.number, kind, value)
+        return Message(self.number, kind, _linked(value) if kind == "failed" else value)
 
     def _file(self, suffix: str) -> Path:
         return self.stem.with_suffix(f".{suffix}")
 
 
-@dataclass
-class _Run:
-    """State of one call of `LocalPool.work`.
+class _Worker:
+    """An executor of loky with one worker process, which starts with the first task.
 
-    Attributes:
-        folder: folder of the tasks' files.
-        running: tasks that are submitted.
-        again: tasks to submit again.
-        alone: tasks to submit again, each while no other task runs.
+    Args:
+        settings: environment variables of the process.
     """
 
-    folder: Path
-    running: dict[Future[None], _Task] = field(default_factory=dict)
-    again: deque[_Task] = field(default_factory=deque)
-    alone: deque[_Task] = field(default_factory=deque)
+    def __init__(self, settings: dict[str, str]) -> None:
+        loky = _loky()
+        # loky replaces a worker that uses much memory; the user need not know.
+        warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
+        safe_before = SAFE_PATH in os.environ
+        self._mark = new_mark()
+        with deaf_children():
+            self._executor = loky.ProcessPoolExecutor(
+                1,
+                initializer=begin,
+                initargs=(os.getpid(), safe_before),
+                env=settings | marked(self._mark) | {SAFE_PATH: "1"},
+            )
+        self.process: Any = None
+
+    @property
+    def exit_code(self) -> int | None:
+        code: int | None = None if self.process is None else self.process.exitcode
+        return code
+
+    def submit(self, stem: str) -> Future[None]:
+        with deaf_children():
+            future: Future[None] = self._executor.submit(call, stem)
+        self.process = next(iter(list(self._executor._processes.values())), None)
+        return future
+
+    def end(self) -> None:
+        """Kill the process and all processes that it has started."""
+        self._executor.shutdown(wait=True, kill_workers=True)
+        end_marked(self._mark)
 
 
 class LocalPool(WorkerPool):
-    """A pool of processes on this machine, which start with the first task and end when the pool is closed.
+    """A pool of processes on this machine, which start with the first tasks and end when the pool is closed.
 
     A task fails when it has killed ``most_deaths`` workers.
     """
@@ -231,202 +234,98 @@ class LocalPool(WorkerPool):
     def __init__(self, size: int, most_deaths: int = MOST_DEATHS) -> None:
         self.size = size
         self._most_deaths = most_deaths
-        self._executor: Any = None
-        self._mark = ""
-        self._dead: dict[int, int] = {}
-        self._barren = 0
-        self._stopped: dict[int, int] = {}
-        self._looked = 0.0
-        self._files = ExitStack()
-        self._scratch: Path | None = None
-        self._calls = 0
-        self._current: _Run | None = None
+        self._workers: list[_Worker] = []
+        self._running: dict[Future[None], tuple[_Task, _Worker]] = {}
+        self._folder: Path | None = None
 
     @property
     def workers(self) -> list[int]:
-        return [] if self._executor is None else list(self._executor._processes)
+        return [worker.process.pid for worker in self._workers if worker.process is not None]
 
     def stop(self) -> None:
-        if self._current is not None:
-            (self._current.folder / "stop").touch()
+        if self._folder is not None:
+            (self._folder / "stop").touch()
 
     def close(self) -> None:
-        self._end_executor()
-        self._files.close()
-        self._scratch = None
+        self._running = {}
+        while self._workers:
+            self._workers.pop().end()
 
     def _work(
         self, function: Callable[..., Any], tasks: Iterator[tuple[int, tuple[Any, ...]]], at_once: int | None
     ) -> Iterator[Message | None]:
-        run = _Run(self._new_folder())
-        self._current, more = run, True
-        try:
-            while True:
-                most = 1 if self._is_alone(run) else at_once or self.size
-                while len(run.running) < most and not self._is_alone(run):
-                    task, more = self._next(run, function, tasks, more=more)
-                    if task is None:
-                        break
-                    self._submit(run, task)
-                if not run.running:
-                    return
-                yield from self._heard(run)
-        finally:
-            self._current = None
-            rmtree(run.folder, ignore_errors=True)
-
-    def _is_alone(self, run: _Run) -> bool:
-        """Whether a running task is in its last attempt, in which no other task may run."""
-        return any(task.deaths and task.deaths == self._most_deaths - 1 for task in run.running.values())
-
-    def _next(
-        self,
-        run: _Run,
-        function: Callable[..., Any],
-        tasks: Iterator[tuple[int, tuple[Any, ...]]],
-        *,
-        more: bool,
-    ) -> tuple[_Task | None, bool]:
-        """Return the next task to submit, or None if there is none now; and whether ``tasks`` may have another task."""
-        if run.again:
-            return run.again.popleft(), more
-        if more:
-            number, arguments = next(tasks, (None, ()))
-            if number is not None:
-                task = _Task(number, run.folder / str(number))
-                task.stem.with_suffix(".call").write_bytes(pickle.dumps((function, arguments)))
-                return task, True
-        if run.alone and not run.running:
-            return run.alone.popleft(), False
-        return None, False
-
-    def _submit(self, run: _Run, task: _Task) -> None:
-        """Submit a task to loky, which is restarted if a worker has died meanwhile."""
-        for _ in range(2):
-            executor = self._started()
+        again: list[_Task] = []
+        with scratch_folder("tasks") as folder:
+            self._folder = folder
+            waiting = _written(folder, function, tasks)
             try:
-                with deaf_children():
-                    future = executor.submit(call, os.fspath(task.stem))
-            except _broken_pool():  # a worker died while it had no task
-                self._end_executor()
+                while True:
+                    while len(self._running) < (at_once or self.size) and (task := next(waiting, None)):
+                        self._submit(task)
+                    if not self._running and again:
+                        self._submit(again.pop(0))
+                    if not self._running:
+                        return
+                    yield from self._heard(again)
+            finally:
+                self._folder = None
+                if self._running:  # the caller has left, and the tasks' files are about to be deleted
+                    self.close()
+
+    def _submit(self, task: _Task) -> None:
+        """Submit a task to an idle worker, or to a new one."""
+        while True:
+            busy = [worker for _, worker in self._running.values()]
+            idle = [worker for worker in self._workers if worker not in busy]
+            if not idle:
+                _allow_files(FILES_EACH * self.size)
+                idle = [_Worker(_threads(self.size))]
+                self._workers += idle
+            try:
+                future = idle[0].submit(os.fspath(task.stem))
+            except BrokenExecutor:  # the worker has died while it had no task
+                self._end(idle[0])
                 continue
-            run.running[future] = task
-            future.add_done_callback(self._note_deaths)
+            self._running[future] = task, idle[0]
             return
-        raise ChildProcessError("worker processes end as soon as they are started")
 
-    def _heard(self, run: _Run) -> Iterator[Message | None]:
-        """Wait for a moment, and yield the messages that have arrived; yield None if there are none."""
-        ended, _ = wait(run.running, POLL_SECONDS, FIRST_COMPLETED)
-        had_messages = broken = False
+    def _heard(self, again: list[_Task]) -> Iterator[Message | None]:
+        """Wait for a moment, and yield the messages that have arrived, or None; dead workers' tasks join ``again``."""
+        ended, _ = wait(self._running, POLL_SECONDS, FIRST_COMPLETED)
+        messages: list[Message | None] = [
+            message for task, _ in self._running.values() for message in task.news()
+        ]
         for future in ended:
-            task = run.running.pop(future)
-            error = future.exception()
-            for message in self._end_of(run, task, error):
-                had_messages = True
-                self._barren = 0
-                yield message
-            broken |= isinstance(error, _broken_pool())
-        if broken:
-            had_messages = True
-            yield from self._broken(run)
-        for task in run.running.values():
-            for message in task.news():
-                had_messages = True
-                yield message
-        self._kill_stopped()
-        if not had_messages:
-            yield None
-
-    def _end_of(self, run: _Run, task: _Task, error: BaseException | None) -> Iterator[Message]:
-        """Yield the last messages of an ended task; if a dead worker has ended the task, plan another attempt."""
-        yield from task.news()
-        answer = task.answer()
-        if answer is not None:
-            yield answer
-        elif not isinstance(error, _broken_pool()):
-            missing = RuntimeError("the worker process of a task has ended it without an answer")
-            yield Message(task.number, "failed", error or missing)
-        elif task.worker in self._dead:
-            task.deaths += 1
-            if task.deaths >= self._most_deaths:
-                yield Message(task.number, "died", _ending(self._dead[task.worker]))
+            task, worker = self._running.pop(future)
+            error, answer = future.exception(), task.answer()
+            is_dead = isinstance(error, BrokenExecutor)
+            if is_dead:
+                task.deaths += 1
+                self._end(worker)
+            if answer is not None:
+                messages.append(answer)
+            elif not is_dead:
+                missing = RuntimeError("the worker process of a task has ended it without an answer")
+                messages.append(Message(task.number, "failed", error or missing))
+            elif task.deaths < self._most_deaths:
+                again.append(task)
             else:
-                last = task.deaths == self._most_deaths - 1
-                (run.alone if last else run.again).append(task)
-        else:
-            run.again.append(task)
+                messages.append(Message(task.number, "died", _ending(worker.exit_code)))
+        yield from messages or [None]
 
-    def _broken(self, run: _Run) -> Iterator[Message]:
-        """End all running tasks and all workers after the death of a worker; yield the tasks' last messages."""
-        while run.running:
-            future, task = run.running.popitem()
-            yield from self._end_of(run, task, future.exception())
-        begun = [task for task in (*run.again, *run.alone) if task.worker is not None]
-        self._barren = 0 if begun else self._barren + 1
-        dead, self._dead = self._dead, {}
-        if self._barren >= MOST_BARREN:
-            (code, *_) = *dead.values(), 0
-            raise ChildProcessError(
-                f"a worker process {_ending(code)} before its task, {MOST_BARREN} times in a row"
-            )
-        for task in (*run.again, *run.alone):
-            task.begin_again()
-        self._end_executor()
+    def _end(self, worker: _Worker) -> None:
+        self._workers.remove(worker)
+        worker.end()
 
-    def _note_deaths(self, future: Future[None]) -> None:
-        """Record which workers have died; loky calls this in a thread of its own, before it kills the other workers."""
-        if isinstance(future.exception(), _broken_pool()) and not self._dead and self._executor is not None:
-            processes = dict(self._executor._processes)
-            codes = {number: process.exitcode for number, process in processes.items()}
-            self._dead = {number: code for number, code in codes.items() if code is not None}
 
-    def _kill_stopped(self) -> None:
-        """Kill workers that a signal such as SIGSTOP has paused for several seconds."""
-        if time.monotonic() - self._looked < 1.0:
-            return
-        self._looked = time.monotonic()
-        looks = {number: self._stopped.get(number, 0) + 1 for number in self.workers if is_stopped(number)}
-        self._stopped = looks
-        for number, count in looks.items():
-            if count > STOPPED_SECONDS:
-                with suppress(OSError):  # the worker may have ended
-                    os.kill(number, signal.SIGKILL)
-
-    def _started(self) -> Any:
-        if self._executor is None:
-            with _IMPORTING:
-                from joblib.externals.loky import ProcessPoolExecutor
-
-            # loky replaces a worker that uses much memory; the user need not know.
-            warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
-            start_trackers()
-            self._mark = new_mark()
-            safe_before = SAFE_PATH in os.environ
-            self._executor = ProcessPoolExecutor(
-                self.size,
-                initializer=begin,
-                initargs=(os.getpid(), safe_before),
-                env=_threads(self.size) | marked(self._mark) | {SAFE_PATH: "1"},
-            )
-        return self._executor
-
-    def _end_executor(self) -> None:
-        """Kill the workers and all processes that they have started."""
-        executor, self._executor = self._executor, None
-        self._dead, self._stopped = {}, {}
-        if executor is not None:
-            end_marked(self._mark)
-            executor.shutdown(wait=True, kill_workers=True)
-            end_marked(self._mark)  # loky may have started a worker meanwhile
-
-    def _new_folder(self) -> Path:
-        if self._scratch is None:
-            self._scratch = self._files.enter_context(scratch_folder("tasks"))
-        self._calls += 1
-        folder = self._scratch / str(self._calls)
-        folder.mkdir()
-        return folder
+def _written(
+    folder: Path, function: Callable[..., Any], tasks: Iterator[tuple[int, tuple[Any, ...]]]
+) -> Iterator[_Task]:
+    """Write the file of each task when the task is requested."""
+    for number, arguments in tasks:
+        task = _Task(number, folder / str(number))
+        task.stem.with_suffix(".call").write_bytes(pickle.dumps((function, arguments)))
+        yield task
 
 
 def _threads(workers: int) -> dict[str, str]:
@@ -440,16 +339,42 @@ def _threads(workers: int) -> dict[str, str]:
     }
 
 
-def _broken_pool() -> type[Exception]:
-    from joblib.externals.loky.process_executor import BrokenProcessPool
+def _allow_files(n: int) -> None:
+    """Let this process open ``n`` files, if its hard limit allows so many."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    without_limit = resource.RLIM_INFINITY
+    if soft != without_limit and soft < n and (hard == without_limit or n <= hard):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (n, hard))
 
-    kind: type[Exception] = BrokenProcessPool
-    return kind
+
+def _loky() -> Any:
+    """Import loky, and start its and Python's trackers, helper processes that delete semaphores of killed processes.
+
+    If loky started the trackers together with the first worker, that worker would hear Ctrl-C, and the trackers would
+    print a warning for each semaphore.
+    """
+    with _STARTING:
+        from multiprocessing import resource_tracker
+
+        from joblib.externals import loky
+        from joblib.externals.loky.backend import resource_tracker as loky_tracker
+
+        before = os.environ.get("PYTHONWARNINGS")
+        os.environ["PYTHONWARNINGS"] = "ignore"
+        try:
+            with deaf_children():
+                resource_tracker.ensure_running()
+                loky_tracker.ensure_running()
+        finally:
+            del os.environ["PYTHONWARNINGS"]
+            if before is not None:
+                os.environ["PYTHONWARNINGS"] = before
+    return loky
 
 
-def _ending(code: int) -> str:
-    if code >= 0:
-        return f"exited with {code}"
+def _ending(code: int | None) -> str:
+    if code is None or code >= 0:
+        return "has ended" if code is None else f"exited with {code}"
     cause = " (killed from outside, or out of memory?)" if code == -signal.SIGKILL else ""
     return f"was ended by {signal.Signals(-code).name}{cause}"
 
@@ -459,7 +384,7 @@ NEWS_SECONDS = 0.1
 SAFE_PATH = "PYTHONSAFEPATH"
 """Environment variable that keeps Python from importing modules from the current folder."""
 MOST_CAUSES = 20
-"""Largest length of the chain of an error's causes that is sent to the parent together with the error."""
+"""Largest number of an error's causes that are sent to the parent together with the error."""
 
 
 class Parent:
@@ -478,75 +403,47 @@ class Parent:
     def __init__(self, stem: str) -> None:
         self._news, self._stop = Path(f"{stem}.news"), os.path.join(os.path.dirname(stem), "stop")
         self.heard = self._news.exists()
-        self._waiting: list[object] = []
-        self._told = 0.0
+        self._told = float("-inf")
 
     def is_set(self) -> bool:
-        self._pass_on()
         return os.path.exists(self._stop)
 
     def tell(self, news: object) -> None:
-        """Send news to the calling process before the task ends; of news in quick succession only the last is sent."""
-        self._waiting = [news]
-        self._pass_on()
-
-    def _pass_on(self) -> None:
-        """Write the latest news to its file, unless the previous news was written a moment ago."""
-        if self._waiting and time.monotonic() - self._told > NEWS_SECONDS:
-            _replace(self._news, pickle.dumps(self._waiting.pop()))
+        """Send news to the calling process before the task ends, unless other news was sent a moment ago."""
+        if time.monotonic() - self._told > NEWS_SECONDS:
+            _replace(self._news, pickle.dumps(news))
             self._told = time.monotonic()
 
 
 def call(stem: str) -> None:
     """Run a task in a worker, and write its result or error to a file."""
-    Path(f"{stem}.worker").write_text(str(os.getpid()))
     try:
         function, arguments = pickle.loads(Path(f"{stem}.call").read_bytes())
         answer = pickle.dumps(("done", function(Parent(stem), *arguments)))
     except Exception as error:
-        answer = pickle.dumps(("failed", portable(error)))
+        answer = pickle.dumps(("failed", with_causes(error)))
     _replace(Path(f"{stem}.answer"), answer)
     gc.freeze()  # loky collects garbage after each task, and would scan the objects of all imported modules
 
 
-def portable(error: Exception) -> Portable:
-    """Prepare an error for `pickle`; the unpickled error has its traceback in a note, and its causes."""
-    error.add_note(traceback.format_exc())
-    return Portable(error)
+def with_causes(error: BaseException) -> list[BaseException]:
+    """List an error and its causes, which `pickle` would forget; the error gets its traceback as a note.
 
-
-class Portable:
-    """Replaces an error in `pickle`; unpickling returns the error.
-
-    A pickled exception loses the exceptions that caused it, and some exceptions cannot be unpickled. Unpickling a
-    `Portable` restores the causes. It returns a `RuntimeError` with the same text in place of an exception that cannot
-    be unpickled.
-
-    Args:
-        error: the error.
-        depth: largest length of the chain of causes that is kept.
+    An exception that cannot be pickled is replaced by a `RuntimeError` with the same text.
     """
-
-    def __init__(self, error: BaseException, depth: int = MOST_CAUSES) -> None:
-        self._error, self._depth = error, depth
-
-    def __reduce__(self) -> tuple[Callable[..., BaseException], tuple[object, ...]]:
-        error, cause, context = self._error, self._error.__cause__, self._error.__context__
-        if cause is not None or not self._depth:
-            context = None
-        links = [
-            None if link is None or not self._depth else Portable(link, self._depth - 1)
-            for link in (cause, context)
-        ]
-        return _linked, (_unpicklable_replaced(error), *links, error.__suppress_context__)
+    error.add_note(traceback.format_exc())
+    causes, cause = list[BaseException](), error.__cause__ or error.__context__
+    while cause is not None and len(causes) < MOST_CAUSES:
+        causes.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    return [_unpicklable_replaced(each) for each in (error, *causes)]
 
 
-def _linked(
-    error: BaseException, cause: BaseException | None, context: BaseException | None, suppress: bool
-) -> BaseException:
-    """Give an unpickled error its cause and context again, and return the error."""
-    error.__cause__, error.__context__, error.__suppress_context__ = cause, context, suppress
-    return error
+def _linked(errors: list[BaseException]) -> BaseException:
+    """Make each error in a list the cause of the error before; return the first error."""
+    for error, cause in pairwise(errors):
+        error.__cause__ = cause
+    return errors[0]
 
 
 def _unpicklable_replaced(error: BaseException) -> BaseException:
@@ -569,7 +466,7 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def begin(parent: int, safe_before: bool) -> None:
-    """Make this process a worker, which has no stdin and stdout and ends with its parent.
+    """Make this process a worker, which ignores signals, has no stdin and stdout, and ends with its parent.
 
     ``parent`` is the parent's process ID; ``safe_before`` says whether `SAFE_PATH` was set in the parent's environment.
     """
@@ -579,4 +476,9 @@ def begin(parent: int, safe_before: bool) -> None:
     for stream in (0, 1):
         os.dup2(null, stream)
     os.close(null)
+    # Until now the signals are blocked. Programs that tasks start would inherit that, but they inherit no handler.
+    for number in SIGNALS:
+        signal.signal(number, lambda *_: None)
+        signal.siginterrupt(number, False)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
     end_with_parent(parent, lambda: end_marked(own_mark()))

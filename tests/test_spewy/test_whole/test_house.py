@@ -88,9 +88,8 @@ STARTS = re.compile(
 )
 MAY_START = {
     "spewy.system.processes": "joblib's pool of processes",
-    "spewy.system.interrupts": "the processes that clean up after workers of that pool, before joblib starts them",
     "spewy.system.children": "our own modules, which compile kernels or work for a cluster; programs of other people",
-    "spewy.system.cluster": "workers of a Dask cluster on this machine",
+    "spewy.system.local_cluster": "workers of a Dask cluster on this machine",
     "lockers.audit": "a look at a damaged file, which may crash the process",
 }
 """Modules that may start processes."""
