@@ -15,6 +15,7 @@ from spewy.errors import InputError
 from spewy.game.betting import raise_bounds
 from spewy.game.names import SEAT_NAMES
 from spewy.game.treeconfig import TreeConfig, raises_within
+from spewy.system.tools import collection_put_off
 
 __all__ = [
     "MAX_NODES",
@@ -73,7 +74,8 @@ class TreeCount:
 
 def count_tree(config: TreeConfig, limit: int = MAX_NODES) -> TreeCount:
     """Count the nodes of a configuration's tree; stop if there are more than `limit` decisions, folds and showdowns."""
-    return _Counter(config).count(limit)
+    with collection_put_off():
+        return _Counter(config).count(limit)
 
 
 def require_buildable(count: TreeCount) -> None:
