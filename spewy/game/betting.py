@@ -95,19 +95,12 @@ class Betting:
         (200, 20000)
         """
         player = self.to_act
-        if player is None or self._is_all_in(1 - player):
+        if player is None:
             return None
-        if self.num_raises >= self.game.max_raises[self.round]:
-            return None
-        if len(self.rounds[-1]) + self.game.num_players > MAX_ACTIONS:
-            return None
-        highest, stack = max(self.spent), self.stack(player)
-        if highest >= stack:
-            return None
-        if self.game.limit:
-            total = min(highest + self.game.raise_sizes[self.round], stack)
-            return total, total
-        return min(highest + self.raise_by, stack), stack
+        actions = len(self.rounds[-1])
+        return raise_bounds(
+            self.game, self.round, player, self.spent, self.raise_by, self.num_raises, actions
+        )
 
     def apply(self, action: str) -> "Betting":
         player = self.to_act
@@ -193,6 +186,34 @@ class Betting:
 
     def _with(self, action: str) -> tuple[tuple[str, ...], ...]:
         return (*self.rounds[:-1], (*self.rounds[-1], action))
+
+
+def raise_bounds(
+    game: Game,
+    r: int,
+    player: int,
+    spent: tuple[int, int],
+    raise_by: int,
+    num_raises: int,
+    num_actions: int,
+) -> tuple[int, int] | None:
+    """Return the smallest and the largest total of a player's bet or raise; None: neither is legal.
+
+    Args:
+        num_actions: number of actions in round ``r`` so far, of which ``num_raises`` were bets and raises.
+    """
+    stack, opposing = (
+        (UNLIMITED, UNLIMITED) if game.stacks is None else (game.stacks[player], game.stacks[1 - player])
+    )
+    highest = max(spent)
+    if spent[1 - player] >= opposing or highest >= stack or num_raises >= game.max_raises[r]:
+        return None
+    if num_actions + game.num_players > MAX_ACTIONS:
+        return None
+    if game.limit:
+        total = min(highest + game.raise_sizes[r], stack)
+        return total, total
+    return min(highest + raise_by, stack), stack
 
 
 _RAISE = re.compile(r"r[0-9]{0,18}")

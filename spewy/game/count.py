@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from spewy.errors import InputError
-from spewy.game.betting import Betting
+from spewy.game.betting import raise_bounds
 from spewy.game.names import SEAT_NAMES
-from spewy.game.treeconfig import TreeConfig, may_donk, raise_totals
+from spewy.game.treeconfig import TreeConfig, raises_within
+from spewy.system.tools import collection_put_off
 
 __all__ = [
     "MAX_NODES",
@@ -72,7 +74,8 @@ class TreeCount:
 
 def count_tree(config: TreeConfig, limit: int = MAX_NODES) -> TreeCount:
     """Count the nodes of a configuration's tree; stop if there are more than `limit` decisions, folds and showdowns."""
-    return _Counter(config).count(limit)
+    with collection_put_off():
+        return _Counter(config).count(limit)
 
 
 def require_buildable(count: TreeCount) -> None:
@@ -99,86 +102,120 @@ def require_sizes_used(config: TreeConfig, count: TreeCount) -> None:
         )
 
 
-@dataclass(slots=True)
-class _Place:
-    """A decision, and the number of lines that lead to it or to a decision with an equal subtree."""
+class _Decision(NamedTuple):
+    """What the subtree of a decision depends on, beside its round and the number of actions before it in the round."""
 
-    state: Betting
+    player: int
+    own: int
+    """Chips that the player to act has put in since the root."""
+    other: int
+    raise_by: int
+    num_raises: int
     put_in_before: int
+    """Chips that each player had put in before this round."""
     donk: bool
-    lines: int
+    """Whether the player starts the round after calling the last bet of the round before."""
 
 
-_Places = dict[tuple[object, ...], _Place]
+_Lines = dict[_Decision, int]
+"""Number of lines that lead to each decision."""
 
 
 class _Counter:
     """Counts the nodes of a tree, round by round and action by action.
 
     A decision or a showdown counts as soon as an action leads to it, so that a tree that is too large is noticed soon.
+    Bets and raises are legal by the rules of `Betting`; checks and calls are repeated here in numbers, because a
+    `Betting` for each decision would take four times as long.
     """
 
     def __init__(self, config: TreeConfig) -> None:
-        self.config = config
+        self.config, self.start = config, config.start()
         self.rounds = [RoundCount() for _ in range(config.rules.num_rounds)]
-        self.starts: list[_Places] = [{} for _ in self.rounds]
+        self.starts: list[_Lines] = [{} for _ in self.rounds]
+        self.stacks = self.start.stack(0), self.start.stack(1)
         self.nodes, self.bets = 0, False
 
     def count(self, limit: int) -> TreeCount:
+        start, player = self.start, self.start.to_act
         self.rounds[0].lines = 1
-        self.enter(0, self.config.start(), self.config.antes, False, 1, self.starts[0])
-        for places in self.starts:
+        if player is None:
+            self.run_out(0, 1)
+        else:
+            own, other = start.spent[player], start.spent[1 - player]
+            root = _Decision(player, own, other, start.raise_by, 0, self.config.antes, False)
+            self.enter(0, root, 1, self.starts[0])
+        for r, decisions in enumerate(self.starts):
             # All lines to a decision have equally many actions in its round, so all are known before it is followed.
-            while places and self.nodes <= limit:
-                after: _Places = {}
-                for place in sorted(places.values(), key=lambda place: -place.lines):
-                    self.follow(place, after)
+            depth = 0
+            while decisions and self.nodes <= limit:
+                after: _Lines = {}
+                for decision, lines in sorted(decisions.items(), key=lambda item: -item[1]):
+                    self.follow(r, depth, decision, lines, after)
                     if self.nodes > limit:
                         break
-                places = after
+                decisions, depth = after, depth + 1
         return TreeCount(self.rounds, self.nodes <= limit, self.bets)
 
-    def follow(self, place: _Place, after: _Places) -> None:
-        """Count the actions of a decision; add the decisions that they lead to in the same round to `after`."""
-        state, before, lines = place.state, place.put_in_before, place.lines
-        r, count, totals = (
-            state.round,
-            self.rounds[state.round],
-            raise_totals(self.config, state, before, place.donk),
-        )
-        assert state.to_act is not None
-        count.slots[state.to_act] += lines * (state.can_fold + 1 + len(totals))
-        if state.can_fold:
+    def follow(self, r: int, depth: int, decision: _Decision, lines: int, after: _Lines) -> None:
+        """Count the actions of a decision; add the decisions that they lead to in the same round to `after`.
+
+        Args:
+            depth: number of actions before the decision in its round.
+            lines: number of lines that lead to the decision.
+        """
+        player, own, other, raise_by, num_raises, before, donk = decision
+        count, stack, opposing = self.rounds[r], self.stacks[player], self.stacks[1 - player]
+        highest, can_fold = max(own, other), own < other and own < stack
+        spent = (own, other) if player == 0 else (other, own)
+        bounds = raise_bounds(self.config.rules, r, player, spent, raise_by, num_raises, depth)
+        totals = raises_within(self.config, r, player, highest, bounds, num_raises, before, donk)
+        count.slots[player] += lines * (can_fold + 1 + len(totals))
+        if can_fold:
             count.folds += lines
             self.nodes += lines
         for total in totals:
-            self.enter(r, state.raised(total), before, False, lines, after)
+            if total == stack:
+                self.go_all_in(r, 1 - player, lines)
+                continue
+            by = max(raise_by, total - highest)
+            raised = _Decision(1 - player, other, total, by, num_raises + 1, before, False)
+            self.enter(r, raised, lines, after)
         self.bets |= bool(totals)
-        called = state.called()
-        if called.is_over or called.round == r:
-            self.enter(r, called, before, False, lines, after)
+        paid = min(highest, stack)
+        if depth == 0 and other < opposing:
+            checked = _Decision(1 - player, other, paid, raise_by, num_raises, before, False)
+            self.enter(r, checked, lines, after)
+        elif paid == stack or other == opposing or r == len(self.rounds) - 1:
+            self.run_out(r, lines)
         else:
             self.deal(r, lines)
-            donk = may_donk(state, called)
-            self.enter(r + 1, called, called.spent[0], donk, lines, self.starts[r + 1])
+            first = self.config.rules.first_player[r + 1]
+            may_donk = can_fold and first == player
+            entered = _Decision(first, paid, paid, self.start.min_bet, 0, paid, may_donk)
+            self.enter(r + 1, entered, lines, self.starts[r + 1])
 
-    def enter(
-        self, r: int, state: Betting, put_in_before: int, donk: bool, lines: int, places: _Places
-    ) -> None:
-        """Count the decision or the showdown that an action in round ``r`` leads to; add a decision to `places`."""
+    def enter(self, r: int, decision: _Decision, lines: int, decisions: _Lines) -> None:
+        """Count a decision that an action leads to, and add it to `decisions`."""
         self.nodes += lines
-        if state.to_act is None:
-            for ended in range(r, len(self.rounds) - 1):
-                self.deal(ended, lines)
-            self.rounds[-1].showdowns += lines
-            return
-        self.rounds[r].decisions[state.to_act] += lines
-        key = state.spent, state.raise_by, state.num_raises, put_in_before, donk
-        place = places.get(key)
-        if place is None:
-            places[key] = _Place(state, put_in_before, donk, lines)
-        else:
-            place.lines += lines
+        self.rounds[r].decisions[decision.player] += lines
+        decisions[decision] = decisions.get(decision, 0) + lines
+
+    def go_all_in(self, r: int, answering: int, lines: int) -> None:
+        """Count the decision that faces an all-in bet, and its two actions: a fold and a call."""
+        count = self.rounds[r]
+        count.decisions[answering] += lines
+        count.slots[answering] += 2 * lines
+        count.folds += lines
+        self.nodes += 2 * lines
+        self.run_out(r, lines)
+
+    def run_out(self, r: int, lines: int) -> None:
+        """Count the showdown after the last action of a hand, in round ``r``, and the chance nodes before it."""
+        for ended in range(r, len(self.rounds) - 1):
+            self.deal(ended, lines)
+        self.rounds[-1].showdowns += lines
+        self.nodes += lines
 
     def deal(self, ended: int, lines: int) -> None:
         self.rounds[ended].deals += lines

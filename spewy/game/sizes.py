@@ -34,10 +34,9 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS, Unit
@@ -62,8 +61,7 @@ _AMOUNT = re.compile(_NUMBER + "(c|bb)")
 _GEOMETRIC = re.compile(rf"([0-9]{{0,3}})e(?:{_NUMBER}%)?")
 
 
-@dataclass(frozen=True)
-class Size:
+class Size(NamedTuple):
     """One bet size; ``str(size)`` is its text."""
 
     kind: SizeKind
@@ -174,8 +172,7 @@ def _positive(number: str, expected: str) -> float:
 RATIO_EPSILON = 1e-12
 
 
-@dataclass(frozen=True)
-class Stake:
+class Stake(NamedTuple):
     """The chips at a decision. `faced`, `low` and `high` are street totals: chips put in on this round."""
 
     pot: int
@@ -192,8 +189,7 @@ class Stake:
     """Number of bets and raises in this round so far."""
 
 
-@dataclass(frozen=True)
-class Thresholds:
+class Thresholds(NamedTuple):
     """The thresholds of bet sizes, as shares of the pot; the module's description has the rules that use them."""
 
     add_allin: float = 0.0
@@ -256,6 +252,8 @@ def _geometric_ratio(size: Size, stake: Stake) -> float:
 
 def _settle(amount: int, stake: Stake, force_allin: float) -> int:
     amount = min(max(amount, stake.low), stake.high)
+    if not force_allin:
+        return amount
     pot_after = stake.pot + 2 * (amount - stake.faced)
     return stake.high if stake.high <= amount + _capped_round(pot_after * force_allin, stake) else amount
 

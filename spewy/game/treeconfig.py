@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 from spewy.errors import InputError
@@ -269,7 +269,7 @@ def _checked(config: TreeConfig) -> TreeConfig:
     return config
 
 
-def raise_totals(config: TreeConfig, state: Betting, put_in_before: int, donk: bool) -> list[int]:
+def raise_totals(config: TreeConfig, state: Betting, put_in_before: int, donk: bool) -> tuple[int, ...]:
     """List the bets and raises of the player to act, as totals in chips since the root; empty if none is legal.
 
     Args:
@@ -278,26 +278,57 @@ def raise_totals(config: TreeConfig, state: Betting, put_in_before: int, donk: b
         put_in_before: chips that each player had put in before this round.
         donk: whether the player starts a round after calling the last bet of the round before.
     """
-    player, bounds = state.to_act, state.raise_bounds()
-    if player is None or bounds is None:
-        return []
-    if state.game.limit:
-        return [bounds[0]]
-    if config.max_raises is not None and state.num_raises >= config.max_raises:
-        return []
-    highest = max(state.spent)
-    # Nobody can call more than the smaller stack, so no bet is larger, unless the rules ask for a larger raise.
-    high = max(min(bounds[1], state.stack(1 - player)), bounds[0])
-    stake = Stake(
-        pot=config.pot + 2 * highest,
-        faced=highest - put_in_before,
-        low=bounds[0] - put_in_before,
-        high=high - put_in_before,
-        rounds_left=state.game.num_rounds - state.round,
-        bets_before=state.num_raises,
+    if state.to_act is None:
+        return ()
+    highest, bounds = max(state.spent), state.raise_bounds()
+    return raises_within(
+        config, state.round, state.to_act, highest, bounds, state.num_raises, put_in_before, donk
     )
-    sizes = config.sizes[state.round][player].sizes(stake.faced > 0, donk)
-    return [put_in_before + amount for amount in bet_amounts(sizes, stake, config.thresholds)]
+
+
+def raises_within(
+    config: TreeConfig,
+    r: int,
+    player: int,
+    highest: int,
+    bounds: tuple[int, int] | None,
+    num_raises: int,
+    put_in_before: int,
+    donk: bool,
+) -> tuple[int, ...]:
+    """List a player's bets and raises in round ``r`` of the tree, as `raise_totals` does, within legal bounds.
+
+    Args:
+        highest: the larger number of chips that a player has put in since the root.
+        bounds: smallest and largest legal total; None: no bet or raise is legal.
+        num_raises: number of bets and raises in the round so far.
+    """
+    if bounds is None:
+        return ()
+    low, high = bounds
+    if config.rules.limit:
+        return (low,)
+    if config.max_raises is not None and num_raises >= config.max_raises:
+        return ()
+    if config.rules.stacks is not None:
+        # Nobody can call more than the smaller stack, so no bet is larger, unless the rules ask for a larger raise.
+        high = max(min(high, config.rules.stacks[1 - player]), low)
+    stake = Stake(
+        config.pot + 2 * highest,
+        highest - put_in_before,
+        low - put_in_before,
+        high - put_in_before,
+        config.rules.num_rounds - r,
+        num_raises,
+    )
+    sizes = config.sizes[r][player].sizes(stake.faced > 0, donk)
+    return tuple([put_in_before + amount for amount in _amounts(sizes, stake, config.thresholds)])
+
+
+@lru_cache(maxsize=8192)
+def _amounts(sizes: tuple[Size, ...], stake: Stake, thresholds: Thresholds) -> tuple[int, ...]:
+    """Cache `bet_amounts`: in a tree, and in trees that differ by one bet size, most decisions have equal stakes."""
+    return tuple(bet_amounts(sizes, stake, thresholds))
 
 
 def may_donk(before: Betting, after: Betting) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from threading import Event
 from typing import TYPE_CHECKING
+from weakref import proxy
 
 import numpy as np
 
@@ -76,7 +77,7 @@ class SampledEngine(Engine):
         check_flops: int = 1,
     ) -> None:
         super().__init__(threads)
-        n_rows = abstraction.n_rows
+        n_rows, engine = abstraction.n_rows, proxy(self)
         self._game, self._rounds, self._abstraction, self._seed = game, rounds, abstraction, seed
         self.discount = DEFAULT_DISCOUNT
         self._cfr = SampledCfr(
@@ -85,7 +86,7 @@ class SampledEngine(Engine):
             n_rows,
             abstraction.n_hands,
             len(abstraction.deck) - sum(abstraction.board_sizes),
-            self._dealt,
+            lambda first, n: engine._dealt(first, n),
             discount=self.discount,
             cfr_br=cfr_br,
             threads=threads,
@@ -251,10 +252,6 @@ class SampledEngine(Engine):
         else:
             self._saving.begin(mark)
 
-    def _dealt(self, first: int, n: int) -> Dealt:
-        """Return the deals ``first`` to ``first + n - 1`` of the random sequence."""
-        return self._abstraction.deal(self._seed, range(first, first + n))
-
     @cached_property
     def _real_game(self) -> RealGame:
         board_buckets = self._abstraction
@@ -269,9 +266,16 @@ class SampledEngine(Engine):
             symmetric=not rows_know_suits(board_buckets.arrays),
         )
 
+    def _dealt(self, first: int, n: int) -> Dealt:
+        """Return the deals ``first`` to ``first + n - 1`` of the random sequence."""
+        return self._abstraction.deal(self._seed, range(first, first + n))
+
     def close(self) -> None:
         if self._saving is not None:
             self._saving.close()
+            # Saves refer to their engine, and so does the solver but for the proxy: in a circle, the numbers of a
+            # finished stage would stay in memory beside those of the next stage, until garbage is collected.
+            self._saving = None
         self._cfr.close()
 
 

@@ -52,13 +52,18 @@ class Loop:
         *,
         stage: tuple[int, int] | None = None,
     ) -> None:
+        def note(text: str) -> None:
+            tell(Noted(f"{plan.job.name}: {text}"))
+
+        # A method would close a circle, in which the engine's arrays would live until garbage is collected.
+        self._note = note
         self._engine, self._job, self._stores, self._stopping = engine, plan.job, stores, stopping
         self._tell, self._log, self._stop = tell, log, stop
         # With a given interval a save may be due between any two checks.
         self._together = save_every is None
         # A store in memory does not outlive the process, and may read the engine's own arrays until the next save.
-        every, note = (math.inf, None) if folder is None else (save_every, self._note)
-        self._saving = Saving.of(engine, every, plan.cost.disk_bytes, note)
+        every = math.inf if folder is None else save_every
+        self._saving = Saving.of(engine, every, plan.cost.disk_bytes, None if folder is None else note)
         self._status = StatusWriter(plan.job, stopping, engine, self._saving, folder, tell, stage)
         self._before = engine.seconds_before
         self.check: Check | None = None
@@ -99,9 +104,6 @@ class Loop:
         self._status.end(worked)
         self._log("save", f"{engine.done} {engine.counted}, {worked:.1f} s of work")
         return ended
-
-    def _note(self, text: str) -> None:
-        self._tell(Noted(f"{self._job.name}: {text}"))
 
     def _resume(self) -> None:
         """Measure the strategies from which the run continues, or read their last check if a check is slow."""

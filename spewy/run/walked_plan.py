@@ -2,8 +2,9 @@
 
 If an exact solve's regrets and strategy sums do not all fit (`MemoryPlan`), a part of the last round is mapped from a
 file in the job's folder, and streams through memory in every iteration (`compiled.mapped`). An error about too much
-memory names changes of the job (`cuts`). The memory of a changed job is an estimate that takes milliseconds: the memory
-of the job, scaled by the number of regrets, which is counted without building a tree.
+memory names changes of the job (`cuts`). The memory of a changed job is an estimate: the memory of the job, scaled by
+the number of regrets, which is counted without building a tree. A changed job takes some 5 ms for a flop with a few
+sizes, and a tenth of a second for a tree of half a million nodes (measured).
 """
 
 from __future__ import annotations

@@ -49,9 +49,9 @@ def test_a_raise_is_more_than_once_the_bet():
 
 positive = st.floats(1e-9, 1e20)
 sizes = st.one_of(
-    st.builds(Size, st.just("pot"), positive),
-    st.builds(Size, st.just("times"), st.floats(1.01, 1e3)),
-    st.builds(Size, st.just("chips"), st.integers(1, 10**6).map(float)),
+    st.builds(Size, st.just("pot"), positive, st.just(0)),
+    st.builds(Size, st.just("times"), st.floats(1.01, 1e3), st.just(0)),
+    st.builds(Size, st.just("chips"), st.integers(1, 10**6).map(float), st.just(0)),
     st.builds(Size, st.just("geometric"), st.just(0.0) | positive, st.integers(0, 5)),
     st.just(Size("allin")),
 )

@@ -1,7 +1,9 @@
 """Whole games that are solved with fewer board buckets first: results, interruptions, limits, folders, refusals."""
 
+import gc
 import threading
 import time
+import weakref
 from contextlib import nullcontext
 
 import pytest
@@ -10,6 +12,7 @@ from dealt_jobs import numbers_in
 from spewy import Job, Session, open_policy, solve
 from spewy.errors import InputError, NotSolvedError
 from spewy.job import settings
+from spewy.learn.sampled import SampledEngine
 from spewy.look.status import status_of
 from spewy.records.bucket_numbers import read_mark
 from spewy.records.status import LOG, last_word
@@ -245,6 +248,30 @@ def test_without_stages_left_ones_are_removed(tmp_path, short_portions):
     run(tmp_path, stop=listener.stop, listener=listener)
     assert run(tmp_path, coarse_to_fine=False).sweeps == 1000
     assert not (tmp_path / STAGES).exists()
+
+
+def test_a_finished_stage_frees_its_numbers(tmp_path, monkeypatch):
+    """The estimated memory has room for the numbers of a stage beside those of the stage before it, and no others."""
+    numbers, alive = [], []
+    save_to, start_from = SampledEngine.save_to, SampledEngine.start_from
+
+    def saving(engine, *args):
+        numbers.append(weakref.ref(engine.numbers))
+        save_to(engine, *args)
+
+    def starting(engine, *args, **keys):
+        alive.append(sum(one() is not None for one in numbers))
+        start_from(engine, *args, **keys)
+
+    monkeypatch.setattr(SampledEngine, "save_to", saving)
+    monkeypatch.setattr(SampledEngine, "start_from", starting)
+    gc.disable()  # else the result would depend on when garbage was last collected
+    try:
+        run(tmp_path)
+    finally:
+        gc.enable()
+    assert len(numbers) > 1
+    assert not any(alive)
 
 
 def test_the_cost_includes_the_stages():
