@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 from cli_runs import POLARISED, good_json, write
-from fuzz.judge import NOT_FORESEEN, Answer, faults, session_faults
+from fuzz.judge import NOT_FORESEEN, Answer, answer_faults, session_faults
 from fuzz.mutate import odd_job
 from fuzz.spots import random_job
 from fuzz.truth import lies
@@ -52,7 +52,7 @@ def found_by_workers(monkeypatch):
     ids=range(17),
 )
 def test_the_judge(answer, found):
-    told = list(faults(answer))
+    told = list(answer_faults(answer))
     assert (told == []) if found is None else any(found in fault for fault in told)
 
 

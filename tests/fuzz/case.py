@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from spewy.cli import main
 
-from .judge import Answer, peer_faults
+from .judge import Answer, answer_faults, peer_faults
 from .text import argument
 
 TEMPLATES = "templates"
@@ -48,7 +48,7 @@ class Case:
     exits: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
 
-    def spewy(self, *arguments: object, judge: Callable[[Answer], Iterable[str]] = faults) -> Answer:
+    def spewy(self, *arguments: object, judge: Callable[[Answer], Iterable[str]] = answer_faults) -> Answer:
         """Run a command in this process, and judge its answer."""
         texts = [argument(str(each)) for each in arguments]
         self.note(f"$ spewy {shlex.join(texts)}")

@@ -55,7 +55,7 @@ class Answer:
         return json.loads(self.out, parse_constant=_no_number)
 
 
-def faults(answer: Answer) -> Iterator[str]:
+def answer_faults(answer: Answer) -> Iterator[str]:
     """Return the faults of an answer by itself."""
     if answer.crash:
         yield f"expected an exit code, found a traceback\n{answer.crash}"
@@ -76,7 +76,7 @@ def faults(answer: Answer) -> Iterator[str]:
 def peer_faults(answer: Answer) -> Iterator[str]:
     """The faults of an answer whose command may fail because of the program at the other end."""
     if answer.kind != "1 failed":
-        yield from faults(answer)
+        yield from answer_faults(answer)
         return
     if answer.crash or NOT_FORESEEN in answer.error or "Traceback (most recent call last)" in answer.err:
         yield f"expected errors that are foreseen\n{answer.crash}"
@@ -86,7 +86,7 @@ def peer_faults(answer: Answer) -> Iterator[str]:
 def session_faults(answer: Answer) -> Iterator[str]:
     """The faults of an answer whose command prints what it has played so far, also if the other end fails."""
     if answer.kind != "1 failed":
-        yield from faults(answer)
+        yield from answer_faults(answer)
         return
     yield from peer_faults(replace(answer, out=""))
     yield from _faults_of_results(replace(answer, err=""))

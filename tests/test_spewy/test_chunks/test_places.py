@@ -8,7 +8,7 @@ from jobs import ALIKE, SUITED, example, parsed_job, toy
 from buckets.cards import cards_name, parse_cards, permute_history
 from spewy.chunks.boards import board_hands, hand_map
 from spewy.chunks.layout import ChunkAddress, Layout
-from spewy.chunks.locate import board_cards, possible_deals, solved_board
+from spewy.chunks.locate import board_cards, place_at, possible_deals, solved_board
 from spewy.chunks.rounds import decision_slots
 from spewy.errors import InputError
 from spewy.game.gamefile import load_game
@@ -46,6 +46,14 @@ def test_a_layout_knows_the_address_of_its_chunks():
     address = layout.address(1, b, r)
     assert address == ChunkAddress(3, (*layout.problem.history, parse_cards("3d")), "cr120c/")
     assert layout.key(1, b, r) == address.key(layout.n_rows(1, b))
+
+
+def test_a_place_where_nobody_acts_is_refused_only_if_a_decision_is_asked_for():
+    problem = parsed_job(TURN).problem
+    for line in ("cc", "cr50f"):
+        assert place_at(problem, line).line == line
+        with pytest.raises(InputError, match="expected a decision"):
+            place_at(problem, line, decision=True)
 
 
 def test_rows_of_one_board_are_those_of_the_enumeration(layout):

@@ -246,6 +246,14 @@ def test_limit_spots():
         (lambda: game_config(replace(DOYLE, blinds=(0, 0)), {0: both("a")}), "expected blinds or antes"),
         (lambda: game_config(DOYLE, {0: both("a")}, min_bet=1), "expected at least the big blind 2"),
         (lambda: spot_config(NO_LIMIT, 3, 9, 9, {3: both("a")}, merge=-1), "tree.merge: expected a share"),
+        (
+            lambda: spot_config(NO_LIMIT, 3, 9, 9, {3: both("a")}, rake=Rake(1.01)),
+            "spot.rake.rate: expected 0 to 1",
+        ),
+        (
+            lambda: spot_config(NO_LIMIT, 3, 9, 9, {3: both("a")}, rake=Rake(0.1, -1)),
+            "spot.rake.cap: expected chips",
+        ),
         (lambda: player_sizes("60%", "2y", key="bets.flop.oop"), "bets.flop.oop.raise, position 0"),
         (
             lambda: spot_config(NO_LIMIT, 3, 9, 9, {3: (PlayerSizes((Size("times", 2),)), PlayerSizes())}),

@@ -113,3 +113,18 @@ def test_a_hand_with_a_fault_is_worth_what_was_won():
     game = load_game("kuhn")
     hand = Hand.start(game, (game.deck.cards[:1], game.deck.cards[1:2])).apply("c").apply("c")
     assert estimate(Played(hand, (), (Fault(0, "act: expected an answer"),)), (True, True)) == -1
+
+
+def test_strategies_that_the_score_may_not_know_change_nothing():
+    game = load_game("kuhn")
+    bots = Told(game, 1), Told(game, 2)
+    seats = tuple(map(Seat, bots))
+    for first, second, board in all_deals(game):
+        start = Hand.start(game, (first, second))
+        for _, hand, steps in ends(start, board, lambda hand: shares_of(bots[hand.to_act], hand)):
+            told = [
+                Step(public(at), action, seats[at.to_act].strategy(public(at)), {}) for at, action in steps
+            ]
+            silent = tuple(replace(step, mix=None) for step in told)
+            known = (False, False)
+            assert estimate(Played(hand, tuple(told), ()), known) == estimate(Played(hand, silent, ()), known)
