@@ -1,4 +1,4 @@
-"""Track both players' ranges through one hand, and the strategy at each public state of the hand.
+"""Decide at each public state whether to re-solve or to play the stored strategy, and track both players' ranges.
 
 A range is an array ``[hand of the deck]``: for each hand, the probability that its player takes all actions so far.
 When a card comes, the hands that it blocks leave both ranges. When a player acts, that player's range is multiplied by

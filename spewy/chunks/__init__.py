@@ -1,1 +1,1 @@
-"""Divide a game into chunks: its boards up to suits, its betting rounds, its subgames and its locks."""
+"""Divide a game into chunks: its distinct boards, betting rounds, subgames and locks."""

@@ -1,1 +1,1 @@
-"""Rules, betting, bet sizes, betting trees, lines, amounts, ranges."""
+"""Rules, betting, trees and what their ends pay, rake, bet sizes, lines, ranges."""

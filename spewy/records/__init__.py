@@ -1,1 +1,1 @@
-"""The arrays and results of a solve, and their keys in lockers."""
+"""What a solve keeps on disk: strategies, chunks, progress, the result."""

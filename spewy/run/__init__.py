@@ -1,1 +1,1 @@
-"""A run of a solve: its plan, estimated cost, engine, saves, checks and result."""
+"""A run of a solve: its plan, estimated cost, engine, when it saves and checks."""

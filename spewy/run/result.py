@@ -1,4 +1,7 @@
-"""The result of a solve: its exploitability, EVs, durations and checks, with their units."""
+"""The result of a solve: its exploitability, EVs, durations and checks, with their units.
+
+`spewy.records.progress.write_result` stores it in the folder.
+"""
 
 from __future__ import annotations
 
