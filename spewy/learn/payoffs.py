@@ -4,9 +4,10 @@ A leaf matrix holds, for each pair of rows, their joint weight times the chips t
 removal is exact. `Weighing` describes two ways to weigh the hands within a row. If no hand of a row is in the range any
 more, the row's hands weigh as in the initial range, which avoids 0 / 0; the reach of this row in the chunk is 0.
 
-Chunks with matrices have no rake; `spewy.game.tree` says what a fold or a showdown pays. A payoff is the net number of chips that player 0 wins in the whole hand. The payoffs of a chunk are those of
-`StoredPayoffs` (what the last visits stored, else `NoMoreBetting`) or of `AveragePayoffs`. A chunk is given by its
-round t, its board b and the betting line r that enters it.
+Chunks with matrices have no rake; `spewy.game.tree` says what a fold or a showdown pays. A payoff is the net number of
+chips that player 0 wins in the whole hand. The payoffs of a chunk are those of `StoredPayoffs` (what the last visits
+stored, else `NoMoreBetting`) or of `AveragePayoffs`. A chunk is given by its round t, its board b and the betting line
+r that enters it.
 """
 
 from __future__ import annotations
