@@ -415,12 +415,17 @@ async def _greeted(address: str) -> None:
     from distributed.security import Security
 
     options = Security().get_connection_args("client") if address.startswith("tls:") else {}
+    comm: Any = None
     try:
         comm = await asyncio.wait_for(connect(address, timeout=CONNECT_SECONDS, **options), CONNECT_SECONDS)
-        comm.abort()
     except TimeoutError:
         raise TimeoutError(f"no answer within {CONNECT_SECONDS:g} s") from None
     except (OSError, ValueError):  # such as an invalid address
         raise
-    except Exception:
-        raise ValueError("the server sent something else than a message of Dask") from None
+    except Exception as error:
+        _LOG.debug("%s: %s", address, error)
+    if (
+        comm is None
+    ):  # raised here, since a MemoryError as its context would make it a failure of this machine
+        raise ValueError("the server sent something else than a message of Dask")
+    comm.abort()

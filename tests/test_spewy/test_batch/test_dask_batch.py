@@ -24,7 +24,6 @@ from spewy.batch.work import packed, unpack  # noqa: E402
 from spewy.cli.options import on_cluster  # noqa: E402
 from spewy.cli.solve import BatchLines  # noqa: E402
 from spewy.errors import InputError, PeerError  # noqa: E402
-from spewy.system import dask_pool  # noqa: E402
 from spewy.system.cluster import Cluster  # noqa: E402
 from spewy.system.dask_pool import DaskPool  # noqa: E402
 
@@ -257,14 +256,6 @@ def test_a_closed_cluster_is_not_found_again(cluster):
         found.close()
         assert Cluster.of_client(client) is not found
         wait_until(lambda: len(Cluster.of_client(client).workers()) == 2)
-
-
-def test_a_worker_forgets_pools_that_stopped_long_ago(monkeypatch):
-    monkeypatch.setattr(dask_pool, "_stopped", {})
-    for number in range(3 * dask_pool.MOST_STOPPED):
-        dask_pool._stop(f"pool {number}")
-        assert dask_pool._Parent(f"pool {number}", 0).is_set()
-    assert len(dask_pool._stopped) == dask_pool.MOST_STOPPED
 
 
 def test_ctrl_c_ends_a_batch_whose_workers_have_left(cluster, monkeypatch):
