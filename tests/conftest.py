@@ -46,3 +46,14 @@ def cluster(tmp_path_factory):
 
     with closing(DaskCluster(tmp_path_factory.mktemp("cluster"), 2)) as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory):
+    """A folder with the jobs ``kuhn``, ``leduc``, ``polarised``, ``turn`` and their solves, which no test changes."""
+    from cli_runs import KUHN, LEDUC, POLARISED, TURN, good, write
+
+    base = tmp_path_factory.mktemp("small")
+    for name, text in (("kuhn", KUHN), ("leduc", LEDUC), ("polarised", POLARISED), ("turn", TURN)):
+        good("solve", write(base, text, f"{name}.toml"), "--out", base / name)
+    return base

@@ -17,6 +17,7 @@ BETS = '[bets.preflop]\nraise = "a"\n' + "".join(
 
 COMMANDS = """
 speed.bot_budget --quick
+speed.against . --repeat 1 --only policy
 speed.buckets --quick
 speed.cluster compare --quick
 speed.cluster stored --quick

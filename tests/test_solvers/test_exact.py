@@ -129,6 +129,14 @@ def test_exploitability_is_that_of_the_generic_walk(make, seed, short):
         assert values[p] <= found.best_response[p] + 1e-5
 
 
+@pytest.mark.parametrize("short", [False, True])
+def test_it_converges(short):
+    game = two_round_game(1)
+    engine = ExactCfr(game, variant("dcfr-steep"), short=short)
+    engine.run(400)
+    assert 0 <= engine.exploitability().value + 1e-6 < 0.001
+
+
 @pytest.mark.parametrize("make", [two_round_game, last_round])
 @pytest.mark.parametrize("short", [False, True])
 def test_threads_do_not_change_a_bit(make, short):
@@ -142,6 +150,15 @@ def test_threads_do_not_change_a_bit(make, short):
         engine.close()
     np.testing.assert_array_equal(answers[0], answers[1])
     np.testing.assert_array_equal(answers[0], answers[2])
+
+
+def test_portions_of_iterations_do_not_change_a_bit():
+    game = two_round_game(3)
+    whole, cut = (ExactCfr(game, variant("dcfr")) for _ in range(2))
+    whole.run(9)
+    for n in (1, 3, 5):
+        cut.run(n)
+    np.testing.assert_array_equal(whole.sums[1][0].values, cut.sums[1][0].values)
 
 
 @pytest.mark.parametrize("make", [two_round_game, last_round])
@@ -370,6 +387,21 @@ def test_its_memory_is_known_before(make, short):
     engine.close()
 
 
+@pytest.mark.parametrize("make", [two_round_game, last_round])
+def test_both_engines_tell_root_values_and_take_other_ranges(make):
+    game = make(5)
+    exact, generic = ExactCfr(game, VARIANTS["dcfr"]), Cfr(game, VARIANTS["dcfr"])
+    other = np.linspace(0, 1, int(game.rounds[0].hands[1].n_hands[0]))
+    for solver in (exact, generic):
+        solver.run(3)
+        solver.enter(1, other)
+        solver.run(2)
+    for told in ("root_values", "best_values"):
+        for p in (0, 1):
+            mine = getattr(exact, told)(p)
+            np.testing.assert_allclose(mine, getattr(generic, told)(p)[: len(mine)], rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("make", GAMES.values(), ids=GAMES)
 @pytest.mark.parametrize("largest", [1e-31, 1e-40, 1e-44])
 def test_numbers_too_small_to_divide_by_are_played_evenly(make, largest):
@@ -409,10 +441,6 @@ def test_both_engines_measure_the_game_with_the_range_that_entered(make, threads
         solver.run(3)
         solver.enter(1, other)
         solver.run(2)
-    for told in ("root_values", "best_values"):
-        for p in (0, 1):
-            mine = getattr(exact, told)(p)
-            np.testing.assert_allclose(mine, getattr(generic, told)(p)[: len(mine)], rtol=1e-4, atol=1e-4)
     expected = exploitability(Walker(game.entered(1, other)), generic.sums)
     for solver in (exact, generic):
         found = solver.exploitability()

@@ -442,7 +442,7 @@ def test_folders_of_something_else(tmp_path):
 
 def test_a_job_far_too_large_is_refused_before_processes_start(tmp_path, monkeypatch):
     monkeypatch.setattr(
-        "spewy.system.processes.LocalPool._started", lambda *args: pytest.fail("a process was started")
+        "spewy.system.processes.LocalPool._submit", lambda *args: pytest.fail("a process was started")
     )
     small = write(tmp_path, TURN, "small.toml")
     large = write(tmp_path, 'name = "large"\n[game]\nfile = "holdem.limit.2p.reverse_blinds"\n', "large.toml")
