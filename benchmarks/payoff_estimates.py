@@ -68,7 +68,10 @@ class ClosestLine:
         return self._otherwise(t, b, r)
 
     def _closest(self, t: int, r: int) -> list[int]:
-        """Return the lines that enter similar chunks of round t, the closest to line r first."""
+        """Return the other lines into round t after which the betting tree has the same shape as after line r.
+
+        Those with the most similar pot come first; among equal pots, those with the same aggressor.
+        """
         lines = self._lines
         chips, aggressor, shape = lines.stake(t, r), lines.bets(t, r).aggressor, lines.shape(t, r)
 

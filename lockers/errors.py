@@ -62,8 +62,8 @@ def translate(
 ) -> LockerError:
     """Return the `LockerError` for an error that writing ``path`` raised.
 
-    ``needed`` is the approximate number of bytes to write (0: unknown). Errors of the operating system that have no
-    message of their own here, as a full disk has, say that ``expected`` was expected.
+    ``needed`` is the approximate number of bytes to write (0: unknown). Some errors, such as a full disk, have special
+    messages. For every other error of the operating system the message says "expected", then the text ``expected``.
     """
     code = _code(error)
     if code == errno.EIO and isinstance(error, OSError):

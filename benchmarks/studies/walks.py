@@ -154,7 +154,10 @@ def _solved(folder: Path) -> Path:
 
 
 def clicking(folder: Path) -> Steps:
-    """Record the question of the page about a position, without the server around it."""
+    """Record the source files that compute what `spewy serve` shows after a click: the root of the solved T1.
+
+    No server runs: the function that answers the page is called directly.
+    """
     with spewy.Solution.open(_solved(folder)) as solution:
         position = solution_questions(_Open(solution))["/api/position"]
         steps = Steps()

@@ -40,8 +40,9 @@ def open_bot(
     Args:
         folder: folder of the solve, or a copy of its strategy locker.
         options: all options as one record (`spewy.bot.options.Options`), in place of keywords.
-        resolve: when to re-solve a subgame to the end of the hand: "never"; "off-tree", if no strategy is stored for
-            the betting so far; "always", also at the start of the first round that ``rounds`` allows.
+        resolve: when to re-solve, in the rounds that ``rounds`` and ``flops`` allow: "never"; "off-tree", if no
+            strategy is stored for the betting so far; "always", then and also at the start of each of these rounds
+            that no earlier re-solve covers.
         rounds: number of last rounds that are re-solved exactly, to the end of the hand; 2 means turn and river. The
             first round is never re-solved.
         safe: whether the opponent must gain nothing from re-solving, or the name of the gadget that ensures this
@@ -232,7 +233,7 @@ class LockerBot(Closing):
         return self._blueprint.initial_range(0), self._blueprint.initial_range(1)
 
     def begins_subgame(self, hand: Hand) -> bool:
-        """Whether a subgame that the bot re-solves to the end of the hand begins at the current decision."""
+        """Whether the current decision begins a subgame that the bot re-solves to the end of the hand."""
         state = self._beliefs.at(hand)
         return state.begins_subgame and not (state.subgame is None or state.subgame.ends_with_round)
 

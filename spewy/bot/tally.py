@@ -96,8 +96,8 @@ class Tally:
     def to_json(self) -> dict[str, Any]:
         """Return ``sources``, ``failures`` and ``spent`` in a form that JSON can hold.
 
-        ``sources`` has a number for all four sources, or is empty if no decision was counted; ``spent`` has the time of
-        the decisions of each round (`summary`).
+        ``sources`` is the number of decisions from each `Source`, also if 0, or empty if no decision was counted;
+        ``spent`` sums up the times of the decisions of each round (`summary`).
         """
         sources = {source: self.sources[source] for source in SOURCES} if self.sources else {}
         return {"sources": sources, "failures": dict(self.reasons), "spent": summary(self.spent)}

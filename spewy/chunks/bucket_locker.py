@@ -97,7 +97,7 @@ class BucketLocker:
         return self.tree(board, deck, hole, n_board).labels(board, k)
 
     def missing(self, n_cards: int) -> list[tuple[int, ...]]:
-        """List the canonical hold'em boards of `n_cards` cards whose trees are not stored."""
+        """List the canonical hold'em boards of `n_cards` cards whose merge trees are not stored."""
         boards = [tuple(row) for row in canonical_flops(n_cards=n_cards)[0].tolist()]
         stored = set(self.store.keys(MEANS))
         return [board for board in boards if _tree_key(board, Deck(), 2, 5) not in stored]

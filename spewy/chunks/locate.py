@@ -109,7 +109,10 @@ def node_at(
 
 
 def board_cards(problem: Problem, t: int, board: str | Sequence[int] | None) -> tuple[int, ...]:
-    """Read a board (None: the root's) of round ``t`` of the game; return its cards in `Game.board_order`."""
+    """Read a board of round ``t`` (None: the root's); return its cards, sorted within each round.
+
+    The order is that of `Game.board_order`: high cards first.
+    """
     return _in_round(problem, t, None if board is None else read_cards("board", "Qs Jh 2h", board))
 
 

@@ -148,7 +148,7 @@ def _rows(match: Match, tally: Tally, opened: float) -> Iterator[tuple[str, str]
     "-p",
     "ports",
     metavar="PORT,PORT",
-    help="Ports to which P1 and P2 connect, such as 20001,20002; default: any free ports.",
+    help="Ports to which the players P1 and P2 connect, in this order, such as 20001,20002; default: any free ports.",
 )
 @click.option(
     "--bind",
@@ -181,7 +181,7 @@ def _rows(match: Match, tally: Tally, opened: float) -> Iterator[tuple[str, str]
     "-T/-t",
     "transactions",
     is_flag=True,
-    help="Write the log of the actions, NAME.tlog, from which -a can continue the match (-T), or omit it (-t, the "
+    help="-T: write the log of the actions, NAME.tlog, from which -a can continue the match; -t: do not write it (the "
     "default).",
 )
 @click.option(

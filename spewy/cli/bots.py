@@ -118,8 +118,8 @@ def resolve_option(function: Decorated) -> Decorated:
         type=click.Choice(["never", "off-tree", "always"]),
         default="off-tree",
         show_default=True,
-        help="When to re-solve the current subgame: never, only after a bet that the stored betting tree lacks "
-        "(off-tree), or at every decision on turns and rivers (always).",
+        help="When to re-solve the rest of the hand: never; off-tree, if no strategy is stored for the betting so far "
+        "on the turn or river; always, then and also when the hand reaches the turn.",
     )(function)
 
 
@@ -177,7 +177,8 @@ def solving_options(function: Callable[..., Any], per_hand: float | None = None)
         "--budget",
         metavar="SECONDS",
         type=Seconds(some=True),
-        help="Time limit in seconds for one decision; at the limit the bot plays the best strategy found so far. "
+        help="Time limit in seconds for one decision. At the limit the bot plays the re-solved strategy as far as it "
+        "has got, or the stored strategy if that is better or there was no time to solve. "
         f"Default: {'no limit' if per_hand else f'{BUDGET:g} second, or no limit if --time-per-hand is given'}.",
     )
     bank_default = "none; --budget limits each decision"

@@ -1,4 +1,4 @@
-"""``spewy compare`` and ``spewy evaluate``: two solves at one decision, and the EVs of changed play."""
+"""``spewy compare``: differences of two solves at one decision. ``spewy evaluate``: EVs if players leave a strategy."""
 
 from __future__ import annotations
 
@@ -192,7 +192,10 @@ def _sides(actions: Sequence[str]) -> list[str]:
 
 
 def _shares(frequencies: Floats) -> Iterator[str]:
-    """Cells of the columns `_sides` for frequencies ``[solve, action]``."""
+    """Yield the frequencies as text: for each action that of solve A, then that of solve B.
+
+    ``frequencies`` is ``[solve, action]``; `_sides` returns the titles of these columns.
+    """
     return (number(share) for share in frequencies.T.ravel().tolist())
 
 
@@ -255,8 +258,9 @@ def _lines(comparison: Comparison, every: bool) -> str:
 @click.option(
     "--player",
     type=click.Choice(SEAT_NAMES),
-    help="Player whose hands are listed; with --against, the player who follows FOLDER. Default: the player of the "
-    "first --lock; with --against, two evaluations, in which first oop and then ip follows FOLDER.",
+    help="Without --against: the player whose hands are listed; default: the player of the first --lock. With "
+    "--against: the player who follows FOLDER, whose hands are listed; default: two evaluations, in which first oop "
+    "and then ip follows FOLDER.",
 )
 @click.option(
     "--hands",

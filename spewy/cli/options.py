@@ -122,7 +122,7 @@ def lock_option(help_text: str) -> Callable[[Decorated], Decorated]:
 
 
 def locking(locks: Sequence[str]) -> tuple[str, ...]:
-    """Turn ``--lock`` texts into ``--set`` texts that add the locks to a job, and a suffix to the job's name."""
+    """Return ``--set`` texts that add the ``--lock`` texts to a job, and one that appends them to the job's name."""
     from spewy.job.texts import lock_name
 
     if not locks:

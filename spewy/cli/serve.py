@@ -51,12 +51,12 @@ PORT = 8417
 @click.option(
     "--line",
     metavar="LINE",
-    help="Betting line from the solve's root to the first decision on the page of --export; default: the root.",
+    help="With --export: betting line from the solve's root to the first decision on the page; default: the root.",
 )
 @click.option(
     "--board",
     metavar="CARDS",
-    help='All public cards at the first decision on the page of --export, such as "Qs Jh 2h 8c 3d"; default: the '
+    help='With --export: all public cards at the first decision on the page, such as "Qs Jh 2h 8c 3d"; default: the '
     "cards at the root.",
 )
 @click.option("--force", is_flag=True, help="Let --export replace an existing file.")

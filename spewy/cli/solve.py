@@ -247,7 +247,10 @@ def _exploitability(result: SolveResult) -> str:
 
 
 def _first_action(job: Job, policy: Policy) -> tuple[tuple[str, float], ...]:
-    """Label and frequency of each action of the range at the root; empty if cards are dealt first."""
+    """Label of each action at the root, with its mean frequency over the range of the player to act.
+
+    Empty if cards are dealt first.
+    """
     if job.betting_tree.root.player is None or (job.spot is None and job.rules.num_board_cards[0]):
         return ()
     root = policy.decision()

@@ -205,7 +205,10 @@ class SampledEngine(Engine):
         return [v - ahead for v, ahead in zip(self.numbers.visits, self.numbers.ahead, strict=True)]
 
     def spread(self) -> tuple[Spread, ...]:
-        """Return the smallest and the median number of player 0's visits to a board bucket, by round."""
+        """Return for each round how often player 0's regrets were updated: the fewest times, and the median.
+
+        Both are over the round's board buckets.
+        """
         return tuple(
             Spread(int(counts[0].min()), float(np.median(counts[0]))) for counts in self.numbers.visits
         )

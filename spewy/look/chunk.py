@@ -130,7 +130,7 @@ class ChunkReads(Closing):
         return first, second
 
     def _hands(self, cards: Cards) -> tuple[Ints, Ints]:
-        """Numbers of each player's hands in the initial range that a board does not block."""
+        """Return, for each player, the indices of the hands in the initial range that share no card with a board."""
         problem = self.policy.problem
         free = ~blocked(problem.hands, cards)
         first, second = (np.flatnonzero(free & (weights > 0)) for weights in problem.ranges)

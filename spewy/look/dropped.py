@@ -123,7 +123,10 @@ class StoreReads(ChunkReads):
         self._forget()
 
     def _cached(self, work: Callable[[SolvedAgain], T]) -> T | None:
-        """Run work on the kept chunks in the folder of the solve; None if there is no folder, or it cannot be used."""
+        """Call ``work`` with the cache of re-solved chunks in the folder of the solve, and return its result.
+
+        None if the solve has no folder, or the cache cannot be used.
+        """
         if self._folder is None or self._unusable:
             return None
         mark = mark_of(self._lockers)

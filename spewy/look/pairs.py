@@ -298,10 +298,12 @@ class _Side:
 
 
 class FinalPairs:
-    """The sums of `Pairs` on a final board, without a matrix.
+    """`Pairs` of a final board: the same sums over the opponent's hands, from hands sorted by strength.
+
+    No matrix of all pairs of hands is computed.
 
     Args:
-        hands: per player, numbers in ``deck`` of the hands that the board does not block, ascending.
+        hands: for each player, the indices in ``deck`` of the hands that the board does not block, ascending.
     """
 
     has_leads = True

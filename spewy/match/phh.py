@@ -166,7 +166,7 @@ class _Stakes:
         game: the rules, with the hand's blinds (antes included), bets and stacks in chips.
         ante: chips of each player's ante.
         big_blind: big blind in chips, without the ante.
-        chips: chips in one unit of the hand's amounts.
+        chips: number of chips that one unit of the file's amounts is worth.
     """
 
     game: Game

@@ -242,7 +242,10 @@ class Sitting:
             yield event
 
     def to_json(self) -> dict[str, Any]:
-        """Return the current or last hand as the person sees it, and the last report, as a JSON object."""
+        """Return as a JSON object the hand (current or last) as the person sees it.
+
+        It includes the review of the last finished hand.
+        """
         turn = self.turn
         return {
             "hand": self._number + 1,

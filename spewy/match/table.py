@@ -165,7 +165,7 @@ class Table:
 
 @runtime_checkable
 class Reporting(Protocol):
-    """A bot that reports its own faults, such as lines that a client sent unasked."""
+    """A bot that itself reports faults, such as a remote bot whose client program sent lines without being asked."""
 
     def take_faults(self) -> list[str]:
         """Return the bot's faults since the last call, except missing answers, which the seat records."""

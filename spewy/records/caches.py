@@ -173,7 +173,7 @@ class SolvedAgain(MarkedStore):
 
     @classmethod
     def of(cls, folder: Path, manifest: Mapping[str, Any], mark: str) -> SolvedAgain:
-        """Open the kept chunks of a solve, and delete those whose `mark_of` is another."""
+        """Open the re-solved chunks of a solve, and delete those whose `mark_of` is another."""
         opened = cls.within(folder / FOLDER_AGAIN, STRATEGY, manifest)
         try:
             opened.begin(mark)

@@ -35,6 +35,8 @@ LATELY = 10.0
 class StatusWriter:
     """Publishes the status of a solve at limited frequency.
 
+    In all methods, ``seconds`` is how long all runs of the solve have worked.
+
     Args:
         saving: the schedule of saves, which knows what is saved.
         folder: folder of the solve; None: no status file is written.
@@ -61,7 +63,7 @@ class StatusWriter:
         self._target_in: float | None = None
 
     def tell(self, seconds: float) -> None:
-        """Publish the status, unless it was published a moment ago. ``seconds`` is the work of all runs, as below."""
+        """Publish the status, unless it was published a moment ago."""
         now = time.perf_counter()
         self._pace.count(now, self._engine.done)
         if now - self._told >= TELL_SECONDS:
@@ -97,7 +99,7 @@ class StatusWriter:
         self._pace.clear()
 
     def measuring(self, seconds: float, done: int, total: int) -> None:
-        """Write a status which says that a running check has measured ``done`` of ``total`` flops."""
+        """Write the status while a check runs, which has measured ``done`` of ``total`` flops."""
         self._write(seconds, checking=(done, total))
 
     def end(self, seconds: float) -> None:

@@ -104,7 +104,10 @@ class Stopping:
         )
 
     def goal(self, trace: Trace, *, together: bool) -> Goal:
-        """Return the limits of the next call of an engine's ``run``; ``together``: it may include several checks."""
+        """Return the limits of the next call of an engine's ``run``.
+
+        ``together``: whether that call may make several checks.
+        """
         at, restart = self.check_at(trace), self.restart_after(trace)
         done = trace[-1][0] if trace else 0
         decide = max(DECIDE_FROM, (done // DECIDE_EVERY + 1) * DECIDE_EVERY)

@@ -182,7 +182,10 @@ class Folders:
                 yield root.joinpath(*names)
 
     def _name(self, root: Path) -> str:
-        """Prefix of all ids below a given folder; empty if it is the only folder and contains solves."""
+        """Return how the ids of all solves below a given folder begin: with the folder's name.
+
+        Empty if it is the only given folder and is not itself a solve or a batch.
+        """
         return "" if len(self.roots) == 1 and _entry(root, "") is None else root.name
 
 

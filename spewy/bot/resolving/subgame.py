@@ -277,10 +277,11 @@ class Subgame:
         return player if self._options.safe is not None else 0
 
     def _warm_start(self, player: int) -> Start | None:
-        """Return what a solve for a player starts from; None: from zero.
+        """Return the strategies from which a solve for a player starts; None: it starts from zero.
 
-        If this round is solved again after a bet, this is the round's earlier solve, unless it is not cached or worse
-        than the blueprint. Otherwise it is both players' blueprint strategies, translated to this subgame's bets.
+        If the bot has solved this round before and solves it again because of a bet, it starts from the earlier solve,
+        unless that is no longer cached or is worse than the blueprint. Otherwise it starts from both players' blueprint
+        strategies, translated to this subgame's bets.
         """
         if not self._options.warm:
             return None

@@ -166,7 +166,10 @@ _OTHER = re.compile(r"\[?[^,;\[\n]*")
 
 
 class _Read(NamedTuple):
-    """Weights of a range: ``[hand]``, or ``[place in a list]``; and whether they were percentages without a sign."""
+    """Weights as they were read, and whether numbers without a "%" were percentages, since one of them was above 1.
+
+    The weights are ``[hand]``, or ``[place in the list]`` if the range was a list of numbers.
+    """
 
     weights: NDArray[np.float64]
     percent: bool

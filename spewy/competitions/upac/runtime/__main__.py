@@ -1,4 +1,4 @@
-"""Run a package's bot with the tables in its working folder: ``python3 -m spewy.competitions.upac.runtime``."""
+"""Play UPAC with the file tables.npz in the current folder: ``python3 -m spewy.competitions.upac.runtime``."""
 
 from __future__ import annotations
 
