@@ -99,7 +99,7 @@ def decode(value: bytearray, full_key: bytes) -> Array:
 
 
 def decode_from(path: Path, value: bytearray, full_key: bytes) -> Array:
-    """Return the array that `encode` turned into bytes of the data file ``path``, which errors name."""
+    """Return the array of the bytes that `encode` made; errors name the data file ``path`` from which they come."""
     try:
         return decode(value, full_key)
     except DamagedLockerError as error:

@@ -18,7 +18,7 @@ class Budget:
     begun: float | None = None
 
     def is_set(self) -> bool:
-        """Whether the solve has to stop; the first call starts the time."""
+        """Whether the solve has to stop; the core-seconds count from the first call."""
         if self.begun is None:
             self.begun = time.process_time()
         return self.interrupted.is_set() or self.spent >= self.seconds

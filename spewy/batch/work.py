@@ -93,7 +93,7 @@ def solve_job(
 
 
 def left(job: Job, folder: Path) -> Stored:
-    """Return the state of a failed job's folder; an empty state if the folder cannot be read."""
+    """Return what a failed job has left in its folder; an empty state if the folder cannot be read."""
     try:
         return look(job, folder)
     except SpewyError:

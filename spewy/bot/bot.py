@@ -65,7 +65,7 @@ class Mix:
 
     Attributes:
         actions: legal ACPC actions.
-        hands: numbers of the hands that the board does not block (rows of `buckets.cards.hands`), ascending.
+        hands: the hands that the board does not block, as ascending indices into `buckets.cards.hands`.
         frequencies: frequency of each action for each of these hands, ``[action, hand]``; a hand's frequencies add up
             to 1.
     """

@@ -273,7 +273,7 @@ def _counted_hands(
 
 
 def _live_hands(problem: Problem, cards: Sequence[int]) -> list[Shorts]:
-    """Return, for each player, the numbers of the hands of the initial range that contain none of the given cards."""
+    """Return, for each player, the indices of the hands of the initial range that contain none of the given cards."""
     free = ~blocked(problem.hands, cards)
     return [np.flatnonzero(free & (weights > 0)).astype(np.int16) for weights in problem.ranges]
 
@@ -288,8 +288,8 @@ def _hands(
 def hand_map(problem: Problem, hands: BoardHands, child: BoardHands, perm: Perms) -> Shorts:
     """Map a player's hands on a board to the same hands on a solved board of the next round.
 
-    The result is an array ``[hand]`` of positions among ``child``; -1 if the dealt cards block the hand. ``perm`` is
-    the suit permutation from the dealt board onto the solved board.
+    The result is an array ``[hand]`` of indices into ``child``, the hands on the solved board; -1 if the dealt cards
+    block the hand. ``perm`` is the suit permutation from the dealt board onto the solved board.
     """
     position = np.full(len(problem.hands), -1, dtype=np.int16)
     position[child.numbers] = np.arange(len(child.numbers))

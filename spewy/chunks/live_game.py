@@ -99,9 +99,9 @@ def _numbers(problem: Problem, table: BoardRound, p: int) -> Ints:
 
 
 def _positions(problem: Problem, numbers: Ints) -> Shorts:
-    """Return the position of each hand of the deck among the hands of each board: ``[board, hand of the deck]``.
+    """Return the index of each hand of the deck among the hands of each board: ``[board, hand of the deck]``.
 
-    A hand that is not there has the position -1.
+    -1: the board lacks the hand. ``numbers`` are the boards' hands, ``[board, hand]``, as indices into the deck's.
     """
     n = len(problem.hands)
     out = np.full((len(numbers), n + 1), -1, dtype=np.int16)

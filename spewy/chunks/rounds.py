@@ -53,8 +53,8 @@ class BettingRound:
         forest: the betting of the round, with a tree for each line that enters the round.
         nodes: for each node of `forest`, its node in the betting tree.
         chunks: each tree of `forest`, as a forest of its own.
-        parents: for each tree of `forest`, the number of the tree in the round before and the number of the chance leaf
-            in that tree that lead to it; (-1, -1) in the first round.
+        parents: for each tree of `forest`, the index of the tree of the round before that leads to it, and the index of
+            the chance leaf in that earlier tree; (-1, -1) in the first round.
     """
 
     round: int

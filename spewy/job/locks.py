@@ -142,7 +142,7 @@ def _history(lock: str, text: str, node: Node, game: Game, root: History) -> His
 
 
 def _hands(subject: str, text: str, game: Game, dead: Sequence[int]) -> Ints:
-    """Return the numbers of the hands that a range group names; outside of hold'em the text names a single hand.
+    """Return the indices of the hands that a range group names; outside of hold'em the text names a single hand.
 
     Hands with a card in ``dead`` (hold'em only) are left out.
     """

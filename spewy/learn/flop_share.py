@@ -206,7 +206,7 @@ class FlopShare(SampledEngine):
         done: number of deals that are included in the regrets that `take` loads.
 
     Attributes:
-        stands: the regrets include this share's deals among the first ``stands`` deals of the whole solve.
+        stands: number of deals of the whole solve up to which the regrets include those deals that this share makes.
         ended: an event; once it is set, measurements stop.
     """
 

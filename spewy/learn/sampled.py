@@ -238,7 +238,7 @@ class SampledEngine(Engine):
         return self._real_game.judge(flops, threads=self.threads, stop=stop, tell=tell)
 
     def save_to(self, store: Opener, play: Opener) -> None:
-        """Set the lockers to which `save` writes: of regrets and sums, and of strategies."""
+        """Set where `save` writes: regrets and sums to the lockers of ``store``, strategies to those of ``play``."""
         self._saving = BackgroundSaves(self, store, play)
 
     def saved(self) -> int:

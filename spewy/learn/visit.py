@@ -155,7 +155,10 @@ class Visitor:
         self._improver = Improver(layout, store, settings, subgames, threads)
 
     def visit(self, t: int, b: int, r: int, sweep: int) -> bool:
-        """Visit a chunk, unless this or another process has visited it in the same sweep; return whether."""
+        """Visit a chunk, unless this or another process has visited it in the same sweep.
+
+        Returns whether this call has visited the chunk.
+        """
         while True:
             seen = visits(self.layout, self.store, t, b, r)
             if seen[1] >= sweep:

@@ -141,7 +141,7 @@ class Comparison(AlignedHands):
         return class_means(self.hands, self.reach.sum(axis=0), values)
 
     def order(self, column: str) -> list[int]:
-        """Return the numbers of the hands, sorted by a column.
+        """Return the indices of the hands, sorted by a column.
 
         Args:
             column: ``"ev"``, the absolute difference of both EVs; ``"moved"``, the share of the hand that plays

@@ -139,7 +139,10 @@ class StoreReads(ChunkReads):
             return None
 
     def _forget(self) -> None:
-        """Keep only the root chunks of subgames whose other chunks nobody has asked for, or take too much memory."""
+        """Free the memory of earlier subgames, except of their root chunks.
+
+        A subgame whose other chunks were asked for stays whole, unless all chunks take more than `MOST_BYTES`.
+        """
         *earlier, _ = self._whole
         for root in earlier:
             if root in self._deep and self.store.nbytes <= MOST_BYTES:

@@ -57,7 +57,7 @@ class HandEvs:
 
     @property
     def order(self) -> list[int]:
-        """Numbers of the hands, sorted by EV minus stored EV, the smallest first; hands without EVs come last."""
+        """Indices of the hands, sorted by EV minus stored EV, the smallest first; hands without EVs come last."""
         changes = (self.ev - self.stored).tolist()
         return sorted(
             range(len(changes)), key=lambda h: (changes[h] != changes[h], changes[h], self.hands[h])

@@ -61,7 +61,8 @@ class Export(Closing):
     ) -> Self:
         """Open the folder of a solve, a copied strategy locker, or the folder of a batch.
 
-        ``target`` and ``note`` are those of `spewy.Solution.open`.
+        ``target`` is the accuracy to which dropped chunks are re-solved, and ``note`` is called with a line of text
+        about each re-solve, as in `spewy.Solution.open`.
         """
         batch = batch_folders(folder)
         if batch is None:

@@ -65,7 +65,7 @@ def filtered(game: Game, view: NodeView, filters: Sequence[str]) -> NodeView:
 def chosen(kinds: HandKinds, numbers: Ints, text: str) -> Bools:
     """Find the hands that a filter selects: an array ``[hand]``, True for selected hands.
 
-    ``numbers``, ``[hand]``, are the numbers of the hands among all hands of hold'em.
+    ``numbers``, ``[hand]``, are the hands' indices among all hands of hold'em.
     """
     selected = np.zeros(len(kinds.made), dtype=np.bool_)
     for alternative in text.split(","):

@@ -124,7 +124,7 @@ class SolveView(Closing):
     ) -> NodeView:
         """Return the decision after a line, with the hands of the player who acts.
 
-        Without ``ev``, EVs and equities are not computed, but NaN.
+        Without ``ev``, EVs and equities are not computed: they are NaN.
         """
         place = self.at(line, board, decision=True)
         assert place.node.player is not None
@@ -135,7 +135,7 @@ class SolveView(Closing):
     ) -> NodeView:
         """Return the hands of the player who waits at a decision, without actions.
 
-        Without ``ev``, EVs and equities are not computed, but NaN.
+        Without ``ev``, EVs and equities are not computed: they are NaN.
         """
         place = self.at(line, board, decision=True)
         assert place.node.player is not None
@@ -299,7 +299,7 @@ def _weights(
 
     Args:
         reach: both ranges at the node, per player ``[hand]``.
-        hands: per player ``[hand]``, numbers of the hands in the deck.
+        hands: for each player ``[hand]``, the hands' indices among all hands of the deck.
     """
     deck = problem.hands
     n_held, n_cards = deck.shape[1], 1 + max(problem.game.deck.cards)

@@ -225,8 +225,9 @@ class Spot:
     def _marginal(self) -> tuple[Floats, tuple[np.ndarray, np.ndarray], Floats]:
         """Arrays from which `deal` draws both hands.
 
-        The arrays are the probability ``[i]`` of each hand of player 0; the numbers of both players' hands in the
-        deck; and the weights ``[i, j]`` of player 1's hands if player 0 has hand i, 0 for hands that share a card.
+        The arrays are the probability ``[i]`` of each hand of player 0; both players' hands, as indices into the
+        deck's hands; and the weights ``[i, j]`` of player 1's hands if player 0 has hand i, 0 for hands that share a
+        card.
         """
         hands = self._chunk("", self.board, ev=False).play.hands
         first, second = (self.problem.ranges[p][hands[p]] for p in (0, 1))
@@ -346,7 +347,7 @@ class Spots(Closing):
         return self._spot(self._folders[-1])
 
     def _open(self, folder: Path) -> Spot | None:
-        """Return the spot of a folder; None if it is not solved yet."""
+        """Return the spot whose solve is in a folder; None if the solve has saved no strategy yet."""
         if folder in self._without:
             return None
         try:

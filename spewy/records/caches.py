@@ -165,7 +165,7 @@ class ResponseCache(MarkedStore):
 
 
 class SolvedAgain(MarkedStore):
-    """Chunks that were solved again, by a name that `name_of` makes.
+    """Cache of re-solved chunks in the folder of a solve; `name_of` makes a chunk's name.
 
     A chunk has two arrays, ``NAME.sums`` with both players' strategy sums and ``NAME.leaves`` with both players' values
     at its chance leaves.
@@ -183,7 +183,10 @@ class SolvedAgain(MarkedStore):
         return opened
 
     def read(self, name: str, layout: Layout, patched: PatchedReads) -> bool:
-        """Add a kept chunk, the root of a layout, to ``patched``; False if it is not kept, or damaged."""
+        """Add a stored chunk to ``patched``, as the root of a layout; return whether this succeeded.
+
+        It fails if the chunk is not stored, or damaged.
+        """
         sums, leaves = self.sound_array(f"{name}.sums"), self.sound_array(f"{name}.leaves")
         if sums is None or leaves is None:
             return False
@@ -192,7 +195,7 @@ class SolvedAgain(MarkedStore):
         return True
 
     def keep(self, name: str, layout: Layout, patched: PatchedReads) -> None:
-        """Keep the chunk at the root of a layout; nothing if no hands reach its decisions."""
+        """Store the re-solved chunk at the root of a layout; store nothing if no hands reach its decisions."""
         sums, leaves = patched.chunk(layout.key(0, 0, 0))
         if leaves is None and not len(layout.tree(0, 0).exits):
             leaves = np.zeros(0), np.zeros(0)

@@ -109,7 +109,7 @@ class ChunkPlay:
 
     Attributes:
         nodes: nodes of the chunk's betting, the root first, in the order of `spewy.chunks.rounds.chunk_nodes`.
-        hands: per player ``[hand]``, ascending numbers of the possible hands among all hands of the deck.
+        hands: per player ``[hand]``, indices of the possible hands among all hands of the deck, ascending.
         frequencies: strategy ``[action, hand]`` at each decision, by the decision's line.
         solved: the chunk in the store; None if the strategies come from a strategy locker.
     """
@@ -150,7 +150,7 @@ class Stacked(NamedTuple):
         """Return the frequencies ``[action, hand]`` of some hands; 0 for hands that the player cannot have.
 
         Args:
-            hands: numbers of the hands in the deck.
+            hands: the hands' indices among all hands of the deck.
         """
         rows = self.rows[hands]
         out: Floats = self.frequencies[:, rows]
@@ -398,7 +398,7 @@ class _Held(NamedTuple):
 
     Attributes:
         rows: the player's hands on the solved board, with the row of each hand.
-        hands: ``[hand]``, numbers in the deck of the player's hands on the requested board, ascending.
+        hands: ``[hand]``, the player's hands on the requested board, as indices into the deck's hands, ascending.
         rows_of_hands: ``[hand]``, position in ``rows`` of each hand of ``hands``, with its suits renamed as on the
             solved board.
         row: ``[hand]``, row of the strategy for each hand of ``hands``.

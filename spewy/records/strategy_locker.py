@@ -179,7 +179,7 @@ class StrategyLocker(Closing):
         return read_saved(self.store)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Read the arrays that map boards to board buckets and hands to rows, by name."""
+        """Read the arrays, by name, that map boards to board buckets, and hands to rows."""
         names = list(self.store.keys(CLASSES))
         arrays = self.store.get_many(CLASSES, names)
         return {name.decode(): array for name, array in zip(names, arrays, strict=True) if array is not None}

@@ -167,7 +167,7 @@ class Estimates:
 
 
 class _Latest:
-    """The latest estimate of a page, which can be ended before or while its process runs."""
+    """The latest estimate that a page has asked for; `end` stops it, also before its process has started."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -44,7 +44,7 @@ def combo_name(hand: int) -> str:
 
 @lru_cache(maxsize=256)
 def class_hands(hand_class: HandClass) -> tuple[int, ...]:
-    """Return the numbers of the hands of a class.
+    """Return the indices of the hands that belong to a class, such as AKs.
 
     >>> len(class_hands((12, 11, "s"))), len(class_hands((12, 11, "o"))), len(class_hands((12, 12, "")))
     (4, 12, 6)

@@ -560,6 +560,6 @@ def _likely(ours: NDArray[np.float64], from_pio: NDArray[np.float64]) -> str:
 
 @lru_cache(maxsize=1)
 def _pio_hands() -> NDArray[np.int64]:
-    """Numbers of the hands in PioSOLVER's order."""
+    """Index of each hand among all hands of the deck; the hands are in the order of PioSOLVER's lists."""
     pairs = [(low, high) for high in range(NUM_CARDS) for low in range(high)]
     return np.asarray(hand_index(Deck(), np.array(pairs)), dtype=np.int64)
