@@ -14,7 +14,7 @@ from typing import NamedTuple
 from spewy.errors import InputError
 from spewy.game.betting import raise_bounds
 from spewy.game.names import SEAT_NAMES
-from spewy.game.treeconfig import TreeConfig, raises_within
+from spewy.game.treeconfig import TreeConfig, raise_totals, raises_within
 from spewy.system.tools import collection_put_off
 
 __all__ = [
@@ -75,7 +75,7 @@ class TreeCount:
 def count_tree(config: TreeConfig, limit: int = MAX_NODES) -> TreeCount:
     """Count the nodes of a configuration's tree; stop if there are more than `limit` decisions, folds and showdowns."""
     with collection_put_off():
-        return _Counter(config).count(limit)
+        return _count_lines(config, limit) if config.lines else _Counter(config).count(limit)
 
 
 def require_buildable(count: TreeCount) -> None:
@@ -220,3 +220,28 @@ class _Counter:
     def deal(self, ended: int, lines: int) -> None:
         self.rounds[ended].deals += lines
         self.rounds[ended + 1].lines += lines
+
+
+def _count_lines(config: TreeConfig, limit: int) -> TreeCount:
+    """Count the nodes of a tree whose bets are listed (`TreeConfig.lines`), decision by decision."""
+    counter, pending = _Counter(config), [config.start()]
+    counter.rounds[0].lines = 1
+    while pending and counter.nodes <= limit:
+        state = pending.pop()
+        player, r, totals = state.to_act, state.round, raise_totals(config, state, 0, False)
+        assert player is not None
+        count = counter.rounds[r]
+        count.decisions[player] += 1
+        count.slots[player] += state.can_fold + 1 + len(totals)
+        count.folds += state.can_fold
+        counter.nodes += 1 + state.can_fold
+        counter.bets |= bool(totals)
+        pending += map(state.raised, totals)
+        called = state.called()
+        if called.is_over:
+            counter.run_out(r, 1)
+            continue
+        if called.round != r:
+            counter.deal(r, 1)
+        pending.append(called)
+    return TreeCount(counter.rounds, counter.nodes <= limit, counter.bets)

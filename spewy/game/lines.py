@@ -24,6 +24,7 @@ from fractions import Fraction
 
 from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS
+from spewy.game.betting import Betting
 from spewy.game.nodes import (
     Action,
     ActionKind,
@@ -44,6 +45,7 @@ __all__ = [
     "faces_bet",
     "line_words",
     "read_action",
+    "read_betting",
     "read_line",
     "wrong_word",
 ]
@@ -78,6 +80,54 @@ def read_action(config: TreeConfig, node: Node, text: str, subject: str) -> int:
     if match is None or match["slash"]:
         raise no_action_error(subject, node, text)
     return _Piece(match, config, subject).action(node)
+
+
+def read_betting(config: TreeConfig, text: str, subject: str) -> str:
+    """Read a line by the rules of betting alone, and return it as an ACPC betting string.
+
+    Amounts are as in lines of a tree, in chips or big blinds and not in shares of the pot.
+    """
+    state, before, line = config.start(), config.antes, ""
+    if config.unit == CHIPS and _ACPC.fullmatch(text):
+        for action in re.findall(r"[fc]|r[0-9]+", text):
+            state = state.apply(action)
+        return state.line
+    for start, match in _pieces(text):
+        where = f"{subject}, position {start}"
+        if isinstance(match, str):
+            raise InputError(
+                f"{where}: expected an action such as x, c, f, b120, r384 or a, found {shown(match)}"
+            )
+        if match["slash"]:
+            if not line or state.rounds[-1] or state.is_over:
+                raise InputError(f"{where}: expected an action, found '/' inside a round")
+            continue
+        action = _by_rules(config, state, before, match, where)
+        after = state.apply(action)
+        if after.round != state.round:
+            before = after.spent[0]
+        state, line = after, after.line
+    return line
+
+
+def _by_rules(config: TreeConfig, state: Betting, before: int, match: re.Match[str], subject: str) -> str:
+    """Read one action of `read_betting`; return it as the ACPC writes it."""
+    kinds, amount = _kinds(match), match["inside"] or match["amount"]
+    if kinds == ("fold",):
+        return "f"
+    if "call" in kinds or "check" in kinds:
+        return "c"
+    bounds = state.raise_bounds()
+    if bounds is None:
+        raise InputError(f"{subject}: expected {state.legal_text()}, found {shown(match[0])}")
+    if kinds == ("allin",):
+        return f"r{bounds[1]}"
+    if amount is None or (match["mark"] or match["suffix"]) == "%":
+        raise InputError(f"{subject}: expected an amount in {config.unit.name}, found {shown(match[0])}")
+    chips = Fraction(amount) * config.unit.chips
+    if chips.denominator != 1:
+        raise InputError(f"{subject}: expected whole chips, found {shown(match[0])}")
+    return f"r{before + chips.numerator}"
 
 
 def line_words(root: Node, line: str) -> str:

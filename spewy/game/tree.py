@@ -283,6 +283,8 @@ class _Builder:
 
     def known_actions(self, state: Betting, put_in_before: int, donk: bool) -> tuple[Action, ...]:
         """Return the actions at a decision; decisions with equal amounts share the result."""
+        if self.config.lines:  # the bets depend on all actions before
+            return tuple(self.actions(state, put_in_before, donk))
         acted = len(state.rounds[-1])
         key = (
             state.round,

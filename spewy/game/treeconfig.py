@@ -6,7 +6,8 @@ has rules of its own (`TreeConfig.rules`): a game with the remaining rounds and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TypeAlias
@@ -97,6 +98,17 @@ class TreeConfig:
     """The unit of amounts in labels and lines. It does not change the shape of the tree."""
     max_raises: int | None = None
     """Largest number of bets and raises in a round, beside the limit of the game's rules; None: no other limit."""
+    lines: tuple[str, ...] = ()
+    """ACPC betting strings; if there are any, the tree has their bets and raises only, and no sizes."""
+
+    @cached_property
+    def totals(self) -> Mapping[str, tuple[int, ...]]:
+        """Totals of the bets and raises in `lines`, in ascending order, by the line before them."""
+        found: dict[str, set[int]] = {}
+        for line in self.lines:
+            for bet in re.finditer(r"r(\d+)", line):
+                found.setdefault(line[: bet.start()], set()).add(int(bet[1]))
+        return {line: tuple(sorted(totals)) for line, totals in found.items()}
 
     @property
     def is_spot(self) -> bool:
@@ -146,6 +158,7 @@ def spot_config(
     rake: Rake | None = None,
     unit: Unit = CHIPS,
     max_raises: int | None = None,
+    lines: Sequence[str] = (),
 ) -> TreeConfig:
     """Configure the tree of a spot, and check all values; the arguments are the attributes of `TreeConfig`.
 
@@ -159,7 +172,7 @@ def spot_config(
         raise InputError("spot.stack: expected chips behind in a no-limit game, found none")
     if stack is not None and stack < 1:
         raise InputError(f"spot.stack: expected at least 1 chip, found {stack}")
-    by_round = _sizes_by_round(game, start_round, sizes or {})
+    by_round = _no_sizes(game, start_round) if lines else _sizes_by_round(game, start_round, sizes or {})
     return _checked(
         TreeConfig(
             game,
@@ -174,6 +187,7 @@ def spot_config(
             rake or Rake(),
             unit,
             max_raises,
+            tuple(lines),
         )
     )
 
@@ -188,6 +202,7 @@ def game_config(
     min_bet: int | None = None,
     unit: Unit = CHIPS,
     max_raises: int | None = None,
+    lines: Sequence[str] = (),
 ) -> TreeConfig:
     """Configure the tree of a whole game, and check all values; the arguments are the attributes of `TreeConfig`."""
     if not game.limit and game.stacks is None:
@@ -196,12 +211,17 @@ def game_config(
         raise InputError(f"game {game.name!r}: expected blinds or antes in a no-limit game, found none")
     if min_bet is not None and min_bet < game.big_blind:
         raise InputError(f"tree.min_bet: expected at least the big blind {game.big_blind}, found {min_bet}")
-    if sizes or game.limit or _leaves_bets(game):
+    if not lines and (sizes or game.limit or _leaves_bets(game)):
         by_round = _sizes_by_round(game, 0, sizes or {})
     else:
-        by_round = ((PlayerSizes(), PlayerSizes()),) * game.num_rounds
+        by_round = _no_sizes(game, 0)
     thresholds = (add_allin, force_allin, merge, min_bet)
-    return _checked(TreeConfig(game, 0, 0, None, by_round, *thresholds, unit=unit, max_raises=max_raises))
+    more = {"unit": unit, "max_raises": max_raises, "lines": tuple(lines)}
+    return _checked(TreeConfig(game, 0, 0, None, by_round, *thresholds, **more))
+
+
+def _no_sizes(game: Game, start_round: int) -> tuple[RoundSizes, ...]:
+    return ((PlayerSizes(), PlayerSizes()),) * (game.num_rounds - start_round)
 
 
 def _leaves_bets(game: Game) -> bool:
@@ -234,7 +254,7 @@ def _sizes_by_round(game: Game, start_round: int, sizes: Sizes) -> tuple[RoundSi
             raise InputError(
                 f"bets.{name}: expected no sizes, because bets in the limit game {game.name!r} have fixed sizes"
             )
-        return ((PlayerSizes(), PlayerSizes()),) * (game.num_rounds - start_round)
+        return _no_sizes(game, start_round)
     filled: list[RoundSizes] = []
     for r in range(start_round, game.num_rounds):
         latest = max((number for number in sizes if number <= r), default=None)
@@ -266,6 +286,10 @@ def _checked(config: TreeConfig) -> TreeConfig:
         raise InputError(f"tree.min_bet: expected at least 1 chip, found {config.min_bet}")
     if config.max_raises is not None and config.max_raises < 1:
         raise InputError(f"tree.max_raises: expected at least 1, found {config.max_raises}")
+    if config.lines and config.rules.limit:
+        raise InputError(
+            f"tree.lines: expected none in the limit game {config.game.name!r}, found {config.lines[0]}"
+        )
     return config
 
 
@@ -280,6 +304,8 @@ def raise_totals(config: TreeConfig, state: Betting, put_in_before: int, donk: b
     """
     if state.to_act is None:
         return ()
+    if config.lines:
+        return config.totals.get(state.line, ())
     highest, bounds = max(state.spent), state.raise_bounds()
     return raises_within(
         config, state.round, state.to_act, highest, bounds, state.num_raises, put_in_before, donk

@@ -7,9 +7,9 @@ identifies the job there.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -24,6 +24,7 @@ from spewy.errors import InputError, path_text, shown
 from spewy.game.amounts import Unit, UnitName, game_unit
 from spewy.game.count import TreeCount, require_sizes_used
 from spewy.game.gamefile import Game, format_game, load_game, parse_game
+from spewy.game.lines import read_betting
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES, RoundName
 from spewy.game.ranges import Range, parse_range
 from spewy.game.ranges.range import SMALLEST, RangePair, meet
@@ -247,17 +248,26 @@ class Job(Section):
     def tree_config(self) -> TreeConfig:
         """The configuration of the betting tree."""
         game, sizes = self.rules, self._sizes(self.rules)
-        options = self.tree.model_dump() | {"unit": self.amounts}
+        options = self.tree.model_dump(exclude={"lines"}) | {"unit": self.amounts}
         if self.tree.min_bet is not None:
             options["min_bet"] = self.amounts.read(self.tree.min_bet, "tree.min_bet")
         if self.spot is None:
-            return game_config(game, sizes, **options)
+            return self._with_lines(partial(game_config, game, sizes, **options))
         start = int(np.searchsorted(np.cumsum(game.num_board_cards), len(self.board)))
         if self.spot.rake is not None:
             cap = self.spot.rake.cap
             options["rake"] = Rake(self.spot.rake.rate, None if cap is None else cap * self.amounts.chips)
         stack = self.amounts.read(self.spot.stack, "spot.stack")
-        return spot_config(game, start, self.amounts.read(self.spot.pot, "spot.pot"), stack, sizes, **options)
+        pot = self.amounts.read(self.spot.pot, "spot.pot")
+        return self._with_lines(partial(spot_config, game, start, pot, stack, sizes, **options))
+
+    def _with_lines(self, configure: Callable[..., TreeConfig]) -> TreeConfig:
+        """Call the function that makes the configuration, with the lines of ``tree.lines`` if there are any."""
+        if not self.tree.lines:
+            return configure()
+        bare = configure(lines=("c",))  # the rules, by which the lines are read
+        lines = [read_betting(bare, text, f"tree.lines, line {shown(text)}") for text in self.tree.lines]
+        return configure(lines=lines)
 
     @cached_property
     def betting_tree(self) -> BettingTree:
@@ -313,6 +323,8 @@ class Job(Section):
             data["spot"] |= {seat: bare_list(data["spot"][seat]) for seat in SEAT_NAMES}
         if self.tree.max_raises is None:
             del data["tree"]["max_raises"]  # folders of version 1.0.0 do not have this key
+        if self.tree.lines is None:
+            del data["tree"]["lines"]  # nor this one
         for name, rows in zip(self.rules.round_names, self.rows_by_round, strict=True):
             data["rows"][name] = "hands" if rows is None else rows
         return {"spewy": 1, "job": data}

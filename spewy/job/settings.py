@@ -277,11 +277,23 @@ def _require_classes(name: str, number: int, most: int, rows: int | None) -> Non
         )
 
 
+WITH_LINES = ("lines", "min_bet", "max_raises")
+"""Keys of ``[tree]`` that have an effect beside ``tree.lines``."""
+
+
 def require_betting_used(game: Game, root: int, bets: Bets, tree: TreeSection) -> None:
     """Refuse rounds without sizes, donk sizes where nobody can donk, and thresholds of bet sizes in limit games."""
+    thresholds = tree.model_dump(exclude_defaults=True)
+    if tree.lines is not None:
+        others = [f"bets.{name}" for name in bets] + [
+            f"tree.{key}" for key in thresholds if key not in WITH_LINES
+        ]
+        if others:
+            raise InputError(
+                f"{others[0]} has no effect beside tree.lines, which lists all bets; remove one of them"
+            )
     _require_sizes(game, root, bets)
     _require_donks(game, root, bets)
-    thresholds = tree.model_dump(exclude_defaults=True)
     if game.limit and thresholds:
         key, value = next(iter(thresholds.items()))
         raise InputError(

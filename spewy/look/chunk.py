@@ -219,8 +219,11 @@ class ChunkView:
     def waiting(self, node: Node) -> NodeArrays:
         """Return the hands of the player who waits; ``strategy`` and ``action_ev`` are empty."""
         assert node.player is not None
-        p = 1 - node.player
-        return self._arrays(node, p, np.empty((0, len(self.reach[node.line][p]))), ())
+        return self.hands(node, 1 - node.player)
+
+    def hands(self, node: Node, player: int) -> NodeArrays:
+        """Return a player's hands at any node; ``strategy`` and ``action_ev`` are empty."""
+        return self._arrays(node, player, np.empty((0, len(self.reach[node.line][player]))), ())
 
     def _arrays(self, node: Node, p: int, frequencies: Floats, children: Sequence[Node]) -> NodeArrays:
         own, other = self.reach[node.line][p], self.reach[node.line][1 - p]

@@ -523,7 +523,7 @@ def in_our_order(weights: NDArray[np.float64], order: str | None) -> NDArray[np.
         order: name of the list's order; None: unknown.
     """
     from_pio = np.zeros_like(weights)
-    from_pio[_pio_hands()] = weights
+    from_pio[pio_hands()] = weights
     if order is None and not np.array_equal(weights, from_pio):
         raise InputError(
             f"range: expected the order of the {NUM_HANDS:,} numbers before the first of them: order = {_PIO} (2d2c, "
@@ -559,7 +559,7 @@ def _likely(ours: NDArray[np.float64], from_pio: NDArray[np.float64]) -> str:
 
 
 @lru_cache(maxsize=1)
-def _pio_hands() -> NDArray[np.int64]:
-    """Index of each hand among all hands of the deck; the hands are in the order of PioSOLVER's lists."""
+def pio_hands() -> NDArray[np.int64]:
+    """Index of each hand among all hands of the deck, ``[1326]``, in the order of PioSOLVER's lists."""
     pairs = [(low, high) for high in range(NUM_CARDS) for low in range(high)]
     return np.asarray(hand_index(Deck(), np.array(pairs)), dtype=np.int64)
