@@ -24,14 +24,23 @@ import numpy as np
 from joblib import cpu_count
 
 from buckets.cards import card_name
-from lockers import open_store
+from lockers import LockerError, open_store
 from solvers.tree import Floats
 from spewy import __version__
 from spewy.bridges.pioviewer import pioviewer_text
 from spewy.bridges.upi_spot import UpiSpot, lock_entry, range_text
 from spewy.bridges.upi_tree import N_HANDS, ROOT, SEATS, HandValues, NodeFacts, UpiTree
 from spewy.chunks.locate import Place
-from spewy.errors import InputError, SpewyError, error_line, nearest, one_line, path_text, shown
+from spewy.errors import (
+    InputError,
+    NotSolvedError,
+    SpewyError,
+    error_line,
+    nearest,
+    one_line,
+    path_text,
+    shown,
+)
 from spewy.game.ranges.range import combo_name
 from spewy.game.ranges.text import pio_hands
 from spewy.job.job import Job, SpotJob
@@ -75,6 +84,8 @@ MOST_SCRIPTS = 8
 WHILE_RUNNING = ("stop", "wait_for_solver", "is_tree_present", "echo", "show_version", "show_hand_order")
 """Commands that are answered while the solver runs."""
 MOST_THREADS = 1024
+MOST_OF_LINK = 4096
+"""Largest size of a file that names the folder of a solve, in bytes."""
 KEPT_ROUNDS = {"full": 3, "no_rivers": 2, "no_turns": 1}
 """The words after ``dump_tree FILE``, each with the last round of the game whose strategies are kept."""
 
@@ -171,7 +182,7 @@ class UpiServer(Closing):
             )
         self._depth += 1
         try:
-            for line in read_text(Path(path)).splitlines():
+            for line in read_text(Path(path), f"script {path_text(path)}").splitlines():
                 yield from self._answered(line)
         finally:
             self._depth -= 1
@@ -315,7 +326,7 @@ class UpiServer(Closing):
     def _do_load_tree(self, arguments: list[str]) -> list[str]:
         if not 1 <= len(arguments) <= 2:
             raise InputError(f"load_tree: expected the folder of a solve, found {len(arguments)} words")
-        solution = Solution.open(arguments[0])
+        solution = Solution.open(_folder(arguments[0]))
         try:
             tree = UpiTree(solution)
         except BaseException:
@@ -432,9 +443,7 @@ class UpiServer(Closing):
         if self._tree is None:
             if self._work is None:
                 self._work = _Work()
-                self._work.once(self._job)
-            assert self._work.folder is not None
-            self._tree = UpiTree(Solution.open(self._work.folder))
+            self._tree = UpiTree(self._work.solution(self._job))
         return self._tree
 
     @property
@@ -502,6 +511,17 @@ def _seat(word: str) -> int:
         raise InputError(f"player: expected OOP or IP, found {shown(word)}") from None
 
 
+def _folder(path: str) -> Path:
+    """The folder of a solve; instead of the folder, a file may stand whose text is the folder's path.
+
+    Some clients open files only, whose names end in ``.cfr``.
+    """
+    given = Path(path)
+    if not given.is_file() or given.stat().st_size > MOST_OF_LINK:
+        return given
+    return given.parent / read_text(given, f"file {path_text(given)}").strip()
+
+
 def _node_lines(facts: NodeFacts) -> list[str]:
     return [
         facts.name,
@@ -549,11 +569,15 @@ class _Work(Closing):
     def is_running(self) -> bool:
         return self._thread is not None and self._thread.is_alive()
 
-    def once(self, job: SpotJob) -> None:
-        """Solve for one sweep."""
-        self.job = job
-        with Session(job.replace(max_sweeps=1), self.folder) as session:
-            session.solve(stop=self._stopping)
+    def solution(self, job: Job) -> Solution:
+        """The strategies so far; before the first save, those of one sweep."""
+        try:
+            return Solution.open(self.folder)
+        except (NotSolvedError, LockerError):
+            self.job = self.job or job
+            with Session(self.job.replace(max_sweeps=1), self.folder) as session:
+                session.solve(stop=threading.Event())
+        return Solution.open(self.folder)
 
     def begin(self, job: Job, say: Callable[..., None]) -> None:
         """Solve in a thread, and go on where the last solve has ended."""

@@ -88,7 +88,10 @@ class UpiTree:
         for piece in pieces[2:]:
             match = _ACTION.fullmatch(piece)
             if match is None:
-                line, cards = line + "/", [*cards, *self._card(name, piece)]
+                card = self._card(name, piece)
+                if card in cards:
+                    raise InputError(f"node {shown(name)}: expected a card that can be dealt, found {piece}")
+                line, cards = line + "/", [*cards, card]
             else:
                 line += f"r{match[1]}" if match[1] else piece
         try:
@@ -200,7 +203,7 @@ class UpiTree:
     def _dealt(self, place: Place) -> tuple[int, ...]:
         return place.cards[len(self.root.cards) :]
 
-    def _card(self, name: str, piece: str) -> tuple[int, ...]:
+    def _card(self, name: str, piece: str) -> int:
         try:
             cards = parse_cards(piece)
         except ValueError as error:
@@ -209,7 +212,7 @@ class UpiTree:
             ) from None
         if len(cards) != 1:
             raise InputError(f"node {shown(name)}: expected one card at a time, found {shown(piece)}")
-        return cards
+        return cards[0]
 
     def _reach(self, place: Place) -> tuple[Floats, Floats]:
         """Both ranges ``[hand]`` at a node, in the weights that the user wrote."""
