@@ -193,7 +193,7 @@ class TreeSection(Section):
     max_raises: int | None = Field(None, gt=0)
     """Largest number of bets and raises in a round (2: a bet and one raise); default: no limit."""
     lines: list[str] | None = None
-    """Lines such as ["x b120 r384 c / b300"], whose bets and raises are the only ones of the tree, instead of [bets]."""
+    """Lines such as ["x b120 r384 c / b300"], whose bets and raises are the only ones of the tree, without [bets]."""
 
 
 class RowsSection(Section):

@@ -277,7 +277,7 @@ def _require_classes(name: str, number: int, most: int, rows: int | None) -> Non
         )
 
 
-WITH_LINES = ("lines", "min_bet", "max_raises")
+WITH_LINES = ("lines", "min_bet")
 """Keys of ``[tree]`` that have an effect beside ``tree.lines``."""
 
 
