@@ -1,1 +1,1 @@
-"""Other programs: the protocol UPI, and spots and hands in the formats of other programs."""
+"""Other programs: PioSOLVER's protocol UPI."""

@@ -26,7 +26,6 @@ from joblib import cpu_count
 from buckets.cards import card_name
 from lockers import LockerError, open_store
 from solvers.tree import Floats
-from spewy import __version__
 from spewy.bridges.pioviewer import pioviewer_text
 from spewy.bridges.upi_spot import UpiSpot, lock_entry, range_text
 from spewy.bridges.upi_tree import N_HANDS, ROOT, SEATS, HandValues, NodeFacts, UpiTree
@@ -54,7 +53,7 @@ from spewy.system.tools import Closing
 
 VERSION = "3.0.0"
 """Version of the protocol that `show_version` answers."""
-BANNER = f"Spewy {__version__}, UPI"
+BANNER = "Spewy, which speaks UPI"
 ACCEPTED = {
     "set_recalc_accuracy": "trees are never recalculated",
     "set_always_recalc": "trees are never recalculated",
@@ -126,8 +125,8 @@ class UpiServer(Closing):
         except (SpewyError, ValueError) as error:  # ValueError: a quotation mark that is not closed
             answers = [f"ERROR: {one_line(str(error))}"]
         self._say(*answers, *([] if self._end is None else [self._end]))
-        if self._begin is not None:
-            self._begin, begin = None, self._begin
+        begin, self._begin = self._begin, None
+        if begin is not None:
             begin()
 
     def close(self) -> None:

@@ -49,6 +49,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "Look": {
         "serve": "serve",
+        "upi": "upi",
         "show": "show",
         "report": "report",
         "compare": "compare",
@@ -65,7 +66,6 @@ GROUPS: dict[str, dict[str, str]] = {
         "tournament": "compete",
         "package": "compete",
     },
-    "Other programs": {"upi": "upi"},
     "Files": {"check": "solve_folder", "drop": "solve_folder"},
 }
 """Modules of the commands, by group and name, as ``spewy --help`` groups them."""

@@ -6,17 +6,19 @@ import sys
 
 import click
 
-from spewy.cli.options import verbose_option
-
 
 @click.command()
-@verbose_option
 def upi() -> None:
     """Serve PioSOLVER's protocol UPI.
 
     The server reads commands from stdin, one on each line, and answers on stdout, as PioSOLVER and jesolver do, so that
-    scripts for these programs look at solves of Spewy: ``load_tree results/T1``, ``show_strategy r:0``.
-    """
+    scripts for these programs look at solves of Spewy, and make some.
+
+    \b
+    Examples:
+      spewy upi < script.txt
+      echo load_tree results/T1 | spewy upi
+    """  # noqa: D301
     from spewy.bridges.upi import UpiServer
 
     with UpiServer(sys.stdout) as server:

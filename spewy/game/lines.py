@@ -90,7 +90,7 @@ def read_betting(config: TreeConfig, text: str, subject: str) -> str:
     state, before, line = config.start(), config.antes, ""
     if config.unit == CHIPS and _ACPC.fullmatch(text):
         for action in re.findall(r"[fc]|r[0-9]+", text):
-            state = state.apply(action)
+            state = _applied(state, action, subject)
         return state.line
     for start, match in _pieces(text):
         where = f"{subject}, position {start}"
@@ -103,11 +103,18 @@ def read_betting(config: TreeConfig, text: str, subject: str) -> str:
                 raise InputError(f"{where}: expected an action, found '/' inside a round")
             continue
         action = _by_rules(config, state, before, match, where)
-        after = state.apply(action)
+        after = _applied(state, action, where)
         if after.round != state.round:
             before = after.spent[0]
         state, line = after, after.line
     return line
+
+
+def _applied(state: Betting, action: str, subject: str) -> Betting:
+    try:
+        return state.apply(action)
+    except InputError as error:
+        raise InputError(f"{subject}: {error}") from None
 
 
 def _by_rules(config: TreeConfig, state: Betting, before: int, match: re.Match[str], subject: str) -> str:
@@ -117,6 +124,9 @@ def _by_rules(config: TreeConfig, state: Betting, before: int, match: re.Match[s
         return "f"
     if "call" in kinds or "check" in kinds:
         return "c"
+    wrong = wrong_word(match[0], max(state.spent) > before)
+    if wrong:
+        raise InputError(f"{subject}: {wrong}, found {shown(match[0])}")
     bounds = state.raise_bounds()
     if bounds is None:
         raise InputError(f"{subject}: expected {state.legal_text()}, found {shown(match[0])}")

@@ -216,8 +216,8 @@ def game_config(
     else:
         by_round = _no_sizes(game, 0)
     thresholds = (add_allin, force_allin, merge, min_bet)
-    more = {"unit": unit, "max_raises": max_raises, "lines": tuple(lines)}
-    return _checked(TreeConfig(game, 0, 0, None, by_round, *thresholds, **more))
+    config = TreeConfig(game, 0, 0, None, by_round, *thresholds, unit=unit, max_raises=max_raises)
+    return _checked(replace(config, lines=tuple(lines)))
 
 
 def _no_sizes(game: Game, start_round: int) -> tuple[RoundSizes, ...]:

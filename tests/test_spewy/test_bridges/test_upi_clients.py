@@ -69,15 +69,15 @@ def run(tmp_path, script, *arguments):
     """What a client's script prints as JSON."""
     path = executable(tmp_path)
     (tmp_path / "pious.toml").write_text(f'[pio]\ninstall_directory = "{path.parent}"\n')
-    return json.loads(
-        subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", script, *map(str, arguments)],
-            env=os.environ | {"HOME": str(tmp_path)},
-            check=True,
-            stdout=subprocess.PIPE,
-            timeout=240,
-        ).stdout
+    ended = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script, *map(str, arguments)],
+        env=os.environ | {"HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=240,
     )
+    assert ended.returncode == 0, ended.stderr
+    return json.loads(ended.stdout)
 
 
 def test_pious_reports_locks_and_blockers(tmp_path, flop):

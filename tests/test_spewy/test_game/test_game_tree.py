@@ -291,3 +291,26 @@ def test_a_tree_and_its_cached_parts_die_together():
         assert alive() is None
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("name", ["T1", "R1"])
+def test_listed_lines_make_the_tree_of_the_sizes(name):
+    sized = spot_tree(name)
+    config = sized.config
+    ends = [node.line for node in sized.nodes() if node.kind in ("fold", "showdown")]
+    listed = spot_config(
+        config.game, config.start_round, config.pot, config.stack, lines=ends, min_bet=config.min_bet
+    )
+    tree = build_tree(listed)
+    assert tree_json(tree) == tree_json(sized)
+    assert tree.size == sized.size
+
+
+def test_listed_lines_are_all_bets():
+    tree = build_tree(spot_config(NO_LIMIT, 2, 200, 900, lines=("cr120r384c/r684", "r100r900")))
+    labels = {node.line: [action.label for action in node.actions] for node in tree.nodes() if node.actions}
+    assert labels[""] == ["Check", "Bet(100)"]
+    assert labels["r100"] == ["Fold", "Call", "AllIn(900)"]
+    assert labels["cr120r384c/"] == ["Check", "Bet(300)"]
+    assert labels["cr120c/"] == labels["cc/"] == ["Check"]
+    assert tree.count() == tree.size.nodes

@@ -348,3 +348,40 @@ def test_errors_of_the_library_name_no_options(override, tmp_path):
     with pytest.raises(InputError, match="override ") as caught:
         Job.load(write(tmp_path, TURN), [override])
     assert "--" not in str(caught.value)
+
+
+LISTED = TURN.replace('[bets.turn]\nbet = "50%"', '[tree]\nlines = ["x b50 a", "b40"]')
+
+
+def test_a_job_lists_its_bets(tmp_path):
+    job = parsed_job(LISTED)
+    assert [action.label for action in job.betting_tree.find("cr50").actions] == [
+        "Fold",
+        "Call",
+        "AllIn(100)",
+    ]
+    assert Job.of(job.model_dump(by_alias=True)).betting_tree.size == job.betting_tree.size
+    assert parsed_job(LISTED.replace('"x b50 a", "b40"', '"cr50r100", "r40"')).tree_config == job.tree_config
+    assert "Bet(40)" in good("tree", write(tmp_path, LISTED))
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ('["x b50 b60"]', "tree.lines, line 'x b50 b60', position 6: there is a bet to raise"),
+        ('["raise 20"]', "there is no bet to raise"),
+        ('["b5000"]', "action 'r5000' after ''"),
+        ('["b50%"]', "expected an amount in chips, found 'b50%'"),
+        ('["b"]', "expected an amount in chips, found 'b'"),
+        ('["jump"]', "expected an action such as x, c, f, b120, r384 or a, found 'jump'"),
+        ('["x x x x x"]', "after 'cc/cc'"),
+        ('["x/x"]', "expected an action, found '/' inside a round"),
+        ('["cr20r10"]', "tree.lines, line 'cr20r10'"),
+        ('"x b50"', "tree.lines"),
+        ('["x b50"]\nmerge = 0.1', "tree.merge has no effect beside tree.lines"),
+        ('["x b50"]\n[bets.river]\nbet = "a"', "bets.river has no effect beside tree.lines"),
+    ],
+)
+def test_listed_bets_that_are_wrong(tmp_path, lines, told):
+    text = LISTED.replace('["x b50 a", "b40"]', lines)
+    assert told in refused("tree", write(tmp_path, text))
