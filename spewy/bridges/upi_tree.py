@@ -31,7 +31,7 @@ _ACTION = re.compile(r"[cf]|b(\d{1,9})")
 
 
 class NodeFacts(NamedTuple):
-    """What `show_node` prints about a node."""
+    """Facts about a node, which the command ``show_node`` prints."""
 
     name: str
     kind: str

@@ -204,7 +204,7 @@ def odd_boards(case: Case) -> None:
 
 
 RESTORED = "restored a damaged meta page"
-"""What is told where a file is sound after all, with all but its last save."""
+"""Part of the warning about a file whose damaged meta page was restored; only its last save may be lost."""
 
 
 def damage(case: Case) -> None:
