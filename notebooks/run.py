@@ -128,7 +128,9 @@ def shown(cell: NotebookNode) -> tuple[list[str], str]:
     kinds, texts = [], []
     for output in cell.outputs:
         data = output.get("data", {"text": output.get("text", "")})
-        kinds.append(", ".join(sorted(data)))
+        kind = ", ".join(sorted(data))
+        if kind != "text" or kinds[-1:] != ["text"]:  # a busy kernel sends one text in several parts
+            kinds.append(kind)
         if not any(kind.startswith("image/") for kind in data):
             texts.append(data.get("text/plain", data.get("text", "")))
     return kinds, re.sub(r"[\s─━]+", " ", "".join(texts)).strip()
