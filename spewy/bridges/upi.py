@@ -298,7 +298,8 @@ class UpiServer(Closing):
         assert place.node.player is not None
         held = np.where(self.tree.range(place.node.player, place) > 0, strategy, 0.0)
         board = " ".join(map(card_name, place.cards))
-        self._spot.locks[name] = lock_entry(place.line, board, actions, _hand_names(), held)
+        line = self.tree.job.amounts.line_text(place.line)
+        self._spot.locks[name] = lock_entry(line, board, actions, _hand_names(), held)
         return ["lock_node ok!"]
 
     def _do_unlock_node(self, arguments: list[str]) -> list[str]:
@@ -422,14 +423,14 @@ class UpiServer(Closing):
         _exactly(0, arguments, "calc_results")
         solution = self.tree.solution
         totals, gap = solution.totals(), solution.exploitability()
-        half = self.tree.pot / solution.job.amounts.chips / 2
+        half, chips = self.tree.pot / 2, solution.job.amounts.chips
         seconds = 0.0 if solution.result is None else solution.result.seconds["total"]
-        responses = [half + net for net in gap.best_response]
+        responses = [half + net * chips for net in gap.best_response]
         return [
             f"running time: {seconds:.3f}",
-            *(f"EV {seat}: {ev:.9g}" for seat, ev in zip(SEATS, totals.ev, strict=True)),
+            *(f"EV {seat}: {ev * chips:.9g}" for seat, ev in zip(SEATS, totals.ev, strict=True)),
             *(f"{seat}'s MES: {best:.9g}" for seat, best in zip(SEATS, responses, strict=True)),
-            f"Exploitable for: {gap.exploitability:.9g}",
+            f"Exploitable for: {gap.exploitability * chips:.9g}",
         ]
 
     # Helpers.

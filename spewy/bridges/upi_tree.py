@@ -19,7 +19,7 @@ from buckets.cards import card_name, parse_cards
 from solvers.tree import Floats
 from spewy.chunks.locate import Place, possible_deals
 from spewy.errors import InputError, shown
-from spewy.game.nodes import Node
+from spewy.game.nodes import Line, Node
 from spewy.game.ranges.text import pio_hands
 from spewy.job.job import SpotJob
 from spewy.look.solution import Solution
@@ -95,7 +95,7 @@ class UpiTree:
             else:
                 line += f"r{match[1]}" if match[1] else piece
         try:
-            place = self.solution.at(line, cards)
+            place = self.solution.at(Line(line), cards)
         except InputError as error:
             raise InputError(f"node {shown(name)}: {error}") from None
         if place.line != line:  # the cards of the next round were given without their deal
@@ -185,9 +185,9 @@ class UpiTree:
         problem = self.solution.problem
         parts = line.split("/")
         if number == len(parts) - 1:
-            return self.matchups(self.solution.at(line, cards))
+            return self.matchups(self.solution.at(Line(line), cards))
         before = "/".join(parts[: number + 1])
-        place = self.solution.at(before, cards)
+        place = self.solution.at(Line(before), cards)
         if place.node.kind != "chance":  # the board had its cards
             return self._weight(line, cards, number + 1)
         left = len(problem.game.deck.cards) - len(cards) - 4
@@ -198,7 +198,9 @@ class UpiTree:
         return total / left
 
     def _after(self, place: Place, child: Node, dealt: tuple[int, ...]) -> Place:
-        return self.solution.at(child.line, (*place.cards, *dealt)) if dealt else Place(child, place.cards)
+        return (
+            self.solution.at(Line(child.line), (*place.cards, *dealt)) if dealt else Place(child, place.cards)
+        )
 
     def _dealt(self, place: Place) -> tuple[int, ...]:
         return place.cards[len(self.root.cards) :]

@@ -311,3 +311,14 @@ def test_the_command_answers_on_stdout_until_its_input_ends(turn):
         "1 children",
         "flags: ",
     ]
+
+
+def test_amounts_of_a_job_in_big_blinds_are_chips(tmp_path):
+    spot = TURN["spot"] | {"pot": 1, "stack": 2}
+    solve(Job.of(TURN | {"unit": "bb", "spot": spot}), tmp_path / "bb").close()
+    client = Upi()
+    with client.server:
+        client.do(f"load_tree {tmp_path / 'bb'}", "lock_node r:0:c:b50")
+        assert client.ask("show_node r:0:c:b50")[3] == "0 50 100"
+        results = dict(line.split(": ") for line in client.ask("calc_results"))
+        assert float(results["EV OOP"]) + float(results["EV IP"]) == pytest.approx(100)
