@@ -24,6 +24,7 @@ import numpy as np
 from joblib import cpu_count
 
 from buckets.cards import card_name
+from buckets.errors import CardError
 from lockers import LockerError, open_store
 from solvers.tree import Floats
 from spewy.bridges.pioviewer import pioviewer_text
@@ -40,6 +41,7 @@ from spewy.errors import (
     path_text,
     shown,
 )
+from spewy.game.ranges.hand_kinds import DRAWS, MADE, kinds_of
 from spewy.game.ranges.range import combo_name
 from spewy.game.ranges.text import pio_hands
 from spewy.job.job import Job, SpotJob
@@ -69,13 +71,11 @@ ACCEPTED = {
 """Commands that are answered with ``ok!`` and need no work, each with the reason."""
 REFUSED = {
     "calc_eq_preflop": "trees begin on the flop, turn or river; calc_eq_node has the equities there",
-    "combo_lock_node": "set the strategy of all hands with set_strategy, then lock the node with lock_node",
-    "eliminate_path": "remove the line with remove_line before build_tree",
+    "eliminate_path": "remove the line with remove_line before build_tree, or lock the node with lock_node",
     "set_equal_strats": "new solves begin with equal frequencies anyway",
     "set_mes": "strategies are averages of all sweeps; calc_results has the values of best responses",
-    "show_categories": "made hands and draws have other names here than in PioSOLVER; see `spewy show --hands`",
     "solve_all_splits": "solve the whole tree with go",
-    "solve_partial": "solve the whole tree with go, or set the ranges that show_range prints, and build a smaller tree",
+    "solve_partial": "solve the whole tree with go, or build a smaller tree with the ranges that show_range prints",
 }
 """Commands of PioSOLVER that this server does not have, each with what to do instead."""
 MOST_SCRIPTS = 8
@@ -292,15 +292,17 @@ class UpiServer(Closing):
 
     def _do_lock_node(self, arguments: list[str]) -> list[str]:
         (name,) = _exactly(1, arguments, "lock_node r:0")
-        place = self.tree.place(name)
-        strategy = self._strategy(name, place)
-        actions = [action.label for action in place.node.actions]
-        assert place.node.player is not None
-        held = np.where(self.tree.range(place.node.player, place) > 0, strategy, 0.0)
-        board = " ".join(map(card_name, place.cards))
-        line = self.tree.job.amounts.line_text(place.line)
-        self._spot.locks[name] = lock_entry(line, board, actions, _hand_names(), held)
+        self._lock(name, np.ones(N_HANDS))
         return ["lock_node ok!"]
+
+    def _do_combo_lock_node(self, arguments: list[str]) -> list[str]:
+        if len(arguments) != 1 + N_HANDS or not set(arguments[1:]) <= {"0", "1"}:
+            raise InputError(
+                f"combo_lock_node: expected a node and {N_HANDS:,} numbers, 1 for each hand to lock, else 0; found "
+                f"{len(arguments):,} words"
+            )
+        self._lock(arguments[0], np.array(arguments[1:], dtype=np.float64))
+        return ["combo_lock_node ok!"]
 
     def _do_unlock_node(self, arguments: list[str]) -> list[str]:
         (name,) = _exactly(1, arguments, "unlock_node r:0")
@@ -351,6 +353,38 @@ class UpiServer(Closing):
     def _do_show_tree_info(self, arguments: list[str]) -> list[str]:
         _exactly(0, arguments, "show_tree_info")
         return pioviewer_text(self.tree.job).splitlines()
+
+    def _do_show_metadata(self, arguments: list[str]) -> list[str]:
+        (path,) = _exactly(1, arguments, "show_metadata FOLDER")
+        with Solution.open(_folder(path)) as solution:
+            return pioviewer_text(UpiTree(solution).job).splitlines()
+
+    def _do_show_settings(self, arguments: list[str]) -> list[str]:
+        _exactly(0, arguments, "show_settings")
+        spot = self._spot
+        return [
+            f"threads: {spot.threads or cpu_count()}",
+            f"accuracy: {spot.target}",
+            f"pot: 0 0 {spot.pot}",
+            f"effective stack: {spot.stack}",
+            f"locked nodes: {' '.join(spot.locks) or 'none'}",
+        ]
+
+    def _do_show_category_names(self, arguments: list[str]) -> list[str]:
+        _exactly(0, arguments, "show_category_names")
+        return [" ".join(name.replace(" ", "_") for name in names) for names in (MADE, ("no draw", *DRAWS))]
+
+    def _do_show_categories(self, arguments: list[str]) -> list[str]:
+        """Number of each hand's made hand and of its best draw, in the order of ``show_category_names``."""
+        board = " ".join(arguments)
+        if board.startswith("r"):
+            board = self.tree.facts(self.tree.place(board)).board
+        try:
+            kinds = kinds_of(board)
+        except CardError as error:
+            raise InputError(f"show_categories: expected a board or a node; {error}") from None
+        draws = (kinds.draws * np.arange(1, len(DRAWS) + 1)).max(axis=1)
+        return [" ".join(map(str, numbers[pio_hands()].tolist())) for numbers in (kinds.made, draws)]
 
     def _do_show_effective_stack(self, arguments: list[str]) -> list[str]:
         _exactly(0, arguments, "show_effective_stack")
@@ -463,6 +497,17 @@ class UpiServer(Closing):
         )
         assert isinstance(job, SpotJob)
         return job
+
+    def _lock(self, name: str, chosen: Floats) -> None:
+        """Lock the strategy of the chosen hands (``[1326]``: 1 or 0) at a node in the next solve."""
+        place = self.tree.place(name)
+        strategy = self._strategy(name, place)
+        actions = [action.label for action in place.node.actions]
+        assert place.node.player is not None
+        held = np.where(self.tree.range(place.node.player, place) * chosen > 0, strategy, 0.0)
+        board = " ".join(map(card_name, place.cards))
+        line = self.tree.job.amounts.line_text(place.line)
+        self._spot.locks[name] = lock_entry(line, board, actions, _hand_names(), held)
 
     def _strategy(self, name: str, place: Place) -> Floats:
         """Strategy ``[action, 1326]`` of a node: the one that `set_strategy` has set, or else the solved one."""

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from buckets.cards import card_name, parse_cards
+from buckets.errors import CardError
 from solvers.tree import Floats
 from spewy.chunks.locate import Place, possible_deals
 from spewy.errors import InputError, shown
@@ -84,22 +85,21 @@ class UpiTree:
             raise InputError(
                 f"node {shown(name)}: expected a name such as {ROOT}:c:b120, found another beginning"
             )
-        line, cards = "", list(self.root.cards)
+        place = self.root
         for piece in pieces[2:]:
+            if place.node.kind == "chance":
+                place = self._after(place, place.node.children[0], (self._card(name, place, piece),))
+                continue
             match = _ACTION.fullmatch(piece)
-            if match is None:
-                card = self._card(name, piece)
-                if card in cards:
-                    raise InputError(f"node {shown(name)}: expected a card that can be dealt, found {piece}")
-                line, cards = line + "/", [*cards, card]
-            else:
-                line += f"r{match[1]}" if match[1] else piece
-        try:
-            place = self.solution.at(Line(line), cards)
-        except InputError as error:
-            raise InputError(f"node {shown(name)}: {error}") from None
-        if place.line != line:  # the cards of the next round were given without their deal
-            raise InputError(f"node {shown(name)}: expected a card after each round, found none")
+            token = "" if match is None else f"r{match[1]}" if match[1] else piece
+            child = next((c for c in place.node.children if token and c.line == place.line + token), None)
+            if child is None:
+                known = [self.name(after).rpartition(":")[2] for after in self.children(place)]
+                expected = f"one of {', '.join(known)}" if known else "nothing, since the hand ends there"
+                raise InputError(
+                    f"node {shown(name)}: expected {expected} after {self.name(place)}, found {shown(piece)}"
+                )
+            place = self._after(place, child, ())
         return place
 
     def name(self, place: Place) -> str:
@@ -205,15 +205,16 @@ class UpiTree:
     def _dealt(self, place: Place) -> tuple[int, ...]:
         return place.cards[len(self.root.cards) :]
 
-    def _card(self, name: str, piece: str) -> int:
+    def _card(self, name: str, place: Place, piece: str) -> int:
+        """Read the card of a split node."""
         try:
             cards = parse_cards(piece)
-        except ValueError as error:
+        except CardError:
+            cards = ()
+        if len(cards) != 1 or cards[0] in place.cards:
             raise InputError(
-                f"node {shown(name)}: expected c, f, a bet such as b120, or a card; {error}"
-            ) from None
-        if len(cards) != 1:
-            raise InputError(f"node {shown(name)}: expected one card at a time, found {shown(piece)}")
+                f"node {shown(name)}: expected a card that can be dealt after {self.name(place)}, found {shown(piece)}"
+            )
         return cards[0]
 
     def _reach(self, place: Place) -> tuple[Floats, Floats]:

@@ -1,6 +1,9 @@
 """The server of UPI: what it answers equals what `Solution` says, and trees that clients describe are solved."""
 
+import re
+from io import StringIO
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +11,7 @@ from click.testing import CliRunner
 from upi_client import Upi
 
 from spewy import Solution, solve
+from spewy.bridges.upi import ACCEPTED, REFUSED, UpiServer
 from spewy.cli.app import main
 from spewy.game.tree import tree_json
 from spewy.job.job import Job
@@ -218,6 +222,58 @@ def test_a_locked_node_keeps_its_strategy_and_changes_the_answer(turn):
         assert client.rows("show_strategy r:0:b50") == pytest.approx(before, abs=0.05)
 
 
+def test_only_the_chosen_hands_are_locked(turn):
+    client = Upi()
+    with client.server:
+        client.do(f"load_tree {turn}", "set_threads 1", "set_accuracy 0.02 fraction")
+        order = names(client)
+        folds = np.zeros_like(client.rows("show_strategy r:0:b50"))
+        folds[0] = 1
+        client.do("set_strategy r:0:b50 " + " ".join(map(str, folds.ravel())))
+        client.do("combo_lock_node r:0:b50 " + " ".join("1" if hand == "KdKc" else "0" for hand in order))
+        client.do("go", "wait_for_solver")
+        client.server._strategies.clear()
+        folded = client.rows("show_strategy r:0:b50")[0]
+        assert folded[order.index("KdKc")] == pytest.approx(1)
+        assert folded[order.index("KsKh")] < 0.9
+        assert client.ask("show_settings")[-1] == "locked nodes: r:0:b50"
+
+
+def test_categories_have_names(upi, turn):
+    order = names(upi)
+    made, draws = (line.split() for line in upi.ask("show_category_names"))
+    for question in ("show_categories r:0:b50:c:3d", "show_categories Qs Jh 2h 8c 3d"):
+        numbers = upi.rows(question).astype(int)
+        assert made[numbers[0, order.index("QcJd")]] == "two_pair"
+        assert numbers[0, order.index("AsQs")] == -1
+        assert not numbers[1].any()
+    numbers = upi.rows("show_categories r:0").astype(int)
+    assert draws[numbers[1, order.index("AhKh")]] == "nut_flush_draw"
+    assert made[numbers[0, order.index("AhKh")]] == "ace_high"
+    assert upi.ask(f"show_metadata {turn}") == upi.ask("show_tree_info")
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_commands_take_no_more_memory_than_ten_thousand(upi):
+    lines = [line for line in upi.ask("show_all_lines")[1:] if "c:c" not in line]
+    deals = [f"r:0:c:c:{card}:c" for card in ("3d", "9s", "Tc", "Kd", "4h")]
+    nodes = [*lines, *deals]
+    cheap = ("show_node", "show_children", "calc_global_freq", "calc_matchups_line")
+    questions = [f"{name} {node}" for node in nodes for name in cheap]
+    questions += [
+        f"{name} {seat} {node}"
+        for node in deals
+        for name in ("show_range", "calc_ev")
+        for seat in ("OOP", "IP")
+    ]
+    process, used = pytest.importorskip("psutil").Process(), []
+    for number in range(100_000):
+        upi.ask(questions[number % len(questions)])
+        if number + 1 in (10_000, 100_000):
+            used.append(process.memory_info().rss)
+    assert used[1] - used[0] < 16 * 2**20
+
+
 def test_a_solve_is_stopped_and_goes_on():
     client = Upi()
     with client.server:
@@ -248,8 +304,10 @@ def test_an_unsolved_tree_has_ranges_and_equities():
         ("shown_node r:0", "nearest: show_node"),
         ("show_node", "expected words as in 'show_node r:0'"),
         ("show_node x:0", "expected a name such as r:0:c:b120"),
-        ("show_node r:0:b51", "bet 50"),
-        ("show_node r:0:c:c:c", "expected"),
+        ("show_node r:0:b51", "expected one of c, b50 after r:0, found 'b51'"),
+        ("show_node r:0:c:b50:b300", "expected one of f, c, b200 after r:0:c:b50, found 'b300'"),
+        ("show_node r:0:b50:f:c", "expected nothing, since the hand ends there after r:0:b50:f, found 'c'"),
+        ("show_node r:0:c:c:c", "expected a card that can be dealt after r:0:c:c, found 'c'"),
         ("show_node r:0:c:c:Qs", "expected a card that can be dealt"),
         ("show_node r:0:c:c:Zz", "card"),
         ("show_strategy r:0:c:c", "expected a decision"),
@@ -266,6 +324,9 @@ def test_an_unsolved_tree_has_ranges_and_equities():
         ("remove_line 0 70", "no line"),
         ("go 3", "go 10 seconds"),
         ("solve_partial r:0", "not here"),
+        ("combo_lock_node r:0 1 1", "1 for each hand to lock, else 0; found 3 words"),
+        ("show_categories QsJh", "expected 0, 3, 4 or 5 cards"),
+        ("show_categories QsJz2h", "expected a board or a node"),
         ("set_strategy r:0 1 0", "expected 2 times 1,326"),
         ("unlock_node r:0", "lock_node has locked"),
         ("set_range OOP", "a player and a range"),
@@ -285,6 +346,18 @@ def test_without_a_tree_and_without_a_spot_the_next_step_is_told():
         client.do("set_range OOP " + " ".join(["1"] * 1325), "set_range IP AA")
         assert "1326" in client.refused("build_tree")
         assert client.ask("is_tree_present") == ["false"]
+
+
+def test_the_documented_commands_are_those_of_the_server():
+    text = (Path(__file__).parents[3] / "docs" / "how-to" / "upi.md").read_text()
+    cells = [row.split("|")[2:5] for row in text.splitlines() if re.match(r"\| \d \|", row)]
+    answered, accepted, refused = (
+        {name for cell in column for name in re.findall(r"`(\w+)`", cell)}
+        for column in zip(*cells, strict=True)
+    )
+    assert answered == set(UpiServer(StringIO())._commands)
+    assert accepted == set(ACCEPTED)
+    assert refused == set(REFUSED)
 
 
 def test_a_script_is_read_from_a_file(tmp_path, turn):
