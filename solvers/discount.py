@@ -11,9 +11,14 @@ A variant that looks ahead changes the values from which the regrets of earlier 
 value becomes ``(1 − ahead) · v + ahead · v'``, where v is its value under the current strategy, and v' its value under
 the strategy of the updated regrets. The share ``ahead`` is ``n / (2 (n + t))``, with n iterations as the parameter.
 
+A variant with trembles lets each player learn against an opponent who at each decision, with the small probability
+``tremble``, takes an action at random. Then play gets everywhere, and strategies are learned also at decisions that an
+equilibrium does not reach. As trembles vanish, strategies approach a quasi-perfect equilibrium.
+
 Sources: CFR, Zinkevich et al. 2007; CFR+, Tammelin 2014; LCFR and DCFR(α, β, γ), Brown and Sandholm 2019;
-PCFR+, Farina, Kroer and Sandholm 2021 (quadratic averaging). A linear average ``Σ t · x_t`` is computed with the
-decay ``(t − 1) / t``: this gives the same strategy after normalising, but the sums do not grow without bound.
+PCFR+, Farina, Kroer and Sandholm 2021 (quadratic averaging); trembles, Selten 1975 and van Damme 1984. A linear
+average ``Σ t · x_t`` is computed with the decay ``(t − 1) / t``: this gives the same strategy after normalising, but
+the sums do not grow without bound.
 """
 
 from dataclasses import dataclass
@@ -58,6 +63,7 @@ class Factors(NamedTuple):
         predictive: whether strategies follow predicted regrets: the regrets plus the instantaneous regrets.
         decay: factor of the strategy sums.
         ahead: weight of the strategy after the update in the values that go up the tree.
+        tremble: probability that the opponent takes an action at random, at each decision.
     """
 
     positive: float
@@ -66,6 +72,7 @@ class Factors(NamedTuple):
     predictive: bool
     decay: float
     ahead: float = 0.0
+    tremble: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -78,12 +85,14 @@ class Variant:
         predictive: whether strategies follow predicted regrets.
         looks_ahead: the number n of iterations in ``n / (2 (n + t))``, the weight of the strategy after the update of
             iteration t in the values that go up the tree; 0: the values follow the current strategy alone.
+        trembles: the number n in ``n / (10 n + t)``, the tremble of iteration t; 0: nobody trembles.
     """
 
     name: str
     discount: Discount = NO_DISCOUNT
     predictive: bool = False
     looks_ahead: float = 0.0
+    trembles: float = 0.0
 
     def factors(self, iteration: int) -> Factors:
         """Return the factors of an iteration; the first iteration has number 1.
@@ -101,6 +110,7 @@ class Variant:
             self.predictive,
             (before / iteration) ** discount.gamma,
             self.looks_ahead / (2 * (self.looks_ahead + iteration)),
+            self.trembles / (10 * self.trembles + iteration),
         )
 
     def weight(self, iterations: NDArray[np.signedinteger[Any]]) -> NDArray[np.float64]:
@@ -118,8 +128,8 @@ class Variant:
         """Return the factors of ``count`` iterations from iteration ``first`` on.
 
         Returns:
-            ``[iteration, 4]``: the factors of positive regrets, of negative regrets and of strategy sums, and the
-            weight of the strategy after the update.
+            ``[iteration, 5]``: the factors of positive regrets, of negative regrets and of strategy sums, the weight of
+            the strategy after the update, and the tremble.
         """
         before = np.arange(first - 1, first - 1 + count, dtype=np.float64)
         columns = [
@@ -127,6 +137,7 @@ class Variant:
             retained(before, self.discount.beta),
             (before / (before + 1)) ** self.discount.gamma,
             self.looks_ahead / (2 * (self.looks_ahead + before + 1)),
+            self.trembles / (10 * self.trembles + before + 1),
         ]
         return np.stack(columns, axis=1)
 

@@ -6,6 +6,8 @@ zero-sum game exploitability is 0 at an equilibrium and else positive, and the g
 −BR1 and BR0. With rake the players' values EV0 and EV1 do not cancel, and exploitability is
 ``(BR0 − EV0 + BR1 − EV1) / 2``, half of NashConv: the mean gain of a player who deviates alone. Locked hands play their
 frequencies in best responses too, so exploitability is measured in the locked game.
+
+Exploitability weighs each decision by how often play gets there. `DecisionLosses` weighs all decisions alike.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import numpy as np
 
 from solvers.game import LiveGame, Strategies
 from solvers.stopping import Stopped, never
+from solvers.tree import Floats
 
 if TYPE_CHECKING:
     from solvers.reference.walk import Walker  # whose package imports this module
@@ -60,6 +63,87 @@ class Measurement(NamedTuple):
     seconds: float
     took: float
     exploitability: Exploitability
+
+
+class DecisionLosses(NamedTuple):
+    """What hands lose at decisions, whether play gets there often or hardly ever.
+
+    A hand's loss at a decision is the value of its best action less the value of its strategy, when both players follow
+    their strategies afterwards: in chips, given that play has got there with this hand. All hands of a decision count
+    alike, and so do all decisions on all dealt boards. Locked hands have no loss, and do not count.
+
+    Attributes:
+        mean: each player's mean loss over the decisions, in chips; NaN if it is known at no decision.
+        decisions: number of each player's decisions on all boards.
+        unknown: number of them to which the opponent never plays, so that losses are unknown and do not count.
+    """
+
+    mean: tuple[float, float]
+    decisions: tuple[int, int]
+    unknown: tuple[int, int]
+
+    @property
+    def value(self) -> float:
+        """Mean loss over both players' decisions."""
+        weights = [n - left for n, left in zip(self.decisions, self.unknown, strict=True)]
+        total = sum(weight * mean for weight, mean in zip(weights, self.mean, strict=True) if weight)
+        return total / sum(weights) if any(weights) else float("nan")
+
+
+LEAST_MET = 1e-9
+"""Smallest share of the opponent's reach that a hand must meet; less may be a rounding error."""
+
+
+def decision_losses(walker: Walker, strategies: Strategies, stopped: Stopped = never) -> DecisionLosses:
+    """Measure what hands lose at all decisions by the strategies that regrets or strategy sums stand for."""
+    times = _times_dealt(walker.game)
+    found = [_losses(walker, strategies, p, times, stopped) for p in (0, 1)]
+    first, second = (
+        (total / known if known else float("nan"), known + unknown, unknown)
+        for total, known, unknown in found
+    )
+    return DecisionLosses(*zip(first, second, strict=True))
+
+
+def _losses(
+    walker: Walker, strategies: Strategies, p: int, times: list[np.ndarray], stopped: Stopped
+) -> tuple[float, int, int]:
+    from solvers.reference.kernels import lock_arrays, losses_at  # whose package imports this module
+
+    game, boards = walker.game, dict[tuple[int, int], tuple[float, int, int]]()
+    locks = [lock_arrays(game, t, p) for t in range(len(game.rounds))]
+
+    def watch(t: int, b: int, values: Floats, reach: Floats) -> None:
+        r = game.rounds[t]
+        own, other = r.hands[p], r.hands[1 - p]
+        boards[t, b] = losses_at(
+            r.forest.arrays,
+            p,
+            (int(own.n_hands[b]), own.cards[b], own.same_cards[b]),
+            (int(other.n_hands[b]), other.cards[b]),
+            locks[t],
+            b,
+            game.n_ids,
+            LEAST_MET,
+            values,
+            reach,
+        )
+
+    walker.evaluate(p, strategies, watch, len(game.rounds), stopped=stopped)
+    rows = [(int(times[t][b]), *boards[t, b]) for t, b in sorted(boards)]
+    total = sum(count * lost for count, lost, _, _ in rows)
+    return total, sum(row[0] * row[2] for row in rows), sum(row[0] * row[3] for row in rows)
+
+
+def _times_dealt(game: LiveGame) -> list[np.ndarray]:
+    """Number of dealt boards for which each board of each round stands, ``[board]``: they are equal up to suits."""
+    times = [np.ones(game.rounds[0].n_boards, dtype=np.int64)]
+    for t, r in enumerate(game.rounds[:-1]):
+        assert r.deal is not None
+        parents = np.repeat(np.arange(r.n_boards), np.diff(r.deal.first))
+        times.append(np.zeros(game.rounds[t + 1].n_boards, dtype=np.int64))
+        np.add.at(times[-1], r.deal.child, times[-2][parents] * np.diff(r.deal.first_image))
+    return times
 
 
 def exploitability(walker: Walker, strategies: Strategies, stopped: Stopped = never) -> Exploitability:

@@ -204,7 +204,7 @@ def profile(spot: str) -> None:
     for p in (0, 1):
         x, work = context._round(t, p, engine.regrets, engine.sums), context.workspaces[0][t][p]
         one = np.float32(0.99)
-        factors = PassFactors(0, one, one, False, one, one, np.int32(4096), one)
+        factors = PassFactors(0, one, one, False, one, one, np.int32(4096), one, np.float32(0))
         entry = context.entries[p]
         if t:
             stride, above = context.programs[t - 1][p].exit_width, context.workspaces[0][t - 1][p]

@@ -99,7 +99,7 @@ from compiled.vector import (
 )
 from solvers.exact.tables import ClassTable, HandTable, Program
 from solvers.game import BEST, UPDATE
-from solvers.steps import LEAST, THREE, TWO, ZERO, ReachStep, ValueStep, cards_of, matched, regret_match
+from solvers.steps import LEAST, ONE, THREE, TWO, ZERO, ReachStep, ValueStep, cards_of, matched, regret_match
 
 N_CARDS = 53
 """53: the number of cards of a deck, and one more for padding rows."""
@@ -117,6 +117,7 @@ class PassFactors(NamedTuple):
         decay, gain: factor of the earlier strategy sum, and factor of the reach that is added to it.
         dither: rounding of 16-bit numbers, see `compiled.precision`.
         ahead: weight of the strategy after the update in the values that an `UPDATE` pass carries up the tree.
+        tremble: probability with which the opponent takes an action at random at each decision of an `UPDATE` pass.
     """
 
     mode: int
@@ -127,6 +128,7 @@ class PassFactors(NamedTuple):
     gain: float
     dither: int
     ahead: float
+    tremble: float
 
 
 class RoundView(NamedTuple):
@@ -263,8 +265,13 @@ def forward_reach(c: Cursor, entry: Entry) -> None:
                 _play(c, step, stepped(THREE, at, WIDTH), stepped(THREE, child, WIDTH))
             else:
                 regret_match(x.kind, x.other_current, at, step.n_actions, work.reach, step.parent, child)
+                entering = load16(work.reach, step.parent)
                 for a in range(step.n_actions):
-                    _grow_sums(c, (at + WIDTH * a,), load_each(work.reach, (child + WIDTH * a,)))
+                    taken = _trembled(
+                        c, load_each(work.reach, (child + WIDTH * a,)), entering, step.n_actions
+                    )
+                    store_each(work.reach, (child + WIDTH * a,), taken)
+                    _grow_sums(c, (at + WIDTH * a,), taken)
             if step.lock >= 0:
                 _impose_lock(c, step, block, child)
         for half in range(0, WIDTH, TILE):
@@ -287,9 +294,19 @@ def forward_reach(c: Cursor, entry: Entry) -> None:
 def _play(c: Cursor, step: ReachStep, at: Any, children: Any) -> None:
     """Compute the reach of 16 opposing hands after each action of a decision, and add it to the strategy sums."""
     x, reach = c.round, c.work.reach
-    shares = matched(x.kind, x.other_current, at, load16(reach, step.parent))
+    entering = load16(reach, step.parent)
+    shares = _trembled(c, matched(x.kind, x.other_current, at, entering), entering, len(at))
     store_each(reach, children, shares)
     _grow_sums(c, at, shares)
+
+
+@inlined
+def _trembled(c: Cursor, shares, entering, n_actions: int):  # type: ignore[no-untyped-def]
+    """Mix the reach after some of ``n_actions`` actions with that of random actions, in an `UPDATE` pass."""
+    f = c.factors
+    if f.mode == UPDATE and f.tremble > ZERO:
+        return shares + (shares * (-ONE) + entering * (ONE / np.float32(n_actions))) * f.tremble
+    return shares
 
 
 @inlined

@@ -28,7 +28,7 @@ from solvers.state import ChunkStrategy
 from solvers.tree import Floats, Ints
 
 NOTHING = np.zeros((1, 4))
-NO_NUMBERS = np.ones((1, 5), dtype=np.float32), np.zeros(1, dtype=np.int32)
+NO_NUMBERS = np.ones((1, 6), dtype=np.float32), np.zeros(1, dtype=np.int32)
 NO_VALUES = np.zeros(1, dtype=np.float32)
 MAX_ROUNDS = 3
 HEADROOM, LARGEST_SUM = 64, 32768.0
@@ -267,12 +267,12 @@ def iteration_numbers(
     variant: Variant, done: int, iterations: int, short: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Make the fields ``numbers`` and ``dither`` of a `Plan` for the iterations that follow iteration ``done``."""
-    numbers = np.empty((iterations, 5), dtype=np.float32)
-    numbers[:, :4] = variant.table(done + 1, iterations)
+    numbers = np.empty((iterations, 6), dtype=np.float32)
+    numbers[:, :5] = variant.table(done + 1, iterations)
     before = np.arange(done, done + iterations + 1)
     units = _sum_units(variant, before) if short else np.ones(len(before))
     numbers[:, 2] *= units[:-1] / units[1:]
-    numbers[:, 4] = 1 / units[1:]
+    numbers[:, 5] = 1 / units[1:]
     return numbers, dither(before[:-1])
 
 

@@ -313,7 +313,7 @@ def _part(plan: Plan, mode: int, n_iterations: int, every: int, done: int, targe
         mode,
         n_iterations,
         every,
-        plan.numbers + 20 * done,  # five numbers of four bytes for each iteration
+        plan.numbers + 24 * done,  # six numbers of four bytes for each iteration
         plan.dither + 4 * done,
         plan.clip,
         target,

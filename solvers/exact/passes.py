@@ -85,7 +85,7 @@ class Plan(NamedTuple):
         mode: `UPDATE` changes regrets; `BEST` and `EVALUATE` measure, in a plan of one iteration.
         every: number of iterations between two measurements of both best responses, with one more measurement at the
             end; 0: no measurements.
-        numbers: ``[iteration, 5]``, the fields positive, negative, decay, ahead and gain of `PassFactors`.
+        numbers: ``[iteration, 6]``, the fields positive, negative, decay, ahead, tremble and gain of `PassFactors`.
         dither: ``[iteration]``, the fraction of the last bit that is added before 16-bit numbers are rounded.
         clip: whether negative regrets become 0.
         target: exploitability in chips at which a measurement ends the plan.
@@ -325,13 +325,14 @@ def _factors(plan: Plan, i: int, n_passes: int) -> PassFactors:
         at = min(at - n_measured, plan.n_iterations - 1)
     return PassFactors(
         mode,
-        float32_at(plan.numbers, 5 * at),
-        float32_at(plan.numbers, 5 * at + 1),
+        float32_at(plan.numbers, 6 * at),
+        float32_at(plan.numbers, 6 * at + 1),
         plan.clip,
-        float32_at(plan.numbers, 5 * at + 2),
-        float32_at(plan.numbers, 5 * at + 4),
+        float32_at(plan.numbers, 6 * at + 2),
+        float32_at(plan.numbers, 6 * at + 5),
         int32_at(plan.dither, at),
-        float32_at(plan.numbers, 5 * at + 3),
+        float32_at(plan.numbers, 6 * at + 3),
+        float32_at(plan.numbers, 6 * at + 4),
     )
 
 

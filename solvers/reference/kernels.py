@@ -120,6 +120,18 @@ def add_to_sums(
                 sums[a, group[h]] += reach[n_roots + a, h]
 
 
+@part
+def add_tremble(forest: ForestArrays, q: int, tremble: float, strategy: Floats) -> None:
+    """Mix player q's ``strategy[slot, row]`` with random actions, which get the share ``tremble``."""
+    share = strategy.dtype.type(tremble)
+    for n in range(len(forest.kind)):
+        if forest.kind[n] == DECISION and forest.player[n] == q:
+            even = strategy.dtype.type(1.0 / forest.n_actions[n])
+            for a in range(forest.slot[n], forest.slot[n] + forest.n_actions[n]):
+                for g in range(strategy.shape[1]):
+                    strategy[a, g] += share * (even - strategy[a, g])
+
+
 @kernel
 def terminal_values(
     forest: ForestArrays,
@@ -420,3 +432,68 @@ def update_up(
             _mean_up(forest, n, strategy, group, direct, count, values)
             for h in range(count):
                 values[n, h] = before[h] + ahead * (values[n, h] - before[h])
+
+
+@kernel
+def losses_at(
+    forest: ForestArrays,
+    p: int,
+    own: tuple[int, Ints, Ints],
+    other: tuple[int, Ints],
+    locks: LockArrays,
+    b: int,
+    n_ids: int,
+    least: float,
+    values: Floats,
+    reach: Floats,
+) -> tuple[float, int, int]:
+    """Sum the mean losses of player p's hands over p's decisions on board b (see `solvers.measure.DecisionLosses`).
+
+    Args:
+        own: number of p's hands, their cards ``[hand, k]``, and the opponent's hands with the same cards ``[hand]``.
+        other: number of the opponent's hands, and their cards.
+        least: smallest share of the opponent's reach that a hand must meet, so that its loss is known.
+        values: ``[node, own hand]``, p's values.
+        reach: ``[sequence, opposing hand]``.
+
+    Returns:
+        The sum, the number of decisions in it, and the number of decisions at which no hand's loss is known.
+    """
+    n_own, own_ids, twin = own
+    n_other, other_ids = other
+    k = own_ids.shape[1]
+    total, known, unknown = 0.0, 0, 0
+    for n in range(len(forest.kind)):
+        if forest.kind[n] != DECISION or forest.player[n] != p:
+            continue
+        arriving = reach[forest.sequence[1 - p, n]]
+        whole = 0.0
+        blocked = np.zeros(n_ids)
+        for j in range(n_other):
+            whole += arriving[j]
+            for y in range(k):
+                blocked[other_ids[j, y]] += arriving[j]
+        first, actions = forest.first_child[n], forest.n_actions[n]
+        lock = locks.first[n] if len(locks.first) > 0 else -1
+        lost, counted, free = 0.0, 0, 0
+        for h in range(n_own):
+            if lock >= 0 and not np.isnan(locks.frequencies[b, lock, h]):
+                continue
+            free += 1
+            met = whole
+            for y in range(k):
+                met -= blocked[own_ids[h, y]]
+            if twin[h] >= 0:
+                met += (k - 1) * arriving[twin[h]]
+            if met > least * whole:
+                best = values[first, h]
+                for c in range(first + 1, first + actions):
+                    best = max(best, values[c, h])
+                lost += max(best - values[n, h], 0.0) / met
+                counted += 1
+        if counted > 0:
+            total += lost / counted
+            known += 1
+        elif free > 0:
+            unknown += 1
+    return total, known, unknown

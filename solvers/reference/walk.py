@@ -22,6 +22,7 @@ from solvers.game import BEST, EVALUATE, UPDATE, Hands, LeafValues, LiveGame, St
 from solvers.reference.kernels import (
     LockArrays,
     add_to_sums,
+    add_tremble,
     impose,
     lock_arrays,
     match,
@@ -37,8 +38,9 @@ from solvers.tree import Endings, Floats, ForestArrays, Ints
 _TASK = 4  # number of boards that a thread takes at a time; a constant fixes the order of sums
 _NO_FACTORS = Factors(1.0, 1.0, False, False, 1.0)
 
-Watch = Callable[[Floats, Floats], None]
-"""A function that is called with values ``[node, own hand]`` and the opponent's reach ``[sequence, hand]``."""
+Watch = Callable[[int, int, Floats, Floats], None]
+"""A function that is called on a board with the round, the board, values ``[node, own hand]`` and the opponent's reach
+``[sequence, hand]``; in several threads, if the walker has them."""
 
 Known = Callable[[int, int], Floats | None]
 """A function that is called with (round, board) and returns the values ``[chance leaf, own hand]`` of that board.
@@ -93,6 +95,7 @@ class Walker:
         p: int,
         strategies: Strategies,
         watch: Watch | None = None,
+        watched: int = 1,
         known: Known | None = None,
         reach: Floats | None = None,
         stopped: Stopped = never,
@@ -102,15 +105,15 @@ class Walker:
         Args:
             p: the player.
             strategies: regrets or sums.
-            watch: called with the first board's values ``[node, own hand]`` and opposing reach ``[sequence, hand]``.
+            watch: called on each board of the first ``watched`` rounds.
             known: returns the values ``[chance leaf, own hand]`` of a (round, board) if they need not be computed.
             reach: the opponent's range ``[betting tree, opposing hand]`` at the start; None: the range of the game.
 
         Returns:
             Values ``[betting tree, own hand]`` at the roots of the first round.
         """
-        job = _Pass(p, EVALUATE, _NO_FACTORS, strategies, strategies, strategies, strategies, watch, known)
-        return self._run(replace(job, stopped=stopped), reach)
+        job = _Pass(p, EVALUATE, _NO_FACTORS, strategies, strategies, strategies, strategies, watch, watched)
+        return self._run(replace(job, known=known, stopped=stopped), reach)
 
     def leaf_values(
         self, strategies: Strategies, known: tuple[Known | None, Known | None] = (None, None)
@@ -159,8 +162,8 @@ class Walker:
             if job.leaves is not None:
                 job.leaves(t, b, values[leaves])
         _go_up(bundle, b, reach, values, strategies)
-        if t == 0 and job.watch is not None:
-            job.watch(values, reach)
+        if job.watch is not None and t < job.watched:
+            job.watch(t, b, values, reach)
         return values[: forest.n_roots]
 
     def _leaves(self, job: _Pass, t: int, b: int, outgoing: Floats) -> Floats:
@@ -199,7 +202,7 @@ class Walker:
         assert deal is not None
         n_roots, n_rows = below.forest.n_roots, this.hands[p].row.shape[1]
         total: Floats = np.zeros((n_roots, n_rows), self.dtype)
-        if below.deal is None:
+        if below.deal is None and (job.watch is None or t + 1 >= job.watched):
             bundle = job.bundle(self.game, t + 1, self._locks[t + 1])
             reach, values = _scratch(bundle, below.forest.n_sequences(q), below.forest.n_nodes, self.dtype)
             passage = _Passage(
@@ -270,6 +273,7 @@ class _Pass:
     guesses: Strategies
     sums: Strategies
     watch: Watch | None = None
+    watched: int = 1
     known: Known | None = None
     leaves: Callable[[int, int, Floats], None] | None = None
     stopped: Stopped = never
@@ -311,6 +315,8 @@ def _go_down(x: _Bundle, b: int, reach: Floats, strategies: tuple[Floats, Floats
     q = 1 - x.player
     count, group = x.other.n_hands[b], x.other.row[b]
     match(x.forest, q, x.other_current[b], strategies[1])
+    if x.mode == UPDATE and x.factors.tremble > 0:
+        add_tremble(x.forest, q, x.factors.tremble, strategies[1])
     impose(x.forest, x.other_locks, b, count, strategies[1])
     reach_down(x.forest, q, strategies[1], group, x.other.direct, count, reach)
     if x.mode == UPDATE:

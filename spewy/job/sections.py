@@ -326,6 +326,8 @@ class SolveSection(Section):
     """Order of rounds in a sweep over stored chunks: last round first ("bottom-up"), or first round first."""
     tremble: float = Field(1e-3, gt=0, lt=1)
     """Fraction of the initial range added to each range, so that every row is reached; for integrate = "average"."""
+    refine: bool = False
+    """Whether decisions that play hardly reaches are solved well too: opponents tremble, ever less; for live leaves."""
     symmetry: bool = True
     """Whether boards that differ only in the names of suits are solved once, together."""
     precision: Literal["auto", "16-bit", "single", "double"] = "auto"
@@ -413,7 +415,7 @@ class SampledSolve(SolveSection):
 
     without_effect: ClassVar[tuple[str, ...]] = (
         *("method", "variant", "integrate", "leaves", "iterations", "order", "tremble"),
-        "symmetry",
+        *("refine", "symmetry"),
     )
     _unused = no_effect(SolveSection, without_effect, WITH_BOARDS)
 

@@ -315,6 +315,8 @@ def require_solving_used(solve: SolveSection, leaves: Leaves, *, one_program: bo
         raise InputError(
             'solve.tremble has an effect only with solve.integrate = "average", found "regret"; remove it'
         )
+    if solve.refine and (one_program or not leaves.live):
+        raise InputError("solve.refine: expected live leaves of CFR, found another method; remove it")
     if solve.workers == "dask" and (leaves.live or one_program):
         raise InputError(
             'solve.workers: expected a number of threads for live leaves, found "dask", which is for stored chunks and '

@@ -10,7 +10,7 @@ sizes, and a tenth of a second for a tree of half a million nodes (measured).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -66,6 +66,8 @@ MOST_CUTS = 5
 """Largest number of cuts."""
 MOST_CUTS_IN_ERROR = 3
 """Largest number of cuts that an error message names."""
+TREMBLES = 1.0
+"""`Variant.trembles` of a refined solve; `benchmarks.studies.unreached` compares some values."""
 LEAST_SAVED = 0.05
 """Smallest share of the memory that a cut saves."""
 Change = tuple[str, str, str, str | None, dict[str, Any]]
@@ -151,7 +153,8 @@ class WalkedPlan(Plan):
             on_cluster = solve.workers == "dask"
             cluster = connect(self.job.dask, noting(tell)) if on_cluster else None
             return StoredEngine(layout, store, settings, solve.order, self.setup.threads, cluster)
-        game, schedule, exact = layout.live, variant(self.setup.variant), self.setup.exact
+        game, exact = layout.live, self.setup.exact
+        schedule = replace(variant(self.setup.variant), trembles=TREMBLES if solve.refine else 0.0)
         solver: Solver
         if exact:
             kept = self.memory_plan.kept
@@ -177,11 +180,11 @@ class WalkedPlan(Plan):
     def variant_text(self, restart: int | None) -> str | None:
         if self.setup.engine == "program":
             return None
+        name = f"{self.setup.variant}{', refined' if self.job.solve.refine else ''}"
         if restart is None:
-            return self.setup.variant
+            return name
         return (
-            f"{self.setup.variant}, restarted from its averages after sweep {restart:,} because exploitability "
-            "fell slowly"
+            f"{name}, restarted from its averages after sweep {restart:,} because exploitability fell slowly"
         )
 
     @classmethod

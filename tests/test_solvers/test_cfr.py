@@ -1,6 +1,7 @@
 """Every variant solves Kuhn and Leduc; published exploitabilities are met (DESIGN's reference numbers)."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -87,12 +88,12 @@ def test_unknown_variant_and_iteration():
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_tables_and_weights_are_the_factors_of_many_iterations(name):
-    schedule, total, sums = variant(name), 0.0, [0.0]
+    schedule, total, sums = replace(variant(name), trembles=2.0), 0.0, [0.0]
     for first in (1, 2, 40):
         expected = [schedule.factors(first + i) for i in range(5)]
         np.testing.assert_allclose(
             schedule.table(first, 5),
-            [(f.positive, f.negative, f.decay, f.ahead) for f in expected],
+            [(f.positive, f.negative, f.decay, f.ahead, f.tremble) for f in expected],
             rtol=1e-14,
         )
     for t in range(1, 40):

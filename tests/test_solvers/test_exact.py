@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
 
@@ -28,7 +29,10 @@ from solvers.solver import KEPT_OF_SUMS, restart
 from solvers.tree import DECISION, Decision, Forest, Showdown
 
 TESTS = Path(__file__).resolve().parents[1]
-SCHEDULES = [VARIANTS["cfr"], VARIANTS["cfr+"], VARIANTS["dcfr"], VARIANTS["dcfr-ahead"]]
+SCHEDULES = [
+    *(VARIANTS[name] for name in ("cfr", "cfr+", "dcfr", "dcfr-ahead")),
+    replace(VARIANTS["dcfr-steep"], trembles=1.0),
+]
 
 
 def last_round(seed, b=0):

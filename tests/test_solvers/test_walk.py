@@ -12,10 +12,10 @@ from toy_games import kuhn, leduc
 from solvers.discount import VARIANTS
 from solvers.errors import SolverError
 from solvers.game import Lock, compatible_reach
-from solvers.measure import exploitability
+from solvers.measure import decision_losses, exploitability
 from solvers.reference.cfr import Cfr
 from solvers.reference.walk import Walker
-from solvers.tree import DECISION, FOLD, Decision, Fold, Forest, Showdown
+from solvers.tree import CHANCE, DECISION, FOLD, Decision, Fold, Forest, Showdown
 
 KINDS = {"plain": (), "rake": (raked,), "locks": (locked,), "both": (raked, locked)}
 
@@ -50,6 +50,55 @@ def test_values_equal_plain_recursion(kind, groups, seed, k, best, p):
         walker = Walker(plain)
         without = walker.best_response(p, sources) if best else walker.evaluate(p, sources)
         assert not np.allclose(slow, without[0][: len(slow)])  # the change was no small one
+
+
+def losses(game, p, strategies, t, b, n, reach):
+    """The mean loss at each of p's decisions from node n on, by plain recursion; NaN where the opponent never comes."""
+    r = game.rounds[t]
+    a, own, other = r.forest.arrays, r.hands[p], r.hands[1 - p]
+    if a.kind[n] == CHANCE:
+        deal, below = r.deal, game.rounds[t + 1].hands[1 - p]
+        for e in range(deal.first[b], deal.first[b + 1]):
+            c = int(deal.child[e])
+            arriving = reach[deal.parent_row[1 - p][e, : below.n_hands[c]]]
+            yield from losses(game, p, strategies, t + 1, c, a.target[n], arriving)
+    if a.kind[n] != DECISION:
+        return
+    children = range(a.first_child[n], a.first_child[n] + a.n_actions[n])
+    if a.player[n] != p:
+        for k, child in enumerate(children):
+            taken = naive.played(game, strategies, t, b, n, k, 1 - p)
+            yield from losses(game, p, strategies, t, b, child, reach * taken)
+        return
+    value, *after = (naive.node_values(game, p, strategies, t, b, node, reach) for node in (n, *children))
+    lost = []
+    for h in range(own.n_hands[b]):
+        met = sum(reach[o] for o in range(other.n_hands[b]) if naive.compatible(own, other, b, h, o))
+        if met > 0 and not naive.locked(game, t, b, n)[h]:
+            lost.append((max(values[h] for values in after) - value[h]) / met)
+    if not naive.locked(game, t, b, n)[: own.n_hands[b]].all():
+        yield np.mean(lost) if lost else np.nan
+    for child in children:
+        yield from losses(game, p, strategies, t, b, child, reach)
+
+
+@pytest.mark.parametrize(("kind", "k", "groups"), [("plain", 1, None), ("rake", 2, 4), ("both", 2, None)])
+def test_losses_at_decisions_equal_plain_recursion(kind, k, groups):
+    game = changed(two_round_game(3, k, groups), kind, 3)
+    sources = random_strategies(game, 3)
+    first = next(
+        n for n in range(game.rounds[0].forest.n_nodes) if game.rounds[0].forest.arrays.kind[n] == DECISION
+    )
+    slot, player = (int(getattr(game.rounds[0].forest.arrays, name)[first]) for name in ("slot", "player"))
+    sources[0][player][:, slot] = 0  # nobody takes the first action, so that some decisions are never reached
+    found = decision_losses(Walker(game, 2), sources)
+    strategies = naive.normalised(game, sources)
+    for p in (0, 1):
+        slow = np.array(list(losses(game, p, strategies, 0, 0, 0, game.reach[1 - p][0])))
+        assert found.decisions[p] == len(slow)
+        assert found.unknown[p] == np.isnan(slow).sum()
+        assert found.mean[p] == pytest.approx(np.nanmean(slow), rel=1e-9)
+    assert sum(found.unknown) > 0
 
 
 @pytest.mark.parametrize("k", [1, 2])

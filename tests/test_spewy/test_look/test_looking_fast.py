@@ -48,7 +48,7 @@ class BoardView:
         self._reach = [np.empty(0), np.empty(0)]
         for p in (0, 1):
 
-            def keep(values, reach, p=p):
+            def keep(t, b, values, reach, p=p):
                 self._values.append(values)
                 self._reach[1 - p] = reach
 
