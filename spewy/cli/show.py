@@ -19,7 +19,7 @@ from spewy.cli.options import (
     refuse_unused,
     target_option,
 )
-from spewy.cli.tables import facts, json_text, line_text, on_terminal, percent, render, say
+from spewy.cli.tables import facts, json_text, line_text, number, on_terminal, percent, render, say
 from spewy.game.names import SEAT_NAMES
 
 if TYPE_CHECKING:
@@ -199,6 +199,10 @@ def _head(job: str, words: str, view: NodeView, filters: tuple[str, ...]) -> str
         ("line", line_text(view.line, words)),
         ("to act" if acts else "waits", f"player {view.player} ({seat}), with {view.reach.sum():,.2f} hands"),
     ]
+    if view.loss == view.loss:
+        rows.append(("mean loss", f"{number(view.loss, 4)} {view.unit} a hand against its best action"))
+    if view.rare:
+        rows.append(("reached by", f"{100 * view.reached:.2g}% of play: frequencies are less certain here"))
     if view.unit != "chips":
         rows.append(("amounts", f"in {view.unit}"))
     if filters:

@@ -56,6 +56,8 @@ FIGURES = (
 )
 """Numbers of each hand beside its reach and strategy. A new entry is a new column of tables, exports and JSON."""
 
+RARE = 1e-3
+"""Share of play below which a decision is rare."""
 LARGE = 100
 """Absolute EV from which a heat map omits decimals, since a cell has room for five characters."""
 
@@ -80,6 +82,8 @@ class NodeView(Printed):
         game: rules of the game; without them, there are no grids and no made hands.
         board_bucket: board bucket of the board, in a whole game with board buckets.
         follow: function that returns a `Step` for each action.
+        reached: how often play gets here, given the cards: the product of both players' shares of their ranges that
+            play to the decision; NaN if unknown. At rare decisions a solve's frequencies are less certain.
     """
 
     player: int
@@ -96,6 +100,7 @@ class NodeView(Printed):
     game: Game | None = None
     board_bucket: int | None = None
     follow: Callable[[], tuple[Step, ...]] | None = field(default=None, repr=False, compare=False)
+    reached: float = np.nan
 
     def in_unit(self, unit: Unit) -> NodeView:
         """Convert EVs from chips to another unit; labels of actions are already in that unit."""
@@ -158,6 +163,23 @@ class NodeView(Printed):
     def holdem(self) -> bool:
         """Whether the game has the hands of hold'em."""
         return self.game is not None and self.game.is_holdem
+
+    @property
+    def rare(self) -> bool:
+        """Whether play gets here with less than one hand in a thousand."""
+        return self.reached < RARE
+
+    @property
+    def regret(self) -> Floats:
+        """What each hand loses against its best action, ``[hand]``; NaN where it is unknown, and if nobody acts."""
+        best = self.action_ev.max(axis=0) if self.actions else np.full(len(self.hands), np.nan)
+        return np.maximum(best - self.ev, 0.0)
+
+    @property
+    def loss(self) -> float:
+        """Mean `regret` of all hands alike; NaN if it is unknown."""
+        known = self.regret[~np.isnan(self.regret)]
+        return float(known.mean()) if len(known) else float("nan")
 
     @property
     def frequencies(self) -> Floats:

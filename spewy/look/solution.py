@@ -22,7 +22,7 @@ from spewy.job.job import Job
 from spewy.look import ABOVE
 from spewy.look.compare import Comparison, compare
 from spewy.look.dropped import StoreReads
-from spewy.look.exploit import ExploitResult, JudgingListener
+from spewy.look.exploit import DecisionLoss, ExploitResult, JudgingListener
 from spewy.look.openspiel import spiel_policy
 from spewy.look.report import Report, report
 from spewy.look.view import SolveView
@@ -230,16 +230,23 @@ class Solution(SolveView):
 def _measured(solution: Solution) -> ExploitResult:
     """Measure a solve without board buckets, on all boards at once."""
     require_whole(solution.store, solution.job.rules.num_rounds, solution.job.name)
-    from solvers.measure import exploitability  # imported here, since they load kernels
+    from solvers.measure import decision_losses, exploitability  # imported here, since they load kernels
     from solvers.reference.walk import Walker
 
     layout = solution.layout
-    gap = exploitability(
-        Walker(layout.live, solution.job.solve.threads), Chunks(layout, solution.store).whole()
-    )
+    walker, sums = Walker(layout.live, solution.job.solve.threads), Chunks(layout, solution.store).whole()
+    gap, losses = exploitability(walker, sums), decision_losses(walker, sums)
     pct, mbb = layout.problem.in_units(gap.value)
+    lost, unreached = losses.value, sum(losses.unknown)
     result = ExploitResult(
-        solution.job.name, solution.sweeps, gap.value, pct, mbb, gap.best_response, gap.bracket
+        solution.job.name,
+        solution.sweeps,
+        gap.value,
+        pct,
+        mbb,
+        gap.best_response,
+        gap.bracket,
+        losses=DecisionLoss(lost, layout.problem.in_units(lost)[0], sum(losses.decisions), unreached),
     )
     return result.in_unit(solution.job.amounts)
 

@@ -238,6 +238,8 @@ class SolveView(Closing):
         names = self._hand_names[hands]
         reach = arrays.reach if units is None else arrays.reach * units[player][hands]
         order = np.lexsort((names, -reach))
+        weights = [self.problem.ranges[p][chunk.play.hands[p]].sum() for p in (0, 1)]
+        arriving = [own.sum() for own in chunk.reach[node.line]]
         return NodeView(
             player,
             Line(node.line),
@@ -252,6 +254,7 @@ class SolveView(Closing):
             game=self.job.rules,
             board_bucket=self.reads.policy.board_bucket(place),
             follow=partial(self.children, place),
+            reached=float(np.prod(arriving) / np.prod(weights)) if all(weights) else np.nan,
         ).in_unit(self.job.amounts)
 
     def _actions(self, place: Place) -> Iterator[Step]:

@@ -66,7 +66,7 @@ MOST_CUTS = 5
 """Largest number of cuts."""
 MOST_CUTS_IN_ERROR = 3
 """Largest number of cuts that an error message names."""
-TREMBLES = 1.0
+TREMBLES = 0.3
 """`Variant.trembles` of a refined solve; `benchmarks.studies.unreached` compares some values."""
 LEAST_SAVED = 0.05
 """Smallest share of the memory that a cut saves."""

@@ -57,7 +57,7 @@ def position(
         before the node, each with its ``steps`` and the number of the ``taken`` step, and the deals before the node,
         each with the ``dealt`` cards; ``steps``, the actions or cards that can follow; and for a decision ``views``,
         the hands of player 0 and of player 1 with reach, strategy, EV and equity, and ``totals``, EV and equity of
-        both ranges.
+        both ranges; how often play gets there, as ``reached`` and ``rare``; and the mean ``loss`` of the acting hands.
     """
     place = solution.at(line, board)
     node, unit = place.node, solution.job.amounts
@@ -77,6 +77,9 @@ def position(
     }
     if node.kind == "decision":
         views = both_views(solution, place, ev=ev, filters=filters)
+        acting = views[node.player or 0]
+        found["reached"], found["rare"] = _number(acting.reached), acting.rare
+        found["loss"] = _number(acting.loss)
         found["views"] = [_view(view, found["pot"]) for view in views]
         found["totals"] = _totals(solution, place, found["pot"]) if ev else None
         found["board_bucket"] = views[0].board_bucket
@@ -166,12 +169,9 @@ def _view(view: NodeView, pot: float) -> dict[str, Any]:
 def _hand_figures(view: NodeView, pot: float) -> dict[str, Floats]:
     """Compute two quantities of each hand from its EVs and equity, as arrays ``[hand]`` by name.
 
-    ``realisation`` is ``EV / (equity · pot)``. ``regret`` is the EV of the hand's best action minus its EV, if the
-    strategy is followed afterwards; NaN for the player who waits.
+    ``realisation`` is ``EV / (equity · pot)``, and ``regret`` is `NodeView.regret`.
     """
-    best = view.action_ev.max(axis=0) if view.actions else np.full(len(view.hands), np.nan)
-    regret = np.maximum(best - view.ev, 0.0)
-    return {"realisation": realisation(view, pot), "regret": regret}
+    return {"realisation": realisation(view, pot), "regret": view.regret}
 
 
 def _totals(solution: Solution, place: Place, pot: float) -> dict[str, Any] | None:

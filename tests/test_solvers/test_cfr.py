@@ -10,7 +10,7 @@ from toy_games import kuhn, leduc
 
 from solvers.discount import VARIANTS, dcfr, variant
 from solvers.errors import SolverError
-from solvers.measure import expected_value, exploitability
+from solvers.measure import decision_losses, expected_value, exploitability
 from solvers.reference.cfr import Cfr
 
 LEDUC_VALUE = -0.085606424078
@@ -101,3 +101,14 @@ def test_tables_and_weights_are_the_factors_of_many_iterations(name):
         sums.append(total)
     np.testing.assert_allclose(schedule.weight(np.arange(40)), sums)
     np.testing.assert_allclose(schedule.weight(np.array([7])), sums[7])
+
+
+def test_trembles_make_play_good_where_it_hardly_goes():
+    """In the smaller pot, player 1's hands lose little, but a bet that never comes is answered at random."""
+    game = two_round_game(4)
+    plain, trembling = (Cfr(game, replace(variant("dcfr"), trembles=n)) for n in (0.0, 0.3))
+    plain.run(300)
+    trembling.run(400)
+    assert trembling.exploitability().value < 1.5 * max(plain.exploitability().value, 1e-3)
+    before, after = (decision_losses(cfr.judge, cfr.sums).value for cfr in (plain, trembling))
+    assert after < before / 3

@@ -5,6 +5,11 @@ export function percent(share, digits = 1) {
   return known(share) ? `${(100 * share).toFixed(digits)} %` : "–";
 }
 
+/** Write a small share with two digits that count. */
+export function rarely(share) {
+  return `${Number((100 * share).toPrecision(2))} %`;
+}
+
 /** Write an amount of chips or big blinds with at most two decimals. */
 export function amount(value) {
   if (!known(value)) return "–";

@@ -2,7 +2,7 @@
 
 import { el, fill, growList, noteIfLate } from "./dom.js";
 import { boardNode, cardList, cardNode, cardTable } from "./cards.js";
-import { amount, known, percent, weight } from "./format.js";
+import { amount, known, percent, rarely, weight } from "./format.js";
 import { classOf, createGrid } from "./grid.js";
 
 const SEAT_TITLES = ["oop (first to act)", "ip (last to act)"];
@@ -120,6 +120,9 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
           `EV ${amount(position.totals.ev[seat])}, equity ${percent(position.totals.equity[seat])}, ` +
             `realised ${percent(position.totals.realisation[seat], 0)}`,
         ]);
+    if (known(position.loss)) rows.push(["mean loss", `${amount(position.loss)} a hand`]);
+    if (position.rare)
+      rows.push(["reached by", `${rarely(position.reached)} of play: frequencies are less certain here`]);
     if (position.board_bucket !== null && position.board_bucket !== undefined)
       rows.push(["board bucket", String(position.board_bucket)]);
     return el("dl", { class: "facts" }, rows.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
