@@ -16,6 +16,7 @@ from spewy.system.tools import lazy_names
 
 if TYPE_CHECKING:
     from spewy import plot
+    from spewy.batch.sizes import ChosenSizes, choose_sizes
     from spewy.batch.solve_batch import BatchResult, solve_batch
     from spewy.batch.solve_rivers import Rivers, solve_rivers
     from spewy.bot.agent import LockerBot, open_bot
@@ -37,6 +38,7 @@ __all__ = [
     "BatchResult",
     "Began",
     "Checked",
+    "ChosenSizes",
     "Decision",
     "Ended",
     "FlopJudged",
@@ -55,6 +57,7 @@ __all__ = [
     "SpewyError",
     "Stated",
     "__version__",
+    "choose_sizes",
     "open_bot",
     "open_policy",
     "play_match",
@@ -73,6 +76,7 @@ _MODULES = {
     "BatchResult": "batch.solve_batch",
     "Began": "run.events",
     "Checked": "run.events",
+    "ChosenSizes": "batch.sizes",
     "Decision": "records.policy",
     "Ended": "run.events",
     "FlopJudged": "look.exploit",
@@ -90,6 +94,7 @@ _MODULES = {
     "SolveResult": "run.result",
     "SpewyError": "errors",
     "Stated": "run.events",
+    "choose_sizes": "batch.sizes",
     "open_bot": "bot.agent",
     "open_policy": "look.folder",
     "play_match": "match.match",

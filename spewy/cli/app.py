@@ -43,6 +43,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "schema": "jobs",
         "tree": "jobs",
         "estimate": "estimate",
+        "sizes": "sizes",
         "solve": "solve",
         "status": "solve_folder",
         "exploit": "exploit",

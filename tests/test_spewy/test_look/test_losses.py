@@ -78,5 +78,5 @@ def test_show_marks_rare_decisions_and_says_what_hands_lose(folders):
 
 @pytest.mark.parametrize("method", [{"leaves": "stored"}, {"method": "lp"}])
 def test_refine_needs_live_leaves(method):
-    with pytest.raises(InputError, match="solve.refine: expected live leaves"):
+    with pytest.raises(InputError, match=r"solve\.refine: expected live leaves"):
         Job.of(TURN | {"solve": {"refine": True} | method})
