@@ -12,6 +12,7 @@ Exploitability weighs each decision by how often play gets there. `DecisionLosse
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -69,11 +70,11 @@ class DecisionLosses(NamedTuple):
     """What hands lose at decisions, whether play gets there often or hardly ever.
 
     A hand's loss at a decision is the value of its best action less the value of its strategy, when both players follow
-    their strategies afterwards: in chips, given that play has got there with this hand. All hands of a decision count
-    alike, and so do all decisions on all dealt boards. Locked hands have no loss, and do not count.
+    their strategies afterwards: a share of the pot at the decision, given that play has got there with this hand. All
+    hands of a decision count alike, and so do all decisions on all dealt boards. Locked hands do not count.
 
     Attributes:
-        mean: each player's mean loss over the decisions, in chips; NaN if it is known at no decision.
+        mean: each player's mean loss over the decisions, a share of the pot; NaN if it is known at no decision.
         decisions: number of each player's decisions on all boards.
         unknown: number of them to which the opponent never plays, so that losses are unknown and do not count.
     """
@@ -94,10 +95,15 @@ LEAST_MET = 1e-9
 """Smallest share of the opponent's reach that a hand must meet; less may be a rounding error."""
 
 
-def decision_losses(walker: Walker, strategies: Strategies, stopped: Stopped = never) -> DecisionLosses:
-    """Measure what hands lose at all decisions by the strategies that regrets or strategy sums stand for."""
+def decision_losses(
+    walker: Walker, strategies: Strategies, pots: Sequence[Floats], stopped: Stopped = never
+) -> DecisionLosses:
+    """Measure what hands lose at all decisions by the strategies that regrets or strategy sums stand for.
+
+    ``pots`` has the chips in the pot at the nodes of each round's betting trees: ``[node]``.
+    """
     times = _times_dealt(walker.game)
-    found = [_losses(walker, strategies, p, times, stopped) for p in (0, 1)]
+    found = [_losses(walker, strategies, pots, p, times, stopped) for p in (0, 1)]
     first, second = (
         (total / known if known else float("nan"), known + unknown, unknown)
         for total, known, unknown in found
@@ -106,7 +112,12 @@ def decision_losses(walker: Walker, strategies: Strategies, stopped: Stopped = n
 
 
 def _losses(
-    walker: Walker, strategies: Strategies, p: int, times: list[np.ndarray], stopped: Stopped
+    walker: Walker,
+    strategies: Strategies,
+    pots: Sequence[Floats],
+    p: int,
+    times: list[np.ndarray],
+    stopped: Stopped,
 ) -> tuple[float, int, int]:
     from solvers.reference.kernels import lock_arrays, losses_at  # whose package imports this module
 
@@ -125,6 +136,7 @@ def _losses(
             b,
             game.n_ids,
             LEAST_MET,
+            pots[t],
             values,
             reach,
         )

@@ -2,9 +2,9 @@
 
     python -m benchmarks.studies.unreached [--target 0.1%] [--only R1 T1]
 
-Each spot is solved to the same exploitability. A row has the mean loss over all decisions, hands alike
-(`solvers.measure.DecisionLosses`), the sweeps and the seconds of the solver's core. The row *longer* is the plain solve
-with as many sweeps as the refined one took.
+Each spot is solved to the same exploitability. A row has the mean loss over all decisions, hands alike, in % of the pot
+at the decision (`solvers.measure.DecisionLosses`), the sweeps and the seconds of the solver's core. The row *longer* is
+the plain solve with as many sweeps as the refined one took.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SPOTS_AND_CHANGES = {
     "T2": (SPOTS / "T2.toml", ()),
     "F1": (EXAMPLES / "F1.toml", ()),
 }
-HEAD = "| spot | solve | sweeps | seconds | exploitability, % of the pot | mean loss, % of the pot |"
+HEAD = "| spot | solve | sweeps | seconds | exploitability, % | mean loss, % |"
 
 
 def main() -> None:

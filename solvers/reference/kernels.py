@@ -444,6 +444,7 @@ def losses_at(
     b: int,
     n_ids: int,
     least: float,
+    pots: Floats,
     values: Floats,
     reach: Floats,
 ) -> tuple[float, int, int]:
@@ -453,6 +454,7 @@ def losses_at(
         own: number of p's hands, their cards ``[hand, k]``, and the opponent's hands with the same cards ``[hand]``.
         other: number of the opponent's hands, and their cards.
         least: smallest share of the opponent's reach that a hand must meet, so that its loss is known.
+        pots: ``[node]``, chips in the pot.
         values: ``[node, own hand]``, p's values.
         reach: ``[sequence, opposing hand]``.
 
@@ -492,7 +494,7 @@ def losses_at(
                 lost += max(best - values[n, h], 0.0) / met
                 counted += 1
         if counted > 0:
-            total += lost / counted
+            total += lost / counted / pots[n]
             known += 1
         elif free > 0:
             unknown += 1

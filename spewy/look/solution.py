@@ -235,9 +235,11 @@ def _measured(solution: Solution) -> ExploitResult:
 
     layout = solution.layout
     walker, sums = Walker(layout.live, solution.job.solve.threads), Chunks(layout, solution.store).whole()
-    gap, losses = exploitability(walker, sums), decision_losses(walker, sums)
+    pots = [
+        np.array([layout.problem.pot + sum(node.put_in) for node in bets.nodes]) for bets in layout.betting
+    ]
+    gap, losses = exploitability(walker, sums), decision_losses(walker, sums, pots)
     pct, mbb = layout.problem.in_units(gap.value)
-    lost, unreached = losses.value, sum(losses.unknown)
     result = ExploitResult(
         solution.job.name,
         solution.sweeps,
@@ -246,7 +248,7 @@ def _measured(solution: Solution) -> ExploitResult:
         mbb,
         gap.best_response,
         gap.bracket,
-        losses=DecisionLoss(lost, layout.problem.in_units(lost)[0], sum(losses.decisions), unreached),
+        losses=DecisionLoss(100 * losses.value, sum(losses.decisions), sum(losses.unknown)),
     )
     return result.in_unit(solution.job.amounts)
 

@@ -52,7 +52,7 @@ def test_values_equal_plain_recursion(kind, groups, seed, k, best, p):
         assert not np.allclose(slow, without[0][: len(slow)])  # the change was no small one
 
 
-def losses(game, p, strategies, t, b, n, reach):
+def losses(game, p, strategies, pots, t, b, n, reach):
     """The mean loss at each of p's decisions from node n on, by plain recursion; NaN where the opponent never comes."""
     r = game.rounds[t]
     a, own, other = r.forest.arrays, r.hands[p], r.hands[1 - p]
@@ -61,25 +61,25 @@ def losses(game, p, strategies, t, b, n, reach):
         for e in range(deal.first[b], deal.first[b + 1]):
             c = int(deal.child[e])
             arriving = reach[deal.parent_row[1 - p][e, : below.n_hands[c]]]
-            yield from losses(game, p, strategies, t + 1, c, a.target[n], arriving)
+            yield from losses(game, p, strategies, pots, t + 1, c, a.target[n], arriving)
     if a.kind[n] != DECISION:
         return
     children = range(a.first_child[n], a.first_child[n] + a.n_actions[n])
     if a.player[n] != p:
         for k, child in enumerate(children):
             taken = naive.played(game, strategies, t, b, n, k, 1 - p)
-            yield from losses(game, p, strategies, t, b, child, reach * taken)
+            yield from losses(game, p, strategies, pots, t, b, child, reach * taken)
         return
     value, *after = (naive.node_values(game, p, strategies, t, b, node, reach) for node in (n, *children))
     lost = []
     for h in range(own.n_hands[b]):
         met = sum(reach[o] for o in range(other.n_hands[b]) if naive.compatible(own, other, b, h, o))
         if met > 0 and not naive.locked(game, t, b, n)[h]:
-            lost.append((max(values[h] for values in after) - value[h]) / met)
+            lost.append((max(values[h] for values in after) - value[h]) / met / pots[t][n])
     if not naive.locked(game, t, b, n)[: own.n_hands[b]].all():
         yield np.mean(lost) if lost else np.nan
     for child in children:
-        yield from losses(game, p, strategies, t, b, child, reach)
+        yield from losses(game, p, strategies, pots, t, b, child, reach)
 
 
 @pytest.mark.parametrize(("kind", "k", "groups"), [("plain", 1, None), ("rake", 2, 4), ("both", 2, None)])
@@ -91,10 +91,11 @@ def test_losses_at_decisions_equal_plain_recursion(kind, k, groups):
     )
     slot, player = (int(getattr(game.rounds[0].forest.arrays, name)[first]) for name in ("slot", "player"))
     sources[0][player][:, slot] = 0  # nobody takes the first action, so that some decisions are never reached
-    found = decision_losses(Walker(game, 2), sources)
+    pots = [1.0 + np.arange(r.forest.n_nodes) % 3 for r in game.rounds]
+    found = decision_losses(Walker(game, 2), sources, pots)
     strategies = naive.normalised(game, sources)
     for p in (0, 1):
-        slow = np.array(list(losses(game, p, strategies, 0, 0, 0, game.reach[1 - p][0])))
+        slow = np.array(list(losses(game, p, strategies, pots, 0, 0, 0, game.reach[1 - p][0])))
         assert found.decisions[p] == len(slow)
         assert found.unknown[p] == np.isnan(slow).sum()
         assert found.mean[p] == pytest.approx(np.nanmean(slow), rel=1e-9)
