@@ -135,7 +135,7 @@ def solve(
       name, converged, interrupted, sweeps,
       exploitability (chips), exploitability_pct (of the pot), exploitability_mbb (whole games),
       ev [oop, ip], equity [oop, ip] (spots), value (net chips of player 0, whole games),
-      value_bracket [low, high] (bounds on the value of the game),
+      value_bracket [low, high] (bounds on the value of the game), decision_loss_pct (with solve.refine),
       seconds {build (tree, boards, folder), solve, best_response (part of solve), total}, peak_rss_mib,
       trace [[sweep, seconds, exploitability], ...], process_mib (peak memory without mapped files),
       variant (of CFR; and a restart from the averages, with its reason)
@@ -179,12 +179,22 @@ def solve(
     listener = solve_listener()
     try:
         result = session.solve(listener)
-        first = () if as_json or not session.saved else _first_action(job, session.policy())
+        saved = session.saved
+        first = () if as_json or not saved else _first_action(job, session.policy())
     finally:
         listener.close()
         session.close()
     result = replace(result, seconds={**result.seconds, "total": time.perf_counter() - STARTED})
-    click.echo(json_text(result.to_json()) if as_json else facts(summary(result, first)))
+    lost = _mean_loss(where) if job.solve.refine and job.first_dropped is None and saved else None
+    if as_json:
+        click.echo(json_text(result.to_json() | ({} if lost is None else {"decision_loss_pct": lost})))
+    else:
+        rows = [*summary(result, first)]
+        if lost is not None:
+            rows.append(
+                ("mean loss", f"{number(lost, 4)}% of the pot, at all decisions and by all hands alike")
+            )
+        click.echo(facts(rows))
     if result.interrupted:
         say(f"interrupted after sweep {result.sweeps}; everything is saved, the same command continues")
         ctx.exit(INTERRUPTED)
@@ -244,6 +254,14 @@ def _exploitability(result: SolveResult) -> str:
     if result.exploitability_pct is not None:
         return f"{text}, {number(result.exploitability_pct, 4)}% of the pot"
     return f"{text}, {number(result.exploitability_mbb)} mbb per hand"
+
+
+def _mean_loss(folder: Path) -> float | None:
+    from spewy.look.solution import Solution
+
+    with Solution.open(folder) as solution:
+        losses = solution.exploitability().losses
+    return None if losses is None else losses.decision_loss_pct
 
 
 def _first_action(job: Job, policy: Policy) -> tuple[tuple[str, float], ...]:

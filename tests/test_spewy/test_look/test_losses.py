@@ -2,30 +2,36 @@
 
 import numpy as np
 import pytest
-from cli_runs import good, good_json
+from cli_runs import good, good_json, write
+from jobs import parsed_job
 
 from spewy import InputError, Solution, solve
-from spewy.job.job import Job
 
-TURN = {
-    "name": "turn",
-    "game": {"file": "holdem.nolimit.2p.reverse_blinds"},
-    "spot": {
-        "board": "Qs Jh 2h 8c",
-        "pot": 100,
-        "stack": 200,
-        "oop": "AA,QJs,T9s:0.5,76s",
-        "ip": "KK,QTs,AhKh,JJ",
-    },
-    "bets": {"turn": {"bet": "50%", "raise": "a"}, "river": {"bet": "a"}},
-    "solve": {"target": "0%", "max_sweeps": 400, "workers": 1},
-}
+TURN = """
+name = "turn"
+[game]
+file = "holdem.nolimit.2p.reverse_blinds"
+[spot]
+board = "Qs Jh 2h 8c"
+pot = 100
+stack = 200
+oop = "AA,QJs,T9s:0.5,76s"
+ip = "KK,QTs,AhKh,JJ"
+[bets.turn]
+bet = "50%"
+raise = "a"
+[bets.river]
+bet = "a"
+[solve]
+target = "0%"
+max_sweeps = 400
+"""
 
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
     """The folders of a solve and of its refined twin."""
-    root, job = tmp_path_factory.mktemp("losses"), Job.of(TURN)
+    root, job = tmp_path_factory.mktemp("losses"), parsed_job(TURN)
     for name, refine in (("plain", False), ("refined", True)):
         solve(job.replace({"solve.refine": refine}), root / name).close()
     return root
@@ -60,6 +66,12 @@ def test_a_refined_solve_loses_less_where_play_hardly_goes(folders):
     assert refined["exploitability_pct"] < 0.1
 
 
+def test_solve_prints_the_mean_loss_of_a_refined_solve(tmp_path):
+    text = good("solve", write(tmp_path, TURN + "refine = true"), "--out", tmp_path / "turn")
+    found = good_json("exploit", tmp_path / "turn")["decision_loss_pct"]
+    assert f"{found:.4f}% of the pot, at all decisions" in text
+
+
 def test_show_marks_rare_decisions_and_says_what_hands_lose(folders):
     with Solution.open(folders / "refined") as solution:
         common, rare = solution.node(), solution.node("x b50 a")
@@ -79,4 +91,4 @@ def test_show_marks_rare_decisions_and_says_what_hands_lose(folders):
 @pytest.mark.parametrize("method", [{"leaves": "stored"}, {"method": "lp"}])
 def test_refine_needs_live_leaves(method):
     with pytest.raises(InputError, match=r"solve\.refine: expected live leaves"):
-        Job.of(TURN | {"solve": {"refine": True} | method})
+        parsed_job(TURN).replace({"solve": {"refine": True} | method})
