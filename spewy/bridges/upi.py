@@ -601,6 +601,7 @@ class _Work(Closing):
     Attributes:
         folder: folder of the solve.
         job: the job that was solved last.
+        is_running: whether a solve runs.
     """
 
     def __init__(self) -> None:
@@ -609,10 +610,7 @@ class _Work(Closing):
         self.job: Job | None = None
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
-
-    @property
-    def is_running(self) -> bool:
-        return self._thread is not None and self._thread.is_alive()
+        self.is_running = False
 
     def solution(self, job: Job) -> Solution:
         """The strategies so far; before the first save, those of one sweep."""
@@ -626,7 +624,8 @@ class _Work(Closing):
 
     def begin(self, job: Job, say: Callable[..., None]) -> None:
         """Solve in a thread, and go on where the last solve has ended."""
-        self.job = job
+        self.wait()
+        self.job, self.is_running = job, True
         self._stopping.clear()
         self._thread = threading.Thread(target=self._solve, args=(job, say))
         self._thread.start()
@@ -662,6 +661,7 @@ class _Work(Closing):
                 why = "required accuracy reached" if result.converged else "stopped"
         except Exception as error:  # the client reads of it where the solve would have ended
             why = f"ERROR: {error_line(error)}"
+        self.is_running = False  # clients send their next command after this line
         say(f"SOLVER: stopped ({why})")
 
 
