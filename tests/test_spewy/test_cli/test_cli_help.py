@@ -11,7 +11,7 @@ from spewy.cli import main
 COMMANDS = (
     *("solve", "show", "status", "report", "compare", "exploit", "tree", "estimate", "evaluate", "examples"),
     *("export", "drop", "buckets", "flops", "check", "play", "dealer", "package", "match", "referee"),
-    *("review", "new", "schema", "serve", "tournament", "upac-match", "upi"),
+    *("review", "new", "schema", "serve", "tournament", "upac-match", "upi", "sizes"),
 )
 GROUPED = (
     *("play acpc", "play higc", "play slumbot", "play terminal", "play trainer", "play upac"),

@@ -111,7 +111,8 @@ def test_a_terminal_shows_what_fits_and_a_bar(tmp_path):
 def test_exploit(small, tmp_path):
     found = good_json("exploit", small / "leduc")
     figures = ["exploitability", "exploitability_pct", "exploitability_mbb", "best_response", "value_bracket"]
-    assert list(found) == ["name", "sweeps", *figures]
+    losses = ["decision_loss_pct", "decisions", "unreached"]
+    assert list(found) == ["name", "sweeps", *figures, *losses]
     assert found["sweeps"] == 30
     assert found["exploitability_pct"] is None
     assert sum(found["best_response"]) / 2 == pytest.approx(found["exploitability"])
