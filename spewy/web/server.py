@@ -8,6 +8,7 @@ import gc
 import http.client
 import resource
 import secrets
+import select
 import socket
 import sys
 import threading
@@ -20,6 +21,7 @@ from typing import cast
 import uvicorn
 from threadpoolctl import threadpool_limits
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
 
 from spewy.errors import InputError
 from spewy.system.interrupts import interruptible
@@ -32,13 +34,16 @@ LOCAL = frozenset({"127.0.0.1", "localhost", "[::1]"})
 """Names of this machine in a ``Host`` header."""
 NAME = "spewy"
 """Name of this program in the ``Server`` header, by which a second server recognises the first one."""
-MOST_CONNECTIONS = 500
-"""Largest number of open connections, each of which needs an open file.
+MOST_CONNECTIONS = 10_000
+"""Largest number of open connections, each of which needs an open file, that stay open for long.
 
-A further client closes the oldest connection that is not waiting for an answer.
+Beyond it, the oldest connections that are idle are closed. The server still reads the requests of further clients, and
+answers that there are too many (`spewy.web.security.MOST_REQUESTS`).
 """
-READING_SECONDS = 0.02
-"""Seconds after which an idle connection is closed for a further client: requests that have arrived are read first."""
+ROOM_SECONDS = 0.1
+"""Seconds between two looks for idle connections, as long as there are too many connections."""
+SILENT_SECONDS = 1.0
+"""Seconds after which a connection is idle that has sent no whole request."""
 WAITING = 100
 """Number of clients that can wait until the server accepts them; further clients try again after a second."""
 SEGMENT = 1460
@@ -123,6 +128,7 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.interrupted = threading.Event()
+        self.server_state = _State()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -135,24 +141,56 @@ class _Server(uvicorn.Server):
         return await super().on_tick(counter) or self.interrupted.is_set()
 
 
+class _State(ServerState):
+    """The state of a server: whether it will soon close idle connections."""
+
+    makes_room = False
+
+
 class _Connection(H11Protocol):
     """A connection that closes the oldest idle ones if there are too many, so that no reader waits for them."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(cast(asyncio.Transport, transport))
         self._made = self.loop.time()
-        if len(self.connections) > _most_connections():
-            self.loop.call_later(READING_SECONDS, self._make_room)
+        state = cast(_State, self.server_state)
+        if len(self.connections) > _most_connections() and not state.makes_room:
+            state.makes_room = True
+            self.loop.call_later(ROOM_SECONDS, self._make_room, state)
 
-    def _make_room(self) -> None:
+    def _make_room(self, state: _State) -> None:
+        """Close idle connections, and look again soon if there are still too many."""
         connections = cast("set[_Connection]", self.connections)
         opened = [each for each in connections if not each.transport.is_closing()]
-        surplus = len(opened) - _most_connections()
-        for each in sorted(opened, key=lambda each: each._made):
-            if surplus <= 0:
-                break
-            each.shutdown()  # closes a busy connection after its answer
-            surplus -= each.transport.is_closing()
+        surplus = max(0, len(opened) - _most_connections())
+        idle = list(filter(_Connection._is_idle, opened)) if surplus else []
+        arrived = _readable(idle)
+        idle = sorted((each for each in idle if each._file not in arrived), key=lambda each: each._made)[
+            :surplus
+        ]
+        for each in idle:
+            each.shutdown()
+        state.makes_room = len(idle) < surplus
+        if state.makes_room:
+            self.loop.call_later(ROOM_SECONDS, self._make_room, state)
+
+    def _is_idle(self) -> bool:
+        if self.cycle is None:
+            return self.loop.time() - self._made > SILENT_SECONDS
+        return self.cycle.response_complete
+
+    @property
+    def _file(self) -> int:
+        """Number of the connection's open file."""
+        return int(self.transport.get_extra_info("socket").fileno())
+
+
+def _readable(connections: Sequence[_Connection]) -> set[int]:
+    """Return the files of the connections on which something has arrived that the server has not read yet."""
+    poll = select.poll()
+    for each in connections:
+        poll.register(each._file, select.POLLIN)
+    return {file for file, _ in poll.poll(0)}
 
 
 def _most_connections() -> int:
