@@ -20,7 +20,7 @@ from spewy.game.ranges import format_range, parse_range
 from spewy.game.ranges.text import number_list
 from spewy.game.sizes import parse_sizes
 from spewy.game.treeconfig import TreeConfig
-from spewy.job.job import Job
+from spewy.job.job import Job, SpotJob
 from spewy.job.write import HOLDEM
 
 ROUNDS = ROUND_NAMES[1:]
@@ -253,6 +253,14 @@ def decimal(key: str, text: str) -> Decimal:
 
 def number(amount: Decimal) -> int | float:
     return int(amount) if amount == int(amount) else float(amount)
+
+
+def full_ranges(job: SpotJob) -> dict[str, str]:
+    """Return the ranges of a job by seat, as groups of hands, with the hands that the board blocks."""
+    return {
+        seat: format_range(parse_range(text))
+        for seat, text in zip(SEAT_NAMES, (job.spot.oop, job.spot.ip), strict=True)
+    }
 
 
 def plain(value: float) -> str:

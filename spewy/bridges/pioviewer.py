@@ -13,13 +13,13 @@ from functools import partial
 
 from buckets.cards import card_name
 from spewy.bridges.bets import Bets, Rule, bets_of, lines_of
-from spewy.bridges.described import ROUNDS, Described, decimal, plain
+from spewy.bridges.described import ROUNDS, Described, decimal, full_ranges, plain
 from spewy.bridges.upi_spot import UpiSpot, range_text
 from spewy.errors import InputError, short, shown
 from spewy.game.betting import Betting
 from spewy.game.names import SEAT_NAMES
 from spewy.game.ranges import Range
-from spewy.game.ranges.text import format_range, pio_hands
+from spewy.game.ranges.text import pio_hands
 from spewy.game.sizes import Size
 from spewy.game.treeconfig import TreeConfig, raise_totals
 from spewy.job.job import Job, SpotJob
@@ -267,11 +267,11 @@ def write(job: SpotJob) -> tuple[str, list[str]]:
 def pioviewer_text(job: SpotJob) -> str:
     """Write a spot as lines ``#Key#Value``, with amounts in chips; a line is left out where its box is empty."""
     config = job.tree_config
-    rake, merge = config.rake, config.merge
+    rake, merge, ranges = config.rake, config.merge, full_ranges(job)
     rows: dict[str, str] = {
         "Type": "NoLimit",
-        "Range0": format_range(job.ranges[0]),
-        "Range1": format_range(job.ranges[1]),
+        "Range0": ranges["oop"],
+        "Range1": ranges["ip"],
         "Rake.Enabled": "True" if rake.rate else "",
         "Rake.Fraction": plain(rake.rate) if rake.rate else "",
         "Rake.Cap": plain(rake.cap) if rake.rate and rake.cap is not None else "",

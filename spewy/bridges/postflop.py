@@ -10,16 +10,16 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
 from buckets.cards import card_name
 from spewy.bridges.bets import Rule, bets_of
-from spewy.bridges.described import ROUNDS, Described, plain
+from spewy.bridges.described import ROUNDS, Described, full_ranges, number, plain
 from spewy.errors import InputError, short, shown
 from spewy.game.betting import Betting
 from spewy.game.names import SEAT_NAMES
-from spewy.game.ranges import format_range
 from spewy.game.sizes import Size, parse_sizes
 from spewy.game.treeconfig import PlayerSizes, TreeConfig, raise_totals
 from spewy.job.job import Job, SpotJob
@@ -38,7 +38,7 @@ _CAPPED = re.compile(r"(\d+c)(\d+)r")
 
 
 def recognises(text: str) -> bool:
-    return text.lstrip().startswith(("{", "["))
+    return text.lstrip().startswith("{")
 
 
 def read(text: str) -> Described:
@@ -261,7 +261,7 @@ def write(job: SpotJob) -> tuple[str, list[str]]:
         "board": [card_name(card) for card in job.board],
         "startingPot": config.pot,
         "effectiveStack": config.stack,
-        "rakePercent": round(100 * config.rake.rate, 9),
+        "rakePercent": _percent(config.rake.rate),
         "rakeCap": _most_raked(config),
         "donkOption": donks,
     }
@@ -278,13 +278,17 @@ def write(job: SpotJob) -> tuple[str, list[str]]:
                 values[f"{seat}{name.title()}{kind}"] = ", ".join(
                     _size(size) for size in row if _sayable(size)
                 )
-    values |= {key: round(100 * getattr(config, name), 9) for key, name in _THRESHOLDS.items()}
+    values |= {key: _percent(getattr(config, name)) for key, name in _THRESHOLDS.items()}
     values |= {"expectedBoardLength": 0, "addedLines": "", "removedLines": ""}
-    ranges = {f"{seat}Range": format_range(held) for seat, held in zip(SEAT_NAMES, job.ranges, strict=True)}
+    ranges = {f"{seat}Range": text for seat, text in full_ranges(job).items()}
     text = json.dumps({**ranges, "config": values}, indent=2) + "\n"
     if bets_of(Job.of(read(text).job_data(NAME)).tree_config) != bets_of(config):
         notes.append("the tree of the text differs from that of the job")
     return text, notes
+
+
+def _percent(share: float) -> float:
+    return number(Decimal(repr(round(100 * share, 9))))
 
 
 def _most_raked(config: TreeConfig) -> float:

@@ -44,6 +44,11 @@ class Spot:
     notes: tuple[str, ...]
 
 
+def recognised(text: str) -> Format | None:
+    """Return the format of a text; None if it is of no known program."""
+    return next((each for each in FORMATS.values() if each.recognises(text.removeprefix("\ufeff"))), None)
+
+
 def read_spot(
     text: str, subject: str, changes: Mapping[str, Any] | None = None, name: str | None = None
 ) -> Spot:
@@ -58,7 +63,7 @@ def read_spot(
         InputError: the text is of no known program, or lacks something that a job needs.
     """
     text = text.removeprefix("\ufeff")
-    known = next((each for each in FORMATS.values() if each.recognises(text)), None)
+    known = recognised(text)
     if known is None:
         programs = ", ".join(each.name for each in FORMATS.values())
         raise InputError(f"{subject}: expected a spot of {programs} or Desktop Postflop, found another text")

@@ -13,11 +13,10 @@ from functools import partial
 
 from buckets.cards import card_name
 from spewy.bridges.bets import Rule, bets_of
-from spewy.bridges.described import ROUNDS, Described, decimal, plain
+from spewy.bridges.described import ROUNDS, Described, decimal, full_ranges, plain
 from spewy.errors import InputError, nearest, shown
 from spewy.game.betting import Betting
 from spewy.game.names import SEAT_NAMES
-from spewy.game.ranges import format_range
 from spewy.game.sizes import RATIO_EPSILON, Size, round_half_up
 from spewy.game.treeconfig import TreeConfig
 from spewy.job.job import Job, SpotJob
