@@ -227,13 +227,19 @@ class Described:
             return data
         config = job.tree_config
         try:
-            wanted = own(config)
-            if wanted == bets_of(config):
-                return data
+            wanted, sized = own(config), bets_of(config)
         except TooManyBetsError:
             self.note(0, f"the tree is too large to compare its bets with those of {self.program}")
             return data
-        self.note(0, f"no bet sizes say the tree of {self.program}; the job lists its bets in tree.lines")
+        if wanted == sized:
+            return data
+        decisions = wanted.keys() | sized.keys()
+        differ = sum(wanted.get(line) != sized.get(line) for line in decisions)
+        self.note(
+            0,
+            f"no bet sizes say the tree of {self.program}: they differ at {differ:,} of {len(decisions):,} decisions "
+            "with bets; the job lists its bets in tree.lines",
+        )
         kept = {key: value for key, value in data.get("tree", {}).items() if key == "min_bet"}
         rest = {key: value for key, value in data.items() if key not in ("bets", "solve")}
         listed = {**rest, "tree": {**kept, "lines": lines_of(wanted)}}

@@ -251,40 +251,81 @@ def _variants(config: TreeConfig, caps: dict[str, dict[str, int]]) -> list[TreeC
 def write(job: SpotJob) -> tuple[str, list[str]]:
     """Write a spot as JSON that Desktop Postflop imports; the object ``config`` is one of WASM Postflop.
 
+    A tree that their bet sizes cannot say is listed in ``addedLines``.
+
     Returns:
         the text, and notes on what it does not say.
     """
     config, notes = job.tree_config, [f"lock {n}: {NAME} reads no locks" for n, _ in enumerate(job.lock, 1)]
-    own = [own for players in config.sizes for own in players]
-    donks = any(each.donk is not None for each in own)
+    bets = bets_of(config)
+    text = _json(job, _boxes(config))
+    if config.lines or bets_of(Job.of(read(text).job_data(NAME)).tree_config) != bets:
+        notes.append(f"no bet sizes of {NAME} say this tree; addedLines lists its bets")
+        added = sorted(
+            (f"{line}r{total}" for line, totals in bets.items() for total in totals),
+            key=lambda line: len(re.findall(r"c|r\d+", line)),
+        )
+        lines = ",".join(_encoded(config, line) for line in added)
+        text = _json(job, {"expectedBoardLength": len(job.board), "addedLines": lines})
+    return text, notes
+
+
+def _json(job: SpotJob, changes: Mapping[str, Any]) -> str:
+    """Write a spot with values of the configuration; those that are left out are empty."""
+    config = job.tree_config
     values: dict[str, Any] = {
         "board": [card_name(card) for card in job.board],
         "startingPot": config.pot,
         "effectiveStack": config.stack,
         "rakePercent": _percent(config.rake.rate),
         "rakeCap": _most_raked(config),
-        "donkOption": donks,
+        "donkOption": False,
     }
-    for seat, player in zip(SEAT_NAMES, (0, 1), strict=True):
+    for seat in SEAT_NAMES:
         for name in ROUNDS:
-            r = config.game.round_names.index(name) - config.start_round
-            sizes = config.sizes[r][player] if r >= 0 else PlayerSizes()
-            kinds = {"Bet": sizes.bet, "Raise": sizes.raises}
-            if seat == "oop" and name != "flop":
-                kinds["Donk"] = (sizes.bet if sizes.donk is None else sizes.donk) if donks else ()
-            for kind, row in kinds.items():
-                unsaid = [size for size in row if not _sayable(size)]
-                notes += [f"bets.{name}.{seat}.{kind.lower()}: {NAME} has no size {size}" for size in unsaid]
-                values[f"{seat}{name.title()}{kind}"] = ", ".join(
-                    _size(size) for size in row if _sayable(size)
-                )
-    values |= {key: _percent(getattr(config, name)) for key, name in _THRESHOLDS.items()}
+            donk = ("Donk",) if seat == "oop" and name != "flop" else ()
+            values |= {f"{seat}{name.title()}{kind}": "" for kind in ("Bet", "Raise", *donk)}
+    values |= dict.fromkeys(_THRESHOLDS, 0)
     values |= {"expectedBoardLength": 0, "addedLines": "", "removedLines": ""}
     ranges = {f"{seat}Range": text for seat, text in full_ranges(job).items()}
-    text = json.dumps({**ranges, "config": values}, indent=2) + "\n"
-    if bets_of(Job.of(read(text).job_data(NAME)).tree_config) != bets_of(config):
-        notes.append("the tree of the text differs from that of the job")
-    return text, notes
+    return json.dumps({**ranges, "config": {**values, **changes}}, indent=2) + "\n"
+
+
+def _boxes(config: TreeConfig) -> dict[str, Any]:
+    """Return bet sizes and thresholds by the keys of a configuration; sizes that it does not know are left out."""
+    donks = any(own.donk is not None for players in config.sizes for own in players)
+    boxes: dict[str, Any] = {"donkOption": donks}
+    for r, players in enumerate(config.sizes):
+        name = config.game.round_names[config.start_round + r].title()
+        for seat, own in zip(SEAT_NAMES, players, strict=True):
+            kinds = {"Bet": own.bet, "Raise": own.raises}
+            if seat == "oop" and r and donks:
+                kinds["Donk"] = own.bet if own.donk is None else own.donk
+            for kind, sizes in kinds.items():
+                known = [size for size in sizes if size.kind != "steps" and not _limited(size)]
+                boxes[f"{seat}{name}{kind}"] = ", ".join(str(size).removesuffix("%") for size in known)
+    return boxes | {key: _percent(getattr(config, name)) for key, name in _THRESHOLDS.items()}
+
+
+def _limited(size: Size) -> bool:
+    return size.kind == "allin" and size.value > 0
+
+
+def _encoded(config: TreeConfig, line: str) -> str:
+    """Write an ACPC betting string as a line of the tree editor, such as ``X-B50-C|B100``."""
+    state, before, text = config.start(), 0, ""
+    for action in re.findall(r"c|r\d+", line):
+        faced = max(state.spent) > before
+        if action == "c":
+            after, word = state.called(), "C" if faced else "X"
+        else:
+            total = int(action[1:])
+            kind = "A" if total == config.stack else "R" if faced else "B"
+            after, word = state.raised(total), f"{kind}{total - before}"
+        text += word + ("|" if after.round != state.round else "-")
+        before = after.spent[0] if after.round != state.round else before
+        state = after
+    return text[:-1]
 
 
 def _percent(share: float) -> float:
@@ -296,11 +337,3 @@ def _most_raked(config: TreeConfig) -> float:
     if not config.rake.rate:
         return 0
     return config.pot + 2 * (config.stack or 0) if config.rake.cap is None else config.rake.cap
-
-
-def _sayable(size: Size) -> bool:
-    return size.kind != "steps" and not (size.kind == "allin" and size.value)
-
-
-def _size(size: Size) -> str:
-    return str(size).removesuffix("%")

@@ -185,6 +185,9 @@ def write(job: SpotJob) -> tuple[str, list[str]]:
 
     Returns:
         the script, and notes on what it does not say.
+
+    Raises:
+        InputError: the job lists the bets of its tree.
     """
     config, notes = (
         job.tree_config,
@@ -200,10 +203,7 @@ def write(job: SpotJob) -> tuple[str, list[str]]:
         f"set_pot {config.pot}",
         f"set_effective_stack {config.stack}",
         f"set_board {','.join(map(card_name, job.board))}",
-        *(
-            f"set_range_{seat} {format_range(held)}"
-            for seat, held in zip(SEAT_NAMES, job.ranges, strict=True)
-        ),
+        *(f"set_range_{seat} {text}" for seat, text in full_ranges(job).items()),
         *_size_rows(config, notes),
         f"set_allin_threshold {plain(round(threshold, 9))}",
         f"set_raise_limit {config.max_raises or 99}",
