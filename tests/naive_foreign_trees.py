@@ -124,9 +124,11 @@ def pioviewer_tree(text):
         if state.player and state.bets >= 2 and rows.get(f"{box}.Dont3bet") == "True":
             return []
         found = [amount(state, word) for word in words if word]
-        if found and rows.get(f"{box}.AddAllin") == "True":
-            if state.stack - state.highest <= limit * state.after_call:
-                found.append(state.stack)
+        adds = (
+            rows.get(f"{box}.AddAllin") == "True" and state.stack - state.highest <= limit * state.after_call
+        )
+        if found and adds:
+            found.append(state.stack)
         found = [max(each, min(state.highest + state.step, state.stack)) for each in found]
         found = [state.stack if each > threshold * state.stack else each for each in found]
         return merged(state, found, merge)

@@ -55,7 +55,7 @@ _FOR_EVER = 10**6
 
 
 def recognises(text: str) -> bool:
-    return bool(re.search(r"^\s*#[A-Za-z.]+#", text, re.MULTILINE)) or bool(
+    return bool(re.search(r"^\s*#[A-Za-z0-9.]+#", text, re.MULTILINE)) or bool(
         re.search(r"^\s*(set_range (OOP|IP)|set_eff_stack|add_line)\b", text, re.MULTILINE | re.IGNORECASE)
     )
 

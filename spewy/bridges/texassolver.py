@@ -189,15 +189,15 @@ def write(job: SpotJob) -> tuple[str, list[str]]:
     Raises:
         InputError: the job lists the bets of its tree.
     """
-    config, notes = (
-        job.tree_config,
-        [f"lock {n}: TexasSolver has no locks" for n, _ in enumerate(job.lock, 1)],
-    )
+    config, notes = job.tree_config, [f"lock {n}: {NAME} has no locks" for n, _ in enumerate(job.lock, 1)]
+    if config.lines:
+        raise InputError(
+            f"job {job.name}, tree.lines: expected bet sizes, since scripts of {NAME} have no lines; the text of "
+            "PioViewer has them"
+        )
     assert config.stack is not None
     if config.rake.rate:
         notes.append("spot.rake: TexasSolver takes no rake")
-    if config.lines:
-        notes.append("tree.lines: TexasSolver has bet sizes only; the script has no bets")
     threshold = (config.pot / 2 + config.allin_from * config.stack) / (config.pot / 2 + config.stack)
     rows = [
         f"set_pot {config.pot}",

@@ -259,7 +259,7 @@ def test_values_of_the_reader_replace_those_of_the_text():
 
 def test_locks_and_foreign_sizes_are_told_when_a_job_is_written():
     data = read_spot(PIO + "#RiverConfig.BetSize#50\n", "spot").data
-    data["tree"] = {"force_allin": 0.6}
+    data["tree"] = {"force_allin": 0.8}
     data["lock"] = ["x: check"]
     text, notes = write_spot(Job.of(data), "pioviewer")
     assert notes == [
