@@ -49,6 +49,7 @@ class Described:
             missing means that there is no such bet, unless `donks` is False.
         donks: whether donk bets have sizes of their own; otherwise they have those of bets.
         rate: rake as a share of the pot.
+        thresholds: returns keys of ``[tree]`` that depend on the pot and the stack, in this order.
         rule: returns the program's own rule for the configuration of a tree, if keys of a job may not say it.
         exact: returns all bets of the tree, if the text lists them.
         notes: what has no counterpart, and what could not be read.
@@ -63,6 +64,7 @@ class Described:
     rate: float = 0.0
     tree: dict[str, Any] = field(default_factory=dict)
     solve: dict[str, Any] = field(default_factory=dict)
+    thresholds: Callable[[float, float], dict[str, float]] | None = None
     rule: Callable[[TreeConfig], Rule] | None = None
     exact: Callable[[TreeConfig], Bets] | None = None
     notes: list[str] = field(default_factory=list)
@@ -166,10 +168,13 @@ class Described:
             quoted = self.notes[:MOST_NOTED]
             reasons = f" ({'; '.join(quoted)})" if quoted else ""
             raise InputError(f"{subject}: expected {', '.join(missing)}, found none{reasons}")
-        whole = all(float(given[key]).is_integer() for key in ("pot", "stack"))
+        pot, stack = float(given["pot"]), float(given["stack"])
+        if not (pot > 0 and stack > 0):
+            raise InputError(f"{subject}: expected a pot and a stack above 0, found {pot:g} and {stack:g}")
+        whole = pot.is_integer() and stack.is_integer()
         whole = whole and all(amount == int(amount) for key, amount in self.amounts.items() if key != "cap")
         cards = parse_cards(given["board"]) if isinstance(given["board"], str) else ()
-        tree = dict(self.tree)
+        tree = self.tree | ({} if self.thresholds is None else self.thresholds(pot, stack))
         if "min_bet" in self.amounts:
             tree["min_bet"] = number(self.amounts["min_bet"])
         data = {

@@ -16,7 +16,7 @@ from spewy.bridges.bets import Bets, Rule, bets_of, lines_of
 from spewy.bridges.described import ROUNDS, Described, decimal, full_ranges, plain
 from spewy.bridges.upi_spot import UpiSpot, range_text
 from spewy.errors import InputError, short, shown
-from spewy.game.betting import Betting
+from spewy.game.betting import MAX_ACTIONS, Betting
 from spewy.game.names import SEAT_NAMES
 from spewy.game.ranges import Range
 from spewy.game.ranges.text import pio_hands
@@ -51,7 +51,8 @@ _OF_THE_RUN = (
     "free_tree",
 )
 """Commands that need no counterpart in a job."""
-_FOR_EVER = 10**6
+_NO_LIMIT = 10**5
+"""Limit of added all-ins in percent of the pot from which it has no effect."""
 
 
 def recognises(text: str) -> bool:
@@ -193,7 +194,7 @@ class _Reader:
             for kind in _KINDS.values():
                 sizes = spot.sizes.get((name, seat, kind), [])
                 if sizes and "a" not in sizes:
-                    sizes.append(self._allin(spot))
+                    sizes.append(self._allin())
         root = ROUNDS[max(len(spot.board) - 3, 0)]
         donk = spot.sizes.get((root, "oop", "donk"), [])
         if donk and donk != spot.sizes.get((root, "oop", "bet"), []):
@@ -205,22 +206,19 @@ class _Reader:
         rounds = ROUNDS[ROUNDS.index(root) :]
         if len({caps.get(name, 0) for name in rounds}) == 1 and caps.get(root):
             spot.tree["max_raises"] = caps[root]
-            caps = {}
         if caps or self.never_3bets:
             spot.rule = lambda config: _limited(config, caps, tuple(self.never_3bets))
         if any(name == "add_line" for _, name, _ in self.added):
             spot.exact = self._listed(spot)
 
-    def _allin(self, spot: Described) -> str:
-        limit, pot, stack = self.limit, spot.amounts.get("pot"), spot.amounts.get("stack")
-        if not limit or (pot and stack and decimal("", limit) * pot >= 100 * stack):
-            return "a"
-        return f"a{plain(float(limit))}%"
+    def _allin(self) -> str:
+        return f"a{plain(float(self.limit))}%" if self.limit and float(self.limit) < _NO_LIMIT else "a"
 
     def _listed(self, spot: Described) -> Callable[[TreeConfig], Bets]:
         def exact(config: TreeConfig) -> Bets:
             assert config.stack is not None
-            listed = UpiSpot(board=spot.board, pot=config.pot, stack=config.stack)
+            cards = tuple(range(config.start_round + 2))  # their number says the round
+            listed = UpiSpot(board=cards, pot=config.pot, stack=config.stack)
             for line, name, words in self.added:
                 add = listed.add_line if name == "add_line" else listed.remove_line
                 spot.trying(line, partial(add, words))
@@ -234,7 +232,7 @@ def _limited(config: TreeConfig, caps: dict[str, int], never_3bets: tuple[str, .
 
     def totals(state: Betting, before: int, donk: bool) -> tuple[int, ...]:
         name = config.game.round_names[config.start_round + state.round]
-        if caps.get(name, _FOR_EVER) <= state.num_raises:
+        if state.num_raises >= caps.get(name, MAX_ACTIONS):
             return ()
         if state.to_act == 1 and state.num_raises > 1 and name in never_3bets:
             return ()

@@ -144,17 +144,14 @@ def _finish(spot: Described, limits: dict[str, float], allins: set[tuple[str, st
             f"no all-in for {', '.join(without)}, where the script has none; TexasSolver's console adds them all",
         )
     spot.tree["max_raises"] = max(int(limits["set_raise_limit"]), 1)
-    pot, stack = spot.amounts.get("pot"), spot.amounts.get("stack")
-    if pot and stack:
-        share = _share(limits["set_allin_threshold"], float(pot), float(stack))
-        if share < 1:
-            spot.tree["allin_from"] = share
+    spot.thresholds = partial(_thresholds, limits["set_allin_threshold"])
     spot.rule = _rule
 
 
-def _share(threshold: float, pot: float, stack: float) -> float:
-    """Convert a threshold of TexasSolver into the share of the stack that `allin_from` means."""
-    return min(max(round((threshold * (pot / 2 + stack) - pot / 2) / stack, 9), 0.0), 1.0)
+def _thresholds(threshold: float, pot: float, stack: float) -> dict[str, float]:
+    """Convert a threshold of TexasSolver, a share of the stack and half the pot, into ``tree.allin_from``."""
+    share = min(max(round((threshold * (pot / 2 + stack) - pot / 2) / stack, 9), 0.0), 1.0)
+    return {} if share == 1 else {"allin_from": share}
 
 
 def _rule(config: TreeConfig) -> Rule:

@@ -125,12 +125,11 @@ def compare(
         first = opened.enter_context(Solution.open(board_folder(a, board), target, say))
         second: Side
         if b.is_file():
-            second = TexasSolve(b, first)
-            names = (f"{first.job.name}, {first.progress}", f"{b.name}, of TexasSolver")
+            second, other = TexasSolve(b, first), f"{b.name}, of TexasSolver"
         else:
-            solution = opened.enter_context(Solution.open(board_folder(b, board), target, say))
-            second = solution
-            names = tuple(f"{each.job.name}, {each.progress}" for each in (first, solution))
+            second = solution = opened.enter_context(Solution.open(board_folder(b, board), target, say))
+            other = f"{solution.job.name}, {solution.progress}"
+        names = (f"{first.job.name}, {first.progress}", other)
         comparison = first.compare(second, line, board)
         game = first.job.rules
     if sort == "ev" and np.isnan(comparison.ev[1]).all():

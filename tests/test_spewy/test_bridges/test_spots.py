@@ -272,3 +272,27 @@ def test_locks_and_foreign_sizes_are_told_when_a_job_is_written():
     assert parse_range(data["spot"]["oop"]).combos == 6
     with pytest.raises(InputError, match="expected a no-limit spot"):
         write_spot(Job.of({"name": "Kuhn", "game": {"file": "kuhn"}}), "postflop")
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_text_that_ends_anywhere_is_read_or_refused_in_a_line(path):
+    text = content(path)
+    for part in range(1, 12):
+        try:
+            Job.of(read_spot(text[: len(text) * part // 12], "cut", MISSING).data)
+        except InputError as error:
+            assert "\n" not in str(error)
+
+
+def test_other_pots_and_stacks_keep_the_rules_of_the_program():
+    """A threshold of TexasSolver depends on the pot: 0.67 of 100 + 200 chips is 201, half of the pot and 101 of 200."""
+    script = f"{TEXAS}set_bet_sizes oop,river,bet,50,51,52\n"
+    for pot, stack, bets in (
+        (None, None, (50, 51, 52)),
+        (200, 200, (100, 200)),
+        (200, 1000, (100, 102, 104)),
+    ):
+        changes = {key: value for key, value in (("pot", pot), ("stack", stack)) if value}
+        assert bets_of(Job.of(read_spot(script, "script", changes).data).tree_config)[""] == bets
+    with pytest.raises(InputError, match="expected a pot and a stack above 0, found 0 and 200"):
+        read_spot(script.replace("set_pot 100", "set_pot 0"), "script")
