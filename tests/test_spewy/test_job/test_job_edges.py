@@ -156,7 +156,7 @@ def test_folders_from_before_go_on(tmp_path):
     job = Job.load(write(tmp_path, TURN))
     Session(job, tmp_path / "out").close()
     manifest = job.manifest()
-    assert "max_raises" not in manifest["job"]["tree"]
+    assert not {"max_raises", "lines", "allin_from"} & manifest["job"]["tree"].keys()
     manifest["job"]["spot"]["stack"] = 100.0
     write_manifest(tmp_path / "out", manifest)
     command = ("solve", tmp_path / "job.toml", "--out", tmp_path / "out")
@@ -180,6 +180,18 @@ def test_the_largest_amounts_are_solved(tmp_path):
 def test_thresholds_without_end_are_all_in(key, tmp_path):
     told = good("tree", write(tmp_path, TURN), "--set", f"tree.{key}=1e308")
     assert ("AllIn(100)" in told) == (key != "merge")
+
+
+def test_all_in_from_a_share_of_the_stack_counts_all_rounds(tmp_path):
+    """With 100 chips, 60 % are 60: a bet of 25 on the turn stays, one of 38 on the river, 63 in all, is all-in."""
+    job = write(tmp_path, TURN)
+    sizes = ("--set", "bets.turn.bet=25%", "--set", 'bets.river={bet="25%"}')
+    plain = good("tree", job, *sizes)
+    told = good("tree", job, *sizes, "--set", "tree.allin_from=0.6")
+    assert "Bet(38)" in plain
+    assert "Bet(38)" not in told
+    assert "Bet(25)" in told
+    assert "expected a number less than or equal to 1" in refused("tree", job, "--set", "tree.allin_from=67")
 
 
 @pytest.mark.parametrize("field", ["stack", "blind", "raiseSize"])

@@ -189,8 +189,3 @@ def test_a_pasted_spot_fills_the_form(form):
     assert data["spot"]["oop"] == "AA"
     expect(form.get_by_text("line 6: Strange has no counterpart; left out")).to_be_visible()
     expect(form.locator("#job-name")).to_have_value("spot-QsJh2h8c3d")
-    form.fill("#pasted-spot", "#Range0#AA\n")
-    form.get_by_role("button", name="fill in the form").click()
-    expect(
-        form.get_by_text("the pasted text: expected the board, the pot, the stack, ip's range")
-    ).to_be_visible()
