@@ -48,6 +48,14 @@ def bets_of(config: TreeConfig, rule: Rule | None = None) -> Bets:
     return bets
 
 
+def same_bets(a: TreeConfig, b: TreeConfig) -> bool | None:
+    """Whether two trees have the same bets; None if they are too large to compare."""
+    try:
+        return bets_of(a) == bets_of(b)
+    except TooManyBetsError:
+        return None
+
+
 def lines_of(bets: Mapping[str, tuple[int, ...]]) -> list[str]:
     """Write the bets of a tree as lines for ``tree.lines``; a line that another one begins with is left out.
 

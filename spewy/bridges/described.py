@@ -32,6 +32,8 @@ NEEDED = {
     "ip": "ip's range",
 }
 """Keys of ``[spot]`` that a job must have, with their names for people."""
+UNCOMPARED = "the tree is too large to compare its bets with those of the text"
+"""Note on a text that was written for a large tree."""
 MOST_NOTED = 5
 """Largest number of notes that an error quotes."""
 _SIZE = re.compile(r"(?P<number>\d+\.?\d*|\.\d+)?(?P<kind>%|x|c|e|a|ai|allin)?(?P<limit>\d+\.?\d*|\.\d+)?%?")

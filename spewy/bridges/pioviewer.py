@@ -12,8 +12,8 @@ from dataclasses import replace
 from functools import partial
 
 from buckets.cards import card_name
-from spewy.bridges.bets import Bets, Rule, bets_of, lines_of
-from spewy.bridges.described import ROUNDS, Described, decimal, full_ranges, plain
+from spewy.bridges.bets import Bets, Rule, bets_of, lines_of, same_bets
+from spewy.bridges.described import ROUNDS, UNCOMPARED, Described, decimal, full_ranges, plain
 from spewy.bridges.upi_spot import UpiSpot, range_text
 from spewy.errors import InputError, short, shown
 from spewy.game.betting import MAX_ACTIONS, Betting
@@ -253,12 +253,12 @@ def write(job: SpotJob) -> tuple[str, list[str]]:
         pioviewer_text(job),
         [f"lock {n}: PioViewer's text has no locks" for n, _ in enumerate(job.lock, 1)],
     )
-    config = job.tree_config
-    bets = bets_of(config)
-    again = Job.of(read(text).job_data(NAME))
-    if bets_of(again.tree_config) != bets:
+    same = same_bets(job.tree_config, Job.of(read(text).job_data(NAME)).tree_config)
+    if same is None:
+        notes.append(UNCOMPARED)
+    elif not same:
         notes.append("PioViewer's boxes cannot say this tree; add_line, below them, lists its bets")
-        text += f"\n{_commands(job, bets)}"
+        text += f"\n{_commands(job)}"
     return text, notes
 
 
@@ -336,7 +336,7 @@ def _percent(share: float) -> str:
     return plain(round(100 * share, 9))
 
 
-def _commands(job: SpotJob, bets: Bets) -> str:
+def _commands(job: SpotJob) -> str:
     """Write the commands that build the tree, as in the files of PioSOLVER's folder TreeBuilding."""
     config, cards = job.tree_config, "".join(map(card_name, job.board))
     rows = [
@@ -345,7 +345,7 @@ def _commands(job: SpotJob, bets: Bets) -> str:
     ]
     rows += [f"set_board {cards}", f"set_eff_stack {config.stack}", "set_isomorphism 1 0"]
     rows += [f"set_pot 0 0 {config.pot}", "clear_lines"]
-    rows += [f"add_line {' '.join(map(str, _totals(line)))}" for line in lines_of(bets)]
+    rows += [f"add_line {' '.join(map(str, _totals(line)))}" for line in lines_of(bets_of(config))]
     return "".join(f"{row}\n" for row in (*rows, "build_tree"))
 
 

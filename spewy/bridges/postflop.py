@@ -15,8 +15,8 @@ from functools import partial
 from typing import Any
 
 from buckets.cards import card_name
-from spewy.bridges.bets import Rule, bets_of
-from spewy.bridges.described import ROUNDS, Described, full_ranges, number, plain
+from spewy.bridges.bets import Rule, bets_of, same_bets
+from spewy.bridges.described import ROUNDS, UNCOMPARED, Described, full_ranges, number, plain
 from spewy.errors import InputError, short, shown
 from spewy.game.betting import Betting
 from spewy.game.names import SEAT_NAMES
@@ -257,12 +257,14 @@ def write(job: SpotJob) -> tuple[str, list[str]]:
         the text, and notes on what it does not say.
     """
     config, notes = job.tree_config, [f"lock {n}: {NAME} reads no locks" for n, _ in enumerate(job.lock, 1)]
-    bets = bets_of(config)
     text = _json(job, _boxes(config))
-    if config.lines or bets_of(Job.of(read(text).job_data(NAME)).tree_config) != bets:
+    same = same_bets(config, Job.of(read(text).job_data(NAME)).tree_config)
+    if same is None:
+        notes.append(UNCOMPARED)
+    elif config.lines or not same:
         notes.append(f"no bet sizes of {NAME} say this tree; addedLines lists its bets")
         added = sorted(
-            (f"{line}r{total}" for line, totals in bets.items() for total in totals),
+            (f"{line}r{total}" for line, totals in bets_of(config).items() for total in totals),
             key=lambda line: len(re.findall(r"c|r\d+", line)),
         )
         lines = ",".join(_encoded(config, line) for line in added)

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from buckets.cards import card_name
-from spewy.bridges.bets import Rule, bets_of
-from spewy.bridges.described import ROUNDS, Described, decimal, full_ranges, plain
+from spewy.bridges.bets import Rule, same_bets
+from spewy.bridges.described import ROUNDS, UNCOMPARED, Described, decimal, full_ranges, plain
 from spewy.errors import InputError, nearest, shown
 from spewy.game.betting import Betting
 from spewy.game.names import SEAT_NAMES
@@ -213,8 +213,9 @@ def write(job: SpotJob) -> tuple[str, list[str]]:
         f"dump_result {job.name}.json",
     ]
     text = "".join(f"{row}\n" for row in rows)
-    if bets_of(Job.of(read(text).job_data(NAME)).tree_config) != bets_of(config):
-        notes.append("the tree of the script differs from that of the job")
+    same = same_bets(config, Job.of(read(text).job_data(NAME)).tree_config)
+    if not same:
+        notes.append(UNCOMPARED if same is None else "the tree of the script differs from that of the job")
     return text, notes
 
 
