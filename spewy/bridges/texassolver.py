@@ -143,6 +143,7 @@ def _finish(spot: Described, limits: dict[str, float], allins: set[tuple[str, st
             0,
             f"no all-in for {', '.join(without)}, where the script has none; TexasSolver's console adds them all",
         )
+    spot.tree["short_allins"] = False
     spot.tree["max_raises"] = max(int(limits["set_raise_limit"]), 1)
     spot.thresholds = partial(_thresholds, limits["set_allin_threshold"])
     spot.rule = _rule

@@ -102,6 +102,8 @@ class TreeConfig:
     """ACPC betting strings; if there are any, the tree has their bets and raises only, and no sizes."""
     allin_from: float = 1.0
     """A bet becomes all-in if the player has then put in more than this share of the stack since the root."""
+    short_allins: bool = True
+    """Whether a player may raise all-in by less than the smallest raise."""
 
     @cached_property
     def totals(self) -> Mapping[str, tuple[int, ...]]:
@@ -162,6 +164,7 @@ def spot_config(
     max_raises: int | None = None,
     lines: Sequence[str] = (),
     allin_from: float = 1.0,
+    short_allins: bool = True,
 ) -> TreeConfig:
     """Configure the tree of a spot, and check all values; the arguments are the attributes of `TreeConfig`.
 
@@ -192,6 +195,7 @@ def spot_config(
             max_raises,
             tuple(lines),
             allin_from,
+            short_allins,
         )
     )
 
@@ -208,6 +212,7 @@ def game_config(
     max_raises: int | None = None,
     lines: Sequence[str] = (),
     allin_from: float = 1.0,
+    short_allins: bool = True,
 ) -> TreeConfig:
     """Configure the tree of a whole game, and check all values; the arguments are the attributes of `TreeConfig`."""
     if not game.limit and game.stacks is None:
@@ -222,7 +227,8 @@ def game_config(
         by_round = _no_sizes(game, 0)
     thresholds = (add_allin, force_allin, merge, min_bet)
     config = TreeConfig(game, 0, 0, None, by_round, *thresholds, unit=unit, max_raises=max_raises)
-    return _checked(replace(config, lines=tuple(lines), allin_from=allin_from))
+    config = replace(config, lines=tuple(lines), allin_from=allin_from, short_allins=short_allins)
+    return _checked(config)
 
 
 def _no_sizes(game: Game, start_round: int) -> tuple[RoundSizes, ...]:
@@ -317,7 +323,15 @@ def raise_totals(config: TreeConfig, state: Betting, put_in_before: int, donk: b
         return config.totals.get(state.line, ())
     highest, bounds = max(state.spent), state.raise_bounds()
     return raises_within(
-        config, state.round, state.to_act, highest, bounds, state.num_raises, put_in_before, donk
+        config,
+        state.round,
+        state.to_act,
+        highest,
+        bounds,
+        state.raise_by,
+        state.num_raises,
+        put_in_before,
+        donk,
     )
 
 
@@ -327,6 +341,7 @@ def raises_within(
     player: int,
     highest: int,
     bounds: tuple[int, int] | None,
+    raise_by: int,
     num_raises: int,
     put_in_before: int,
     donk: bool,
@@ -336,6 +351,7 @@ def raises_within(
     Args:
         highest: the larger number of chips that a player has put in since the root.
         bounds: smallest and largest legal total; None: no bet or raise is legal.
+        raise_by: number of chips by which a raise must at least exceed the bet, unless it is all-in.
         num_raises: number of bets and raises in the round so far.
     """
     if bounds is None:
@@ -348,6 +364,8 @@ def raises_within(
     if config.rules.stacks is not None:
         # Nobody can call more than the smaller stack, so no bet is larger, unless the rules ask for a larger raise.
         high = max(min(high, config.rules.stacks[1 - player]), low)
+    if highest > put_in_before and not config.short_allins and high < highest + raise_by:
+        return ()
     stake = Stake(
         config.pot + 2 * highest,
         highest - put_in_before,

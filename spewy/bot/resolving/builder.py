@@ -290,6 +290,7 @@ def _with_menu(config: TreeConfig, menu: Menu) -> TreeConfig:
         force_allin=FORCE_ALLIN,
         merge=0.0,
         allin_from=1.0,
+        short_allins=True,
     )
 
 
