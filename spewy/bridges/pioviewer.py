@@ -86,20 +86,20 @@ class _Reader:
     """What a text has said that needs the rest of the text."""
 
     def __init__(self) -> None:
-        self.add_allin: dict[tuple[str, str], int] = {}
-        self.never_3bets: dict[str, int] = {}
+        self.add_allin: set[tuple[str, str]] = set()
+        self.never_3bets: set[str] = set()
         self.limit = ""
         self.merges, self.merge = False, ""
         self.caps: dict[str, int] = {}
-        self.capped = True
-        self.raked = True
+        self.ticked: set[str] = set()
         self.added: list[tuple[int, str, list[str]]] = []
 
     def row(self, spot: Described, line: int, key: str, value: str) -> None:
         on = value.lower() == "true"
+        if on:
+            self.ticked.add(key)
         if not value or value.lower() == "false":
-            self.capped = self.capped and key != "CapEnabled"
-            self.raked = self.raked and key != "Rake.Enabled"
+            self.ticked.discard(key)
         elif box := _BOX.fullmatch(key):
             self.box(spot, line, key, box, value, on)
         elif key in ("Range0", "Range1"):
@@ -134,10 +134,10 @@ class _Reader:
     def box(self, spot: Described, line: int, key: str, box: re.Match[str], value: str, on: bool) -> None:
         name, seat, field = box[1].lower(), "ip" if box[2] else "oop", box[3]
         if field == "AddAllin":
-            self.add_allin[name, seat] = line
+            self.add_allin.add((name, seat))
         elif field == "Dont3bet":
             if on:
-                self.never_3bets[name] = line
+                self.never_3bets.add(name)
         else:
             raises = field == "RaiseSize"
             sizes = spot.sizes_in(line, key, value, times="xc", raises=raises)
@@ -182,9 +182,10 @@ class _Reader:
 
     def finish(self, spot: Described) -> None:
         """Put what depends on several lines into the spot."""
-        if not self.raked:
+        if spot.rate and "Rake.Enabled" not in self.ticked:
+            spot.note(0, "Rake.Fraction has no effect without Rake.Enabled#True; the job has no rake")
             spot.rate = 0.0
-        elif spot.rate and spot.amounts.get("cap") == 0:
+        if spot.rate and spot.amounts.get("cap") == 0:
             spot.note(
                 spot.line_of("Rake.Cap"), "a cap of 0 chips takes no rake; remove spot.rake.cap for no limit"
             )
@@ -202,7 +203,9 @@ class _Reader:
             spot.note(
                 spot.line_of(key), f"{key}: the first round has no bet before it; oop bets as in BetSize"
             )
-        caps = self.caps if self.capped else {}
+        caps = self.caps if "CapEnabled" in self.ticked else {}
+        if self.caps and not caps:
+            spot.note(0, "caps have no effect without CapEnabled#True; the job has none")
         rounds = ROUNDS[ROUNDS.index(root) :]
         if len({caps.get(name, 0) for name in rounds}) == 1 and caps.get(root):
             spot.tree["max_raises"] = caps[root]

@@ -101,6 +101,10 @@ def _parts(spot: Described, text: str, found: Any) -> tuple[Mapping[str, Any], M
         return items[0]["value"], {}
     if not isinstance(found, dict):
         raise InputError(f"expected an object of JSON, found {shown(found)}")
+    if "childrens" in found:
+        raise InputError(
+            "expected a spot, found a solve of TexasSolver; `spewy compare FOLDER FILE` reads it"
+        )
     config = found.get("config", found)
     if not isinstance(config, dict) or "startingPot" not in config:
         raise InputError(f"expected a configuration of {NAME} with startingPot, found other JSON")

@@ -169,6 +169,7 @@ def new(
       spewy new job.toml --from pioviewer.txt
       spewy new --from job.toml --to pioviewer > spot.txt
     """  # noqa: D301
+    import tomllib
     from dataclasses import replace
 
     from spewy.job.write import job_text
@@ -205,6 +206,8 @@ def new(
         text, about = job_text(answers), answers.about
     job = _checked(text)
     if program is not None:
+        if "boards" in tomllib.loads(text).get("spot", {}):
+            raise InputError(f"job {job.name}: the job has several boards; choose one with --board")
         text = _translated(job, program)
     if file is None:
         click.echo(text, nl=False)
@@ -249,7 +252,9 @@ def _from_file(
     subject = f"file {path_text(source)}"
     if source.suffix == ".toml":
         data, program = read_job(source), "a job"
-        data["spot"] = data.get("spot", {}) | changes
+        dropped = ("boards",) if "board" in changes else ()
+        given_spot = {key: value for key, value in data.get("spot", {}).items() if key not in dropped}
+        data["spot"] = given_spot | changes
         data["name"] = name or data.get("name", "spot")
     else:
         spot = read_spot(read_text(source, subject), subject, changes, name)

@@ -111,6 +111,9 @@ QUIET = "set_bet_sizes oop,river,allin\nset_bet_sizes ip,river,allin\n"
         ("#Board#Qs Jx", "line 6: Board: "),
         ("#ForceOOPBet#True", "line 6: ForceOOPBet has no counterpart: oop may check, too"),
         ("#ICM.Enabled#True", "line 6: ICM.Enabled has no counterpart: payoffs are chips"),
+        ("#Rake.Fraction#0.05", "Rake.Fraction has no effect without Rake.Enabled#True; the job has no rake"),
+        ("#CapPerStreet#3\\n3\\n3", "caps have no effect without CapEnabled#True; the job has none"),
+        ("#CapPerStreet#3\\n3", "line 6: CapPerStreet: expected a number for each round"),
         ("#Strange.Key#7", "line 6: Strange.Key has no counterpart; left out"),
         (
             f"set_range OOP {'1 ' * 1325}",
@@ -227,6 +230,10 @@ def test_a_bad_key_of_postflop_is_told_and_the_rest_is_read(changes, words):
         (
             '{"a": 1}',
             "spot.txt: expected a configuration of WASM Postflop with startingPot, found other JSON",
+        ),
+        (
+            '{"actions": [], "childrens": {}}',
+            "found a solve of TexasSolver; `spewy compare FOLDER FILE` reads it",
         ),
         ('{"version": 2, "name": "ranges", "data": []}', "spot.txt: expected a file of configurations"),
         ("{" * 3000, "expected JSON"),

@@ -71,10 +71,15 @@ def test_bad_files_and_options(tmp_path):
     assert "scripts of TexasSolver have no lines" in refused(
         "new", "--from", FOREIGN / "pioviewer" / "10-lines.txt", "--to", "texassolver"
     )
+    many = _river(tmp_path).with_name("many.toml")
+    many.write_text(_river(tmp_path).read_text().replace('board = "', 'boards = ["Ks7h2d5c9s"] # "'))
+    assert "several boards; choose one with --board" in refused("new", "--from", many, "--to", "pioviewer")
+    told = good("new", "--from", many, "--to", "pioviewer", "--board", "Ks7h2d5c9s")
+    assert "#Board#Ks 7h 2d" in told
     assert good_json("estimate", _river(tmp_path))["betting_nodes"] > 3
 
 
 def _river(tmp_path):
     job = tmp_path / "river.toml"
-    good("new", job, "--from", FOREIGN / "texassolver" / "04-river.txt")
+    good("new", job, "--from", FOREIGN / "texassolver" / "04-river.txt", "--force")
     return job
