@@ -1,1 +1,1 @@
-"""Other programs: PioSOLVER's protocol UPI."""
+"""Other programs: PioSOLVER's protocol UPI, spots and solves in their formats."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from joblib import cpu_count
 
 from buckets.cards import card_name, parse_cards
 from buckets.errors import CardError
@@ -88,6 +87,8 @@ class UpiSpot:
         Raises:
             InputError: something is missing or wrong; the message names it.
         """
+        from joblib import cpu_count  # takes long to import; readers of spots do without it
+
         missing = [
             name
             for name, value in (

@@ -26,7 +26,7 @@ from spewy.game.names import SEAT_NAMES
 
 if TYPE_CHECKING:
     from solvers.tree import Floats
-    from spewy.look.compare import Comparison
+    from spewy.look.compare import Comparison, Side
     from spewy.look.evaluate import Evaluation, HandEvs
 
 MOST_HANDS, MOST_LINES = 20, 8
@@ -79,6 +79,9 @@ def compare(
     minus A. "Moved" is how often a hand is played differently: half the sum of the absolute differences between its
     action frequencies in A and in B. Actions are matched by their names, so that two bet sizes are two actions.
 
+    B may be the JSON file (dump_result) of a solve of TexasSolver of the same spot. It has no values and no ranges:
+    hands are weighted by the initial ranges of A.
+
     Two folders of batches are compared board by board, unless --board names one board. In whole games with board
     buckets EVs are known in the last round only, and equities from the flop on.
 
@@ -88,6 +91,7 @@ def compare(
       spewy compare results/T1 results/T1-locked --line c --sort moved
       spewy compare results/srp/AsKd2c results/srp/AsKd7c --csv hands.csv --plot differences.png
       spewy compare results/srp results/srp-small --line c
+      spewy compare results/T1 output_result.json
 
     \b
     --json prints one object; pairs are [A, B], and undefined values are null:
@@ -105,22 +109,31 @@ def compare(
         refuse_unused("with --json, which prints all hands", "every", *(() if table_file else ("sort",)))
     write = table_writer(table_file)
     check_picture(plot)
+    import numpy as np
+
+    from spewy.bridges.texassolver_solve import TexasSolve
     from spewy.look.folder import batch_folders, board_folder
     from spewy.look.solution import Solution
 
-    if board is None and None not in (batch_folders(a), batch_folders(b)):
+    if board is None and not b.is_file() and None not in (batch_folders(a), batch_folders(b)):
         if plot is not None:
             raise click.UsageError("--plot draws one board; name the board with --board")
         refuse_unused("for two batches, whose boards are compared", "sort", "every")
         _compare_batches(a, b, line, target, write, as_json)
         return
-    with (
-        Solution.open(board_folder(a, board), target, say) as first,
-        Solution.open(board_folder(b, board), target, say) as second,
-    ):
+    with ExitStack() as opened:
+        first = opened.enter_context(Solution.open(board_folder(a, board), target, say))
+        second: Side
+        if b.is_file():
+            second, other = TexasSolve(b, first), f"{b.name}, of TexasSolver"
+        else:
+            second = solution = opened.enter_context(Solution.open(board_folder(b, board), target, say))
+            other = f"{solution.job.name}, {solution.progress}"
+        names = (f"{first.job.name}, {first.progress}", other)
         comparison = first.compare(second, line, board)
         game = first.job.rules
-        names = tuple(f"{solution.job.name}, {solution.progress}" for solution in (first, second))
+    if sort == "ev" and np.isnan(comparison.ev[1]).all():
+        sort = "moved"
     write(lambda: comparison.frame().iloc[comparison.order(sort)])
     if plot is not None:
         from spewy.plot import comparison_figure

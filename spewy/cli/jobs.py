@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 DRAWN = 3
 """Default number of cards of a random board."""
+PROGRAMS = ("pioviewer", "texassolver", "postflop")
+"""Programs whose texts ``spewy new --to`` writes."""
 MOST_SEED = 10**6
 """Upper bound of the random seed of the board, which is used if the user gives no seed."""
 
@@ -50,6 +52,20 @@ def _size_options(function: Decorated) -> Decorated:
 @click.command()
 @click.argument("file", metavar="[FILE.toml]", type=click.Path(path_type=Path), required=False)
 @click.option("--list", "as_list", is_flag=True, help="List the presets.")
+@click.option(
+    "--from",
+    "source",
+    metavar="SPOT",
+    type=click.Path(path_type=Path),
+    help="Text file with a spot of PioViewer, TexasSolver, or WASM or Desktop Postflop, or a job file; "
+    "--board, --pot, --stack, --oop, --ip, --name and --set replace its values.",
+)
+@click.option(
+    "--to",
+    "program",
+    type=click.Choice(PROGRAMS),
+    help="Write the spot as a text of this program instead of a job file.",
+)
 @click.option("--list-ranges", is_flag=True, help="List the shipped ranges, for --oop @NAME and --ip @NAME.")
 @click.option(
     "--preset",
@@ -111,6 +127,8 @@ def _size_options(function: Decorated) -> Decorated:
 def new(
     file: Path | None,
     as_list: bool,
+    source: Path | None,
+    program: str | None,
     list_ranges: bool,
     preset_name: str | None,
     board: str | None,
@@ -132,7 +150,8 @@ def new(
 
     The file can be solved as it is, and its comments explain how to change it.
 
-    Give a preset, or --pot, --stack, --oop and --ip. With a preset, these options replace the preset's values. In a
+    Give a preset, or --pot, --stack, --oop and --ip, or a file of another program (--from; docs/how-to/spots.md says
+    what is read). With a preset or a file, these options replace its values. In a
     terminal the command asks for what is missing. Without FILE, the job is printed on stdout. Amounts are in big
     blinds; docs/how-to/jobs.md explains how to write ranges.
 
@@ -147,7 +166,10 @@ def new(
       spewy new job.toml --preset srp-btn-bb --set bets.flop.oop.bet=33% --set tree.add_allin=1.5
       spewy new --pot 20 --stack 90 --oop "TT+,AKs" --ip "top 15%" --board "Ks 7h 2d 5c" > job.toml
       spewy new job.toml --preset srp-btn-bb --oop @bb.txt --ip @btn.txt --board "Ks 7h 2d"
+      spewy new job.toml --from pioviewer.txt
+      spewy new --from job.toml --to pioviewer > spot.txt
     """  # noqa: D301
+    import tomllib
     from dataclasses import replace
 
     from spewy.job.write import job_text
@@ -157,36 +179,101 @@ def new(
         return
     if file is not None and file.exists() and not force:
         raise _existing(file)
-    if board is not None and subset is None:
-        refuse_unused("with --board", "cards")
-    own = (pot, stack, oop, ip)
-    if preset_name is None and None in own and _asks():
-        preset_name, board, file = _asked(board, seed, file)
     if file is None:
         refuse_unused("without FILE.toml", "force")
-    drawn = _board(board, seed, cards) if subset is None else _no_board(board, seed, cards)
-    answers = replace(
-        _answers(preset_name, drawn, own, name),
-        subset=subset,
-        bet=bet,
-        raise_=raise_,
-        sizes=_sizes(by_round, len(drawn[0]) or DRAWN),
-        overrides=overrides,
-    )
-    text = job_text(answers)
+    if program is not None:
+        refuse_unused("with --to, which writes one spot", "subset")
+    own = (pot, stack, oop, ip)
+    if source is not None:
+        refuse_unused(
+            "with --from", *("preset_name", "seed", "cards", "subset", "bet", "raise_"), *by_round.keys()
+        )
+        text, about = _from_file(source, board, own, name, overrides)
+    else:
+        if board is not None and subset is None:
+            refuse_unused("with --board", "cards")
+        if preset_name is None and None in own and _asks():
+            preset_name, board, file = _asked(board, seed, file)
+        drawn = _board(board, seed, cards) if subset is None else _no_board(board, seed, cards)
+        answers = replace(
+            _answers(preset_name, drawn, own, name),
+            subset=subset,
+            bet=bet,
+            raise_=raise_,
+            sizes=_sizes(by_round, len(drawn[0]) or DRAWN),
+            overrides=overrides,
+        )
+        text, about = job_text(answers), answers.about
     job = _checked(text)
+    if program is not None:
+        if "boards" in tomllib.loads(text).get("spot", {}):
+            raise InputError(f"job {job.name}: the job has several boards; choose one with --board")
+        text = _translated(job, program)
     if file is None:
         click.echo(text, nl=False)
     else:
         with appearing(file) as temporary:
             temporary.write_text(text, encoding="utf-8")
     where = "the job" if file is None else path_text(file)
+    if program is not None:
+        return
     takes = (
         _cost(job)
         if subset is None
         else f"{count(subset, 'flop')}; spewy estimate prints their memory and time"
     )
-    say(f"{where}: {answers.about}; {takes}")
+    say(f"{where}: {about}; {takes}")
+
+
+def _from_file(
+    source: Path,
+    board: str | None,
+    own: tuple[float | None, float | None, str | None, str | None],
+    name: str | None,
+    overrides: tuple[str, ...],
+) -> tuple[str, str]:
+    """Return the job file of a file's spot, and a description; tell what has no counterpart in the job."""
+    from buckets.cards import card_name
+    from spewy.bridges.spots import read_spot
+    from spewy.job.load import override, read_job
+    from spewy.job.write import DOCS, write_job
+    from spewy.system.textfile import read_text
+
+    pot, stack, oop, ip = own
+    cards = None if board is None else " ".join(map(card_name, _board(board, None, DRAWN)[0]))
+    given = {
+        "board": cards,
+        "pot": pot,
+        "stack": stack,
+        "oop": _range("--oop", oop),
+        "ip": _range("--ip", ip),
+    }
+    changes = {key: value for key, value in given.items() if value is not None}
+    subject = f"file {path_text(source)}"
+    if source.suffix == ".toml":
+        data, program = read_job(source), "a job"
+        dropped = ("boards",) if "board" in changes else ()
+        given_spot = {key: value for key, value in data.get("spot", {}).items() if key not in dropped}
+        data["spot"] = given_spot | changes
+        data["name"] = name or data.get("name", "spot")
+    else:
+        spot = read_spot(read_text(source, subject), subject, changes, name)
+        data, program = spot.data, spot.program
+        for note in spot.notes:
+            say(f"{path_text(source)}: {note}")
+    for text in overrides:
+        override(data, text)
+    about = f"the spot of {source.name}, of {program}"
+    return write_job(data, (about, f"Written by spewy new. {DOCS}")), about
+
+
+def _translated(job: Job, program: str) -> str:
+    from spewy.bridges.spots import write_spot
+
+    text, notes = write_spot(job, program)
+    for note in notes:
+        say(f"job {job.name}: {note}")
+    return text
 
 
 def _sizes(by_round: Mapping[str, str | None], n_cards: int) -> dict[str, str]:

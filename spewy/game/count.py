@@ -169,7 +169,7 @@ class _Counter:
         highest, can_fold = max(own, other), own < other and own < stack
         spent = (own, other) if player == 0 else (other, own)
         bounds = raise_bounds(self.config.rules, r, player, spent, raise_by, num_raises, depth)
-        totals = raises_within(self.config, r, player, highest, bounds, num_raises, before, donk)
+        totals = raises_within(self.config, r, player, highest, bounds, raise_by, num_raises, before, donk)
         count.slots[player] += lines * (can_fold + 1 + len(totals))
         if can_fold:
             count.folds += lines

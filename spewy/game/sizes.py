@@ -3,10 +3,12 @@
 ========  =================================================================================================
 ``60%``   60 % of the pot after a call; a raise adds this to the bet faced
 ``2.5x``  a raise to 2.5 times the bet faced (raises only)
+``3xc``   a raise by 2 times the smallest raise (raises only); ``2xc`` is the smallest raise. The player puts in three
+          times the chips of a call
 ``100c``  a bet of 100 chips, or a raise by 100 chips; ``2.5bb`` if amounts are in big blinds
 ``e``     geometric: the share of the pot that, bet in every remaining round, ends all-in; ``3e``: in three
           rounds; ``e200%``: at most 200 % of the pot
-``a``     all-in
+``a``     all-in; ``a300%``: all-in if it is at most 300 % of the pot, otherwise no bet
 ========  =================================================================================================
 
 Amounts are *street totals*: chips that a player has put in on this round. In the formulas ``faced``
@@ -15,16 +17,18 @@ and the largest legal street total, and ``round`` rounds halves away from zero:
 
     X%   faced + round(pot · X / 100)
     Nx   round(faced · N)
+    Nxc  faced + round((low - faced) · (N - 1))
     Nc   faced + N
     e    faced + round(pot · ((2 · behind / pot + 1)^(1/n) - 1) / 2),  behind = high - faced,
          n = rounds left, less one for every earlier raise in this round, at least 1
-    a    high
+    a    high;  aX%: only if high <= faced + round(pot · X / 100)
 
 Then, in this order:
 
 1. all-in is added if ``high <= faced + round(pot · add_allin)``;
 2. each amount is limited to ``[low, high]``, and becomes all-in if
-   ``high <= amount + round((pot + 2 · (amount - faced)) · force_allin)``;
+   ``high <= amount + round((pot + 2 · (amount - faced)) · force_allin)``, or if
+   ``before + amount > allin_from · (before + high)``, where ``before`` is what the player had put in before the round;
 3. equal amounts are merged, and close amounts are merged into the larger one. Amounts are compared in descending order.
    Let ``x`` be the amount's share of the pot, ``(amount - faced) / pot``, and ``y`` the share of the last amount that
    was kept. The amount is kept if ``x < (y - merge) / (1 + merge)``.
@@ -52,11 +56,14 @@ __all__ = [
     "round_half_up",
 ]
 
-SizeKind = Literal["pot", "times", "chips", "geometric", "allin"]
+SizeKind = Literal["pot", "times", "steps", "chips", "geometric", "allin"]
+RAISES_ONLY: tuple[SizeKind, ...] = ("times", "steps")
+"""Kinds of sizes that depend on the bet faced."""
 
 _NUMBER = r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 _POT = re.compile(_NUMBER + "%")
-_TIMES = re.compile(_NUMBER + "x")
+_TIMES = re.compile(_NUMBER + "(xc?)")
+_ALLIN = re.compile(rf"a(?:{_NUMBER}%)?")
 _AMOUNT = re.compile(_NUMBER + "(c|bb)")
 _GEOMETRIC = re.compile(rf"([0-9]{{0,3}})e(?:{_NUMBER}%)?")
 
@@ -66,7 +73,8 @@ class Size(NamedTuple):
 
     kind: SizeKind
     value: float = 0.0
-    """Percent of the pot, factor, or chips; for a geometric size, the limit in percent of the pot; 0: no limit."""
+    """Percent of the pot, factor, or chips; for a geometric size and all-in, the limit in percent of the pot; 0: no
+    limit."""
     rounds: int = 0
     """Number of rounds of a geometric size; 0: all remaining rounds."""
 
@@ -78,12 +86,14 @@ class Size(NamedTuple):
                 return f"{number}%"
             case "times":
                 return f"{number}x"
+            case "steps":
+                return f"{number}xc"
             case "chips":
                 return f"{number}c"
             case "geometric":
                 return f"{self.rounds or ''}e" + (f"{number}%" if self.value else "")
             case "allin":
-                return "a"
+                return "a" + (f"{number}%" if self.value else "")
 
 
 def parse_sizes(
@@ -125,8 +135,8 @@ def format_sizes(sizes: tuple[Size, ...]) -> str:
 
 def _parse_size(token: str, raises: bool, unit: Unit) -> Size:
     """Read one bet size; the message of a `ValueError` says what was expected."""
-    if token == "a":
-        return Size("allin")
+    if match := _ALLIN.fullmatch(token):
+        return Size("allin", _positive(match[1], "a limit above 0%") if match[1] else 0.0)
     if match := _POT.fullmatch(token):
         return Size("pot", _positive(match.group(1), "a share of the pot above 0%"))
     if match := _TIMES.fullmatch(token):
@@ -135,7 +145,7 @@ def _parse_size(token: str, raises: bool, unit: Unit) -> Size:
         factor = float(match.group(1))
         if factor <= 1:
             raise ValueError("a factor above 1x")
-        return Size("times", factor)
+        return Size("times" if match.group(2) == "x" else "steps", factor)
     if match := _AMOUNT.fullmatch(token):
         return Size("chips", _chips(match[1], match[2], unit))
     if match := _GEOMETRIC.fullmatch(token):
@@ -187,14 +197,18 @@ class Stake(NamedTuple):
     """Number of remaining rounds, including this round."""
     bets_before: int
     """Number of bets and raises in this round so far."""
+    before: int = 0
+    """Chips that each player had put in before this round, since the root."""
 
 
 class Thresholds(NamedTuple):
-    """The thresholds of bet sizes, as shares of the pot; the module's description has the rules that use them."""
+    """The thresholds of bet sizes; all but one are shares of the pot. The module's description has their rules."""
 
     add_allin: float = 0.0
     force_allin: float = 0.0
     merge: float = 0.0
+    allin_from: float = 1.0
+    """A share of the stack at the root; 1: no effect."""
 
 
 def bet_amounts(sizes: tuple[Size, ...], stake: Stake, thresholds: Thresholds) -> list[int]:
@@ -204,10 +218,10 @@ def bet_amounts(sizes: tuple[Size, ...], stake: Stake, thresholds: Thresholds) -
     >>> bet_amounts(parse_sizes("60%, e, a"), Stake(200, 0, 1, 900, 2, 0), Thresholds(1.5, 0.15, 0.1))
     [120, 216, 900]
     """
-    wanted = [_amount(size, stake) for size in sizes]
-    if stake.high <= stake.faced + _capped_round(stake.pot * thresholds.add_allin, stake):
+    wanted = [_amount(size, stake) for size in sizes if _offered(size, stake)]
+    if _within(stake, thresholds.add_allin):
         wanted.append(stake.high)
-    settled = {_settle(amount, stake, thresholds.force_allin) for amount in wanted}
+    settled = {_settle(amount, stake, thresholds) for amount in wanted}
     return _merged(sorted(settled), stake, thresholds.merge)
 
 
@@ -222,12 +236,23 @@ def round_half_up(value: float) -> int:
     return below + (value - below >= 0.5)
 
 
+def _offered(size: Size, stake: Stake) -> bool:
+    return size.kind != "allin" or not size.value or _within(stake, size.value / 100)
+
+
+def _within(stake: Stake, share: float) -> bool:
+    """Whether all-in exceeds the bet faced by at most a share of the pot."""
+    return stake.high <= stake.faced + _capped_round(stake.pot * share, stake)
+
+
 def _amount(size: Size, stake: Stake) -> int:
     match size.kind:
         case "pot":
             by = stake.pot * (size.value / 100)
         case "times":
             return _capped_round(stake.faced * size.value, stake)
+        case "steps":
+            by = (stake.low - stake.faced) * (size.value - 1)
         case "chips":
             by = size.value
         case "geometric":
@@ -250,12 +275,16 @@ def _geometric_ratio(size: Size, stake: Stake) -> float:
     return min(ratio, size.value / 100) if size.value else ratio
 
 
-def _settle(amount: int, stake: Stake, force_allin: float) -> int:
+def _settle(amount: int, stake: Stake, thresholds: Thresholds) -> int:
     amount = min(max(amount, stake.low), stake.high)
-    if not force_allin:
+    most = thresholds.allin_from * (stake.before + stake.high) * (1 + RATIO_EPSILON)
+    if thresholds.allin_from < 1 and stake.before + amount > most:
+        return stake.high
+    if not thresholds.force_allin:
         return amount
     pot_after = stake.pot + 2 * (amount - stake.faced)
-    return stake.high if stake.high <= amount + _capped_round(pot_after * force_allin, stake) else amount
+    left = _capped_round(pot_after * thresholds.force_allin, stake)
+    return stake.high if stake.high <= amount + left else amount
 
 
 def _merged(amounts: list[int], stake: Stake, merge: float) -> list[int]:

@@ -17,7 +17,7 @@ from spewy.game.amounts import CHIPS, Unit
 from spewy.game.betting import Betting
 from spewy.game.gamefile import Game
 from spewy.game.names import SEAT_NAMES
-from spewy.game.sizes import Size, Stake, Thresholds, bet_amounts, parse_sizes
+from spewy.game.sizes import RAISES_ONLY, Size, Stake, Thresholds, bet_amounts, parse_sizes
 
 __all__ = [
     "PlayerSizes",
@@ -100,6 +100,10 @@ class TreeConfig:
     """Largest number of bets and raises in a round, beside the limit of the game's rules; None: no other limit."""
     lines: tuple[str, ...] = ()
     """ACPC betting strings; if there are any, the tree has their bets and raises only, and no sizes."""
+    allin_from: float = 1.0
+    """A bet becomes all-in if the player has then put in more than this share of the stack since the root."""
+    short_allins: bool = True
+    """Whether a player may raise all-in by less than the smallest raise."""
 
     @cached_property
     def totals(self) -> Mapping[str, tuple[int, ...]]:
@@ -133,7 +137,7 @@ class TreeConfig:
 
     @cached_property
     def thresholds(self) -> Thresholds:
-        return Thresholds(self.add_allin, self.force_allin, self.merge)
+        return Thresholds(self.add_allin, self.force_allin, self.merge, self.allin_from)
 
     @property
     def antes(self) -> int:
@@ -159,6 +163,8 @@ def spot_config(
     unit: Unit = CHIPS,
     max_raises: int | None = None,
     lines: Sequence[str] = (),
+    allin_from: float = 1.0,
+    short_allins: bool = True,
 ) -> TreeConfig:
     """Configure the tree of a spot, and check all values; the arguments are the attributes of `TreeConfig`.
 
@@ -188,6 +194,8 @@ def spot_config(
             unit,
             max_raises,
             tuple(lines),
+            allin_from,
+            short_allins,
         )
     )
 
@@ -203,6 +211,8 @@ def game_config(
     unit: Unit = CHIPS,
     max_raises: int | None = None,
     lines: Sequence[str] = (),
+    allin_from: float = 1.0,
+    short_allins: bool = True,
 ) -> TreeConfig:
     """Configure the tree of a whole game, and check all values; the arguments are the attributes of `TreeConfig`."""
     if not game.limit and game.stacks is None:
@@ -217,7 +227,8 @@ def game_config(
         by_round = _no_sizes(game, 0)
     thresholds = (add_allin, force_allin, merge, min_bet)
     config = TreeConfig(game, 0, 0, None, by_round, *thresholds, unit=unit, max_raises=max_raises)
-    return _checked(replace(config, lines=tuple(lines)))
+    config = replace(config, lines=tuple(lines), allin_from=allin_from, short_allins=short_allins)
+    return _checked(config)
 
 
 def _no_sizes(game: Game, start_round: int) -> tuple[RoundSizes, ...]:
@@ -264,7 +275,7 @@ def _sizes_by_round(game: Game, start_round: int, sizes: Sizes) -> tuple[RoundSi
     for r, players in enumerate(filled, start=start_round):
         for name, player in zip(SEAT_NAMES, players, strict=True):
             for kind, row in (("bet", player.bet), ("donk", player.donk or ())):
-                if any(size.kind == "times" for size in row):
+                if any(size.kind in RAISES_ONLY for size in row):
                     key = f"bets.{game.round_names[r]}.{name}.{kind}"
                     raise InputError(
                         f"{key}: expected sizes without x, which is for raises only; found one with x"
@@ -277,6 +288,10 @@ def _checked(config: TreeConfig) -> TreeConfig:
         value: float = getattr(config, key)
         if not 0 <= value < float("inf"):
             raise InputError(f"tree.{key}: expected a share of the pot, at least 0; found {value}")
+    if not 0 <= config.allin_from <= 1:
+        raise InputError(
+            f"tree.allin_from: expected a share of the stack from 0 to 1, found {config.allin_from}"
+        )
     rake = config.rake
     if not 0 <= rake.rate <= 1:
         raise InputError(f"spot.rake.rate: expected 0 to 1, found {rake.rate}")
@@ -308,7 +323,15 @@ def raise_totals(config: TreeConfig, state: Betting, put_in_before: int, donk: b
         return config.totals.get(state.line, ())
     highest, bounds = max(state.spent), state.raise_bounds()
     return raises_within(
-        config, state.round, state.to_act, highest, bounds, state.num_raises, put_in_before, donk
+        config,
+        state.round,
+        state.to_act,
+        highest,
+        bounds,
+        state.raise_by,
+        state.num_raises,
+        put_in_before,
+        donk,
     )
 
 
@@ -318,6 +341,7 @@ def raises_within(
     player: int,
     highest: int,
     bounds: tuple[int, int] | None,
+    raise_by: int,
     num_raises: int,
     put_in_before: int,
     donk: bool,
@@ -327,6 +351,7 @@ def raises_within(
     Args:
         highest: the larger number of chips that a player has put in since the root.
         bounds: smallest and largest legal total; None: no bet or raise is legal.
+        raise_by: number of chips by which a raise must at least exceed the bet, unless it is all-in.
         num_raises: number of bets and raises in the round so far.
     """
     if bounds is None:
@@ -339,6 +364,8 @@ def raises_within(
     if config.rules.stacks is not None:
         # Nobody can call more than the smaller stack, so no bet is larger, unless the rules ask for a larger raise.
         high = max(min(high, config.rules.stacks[1 - player]), low)
+    if highest > put_in_before and not config.short_allins and high < highest + raise_by:
+        return ()
     stake = Stake(
         config.pot + 2 * highest,
         highest - put_in_before,
@@ -346,6 +373,7 @@ def raises_within(
         high - put_in_before,
         config.rules.num_rounds - r,
         num_raises,
+        put_in_before,
     )
     sizes = config.sizes[r][player].sizes(stake.faced > 0, donk)
     return tuple([put_in_before + amount for amount in _amounts(sizes, stake, config.thresholds)])

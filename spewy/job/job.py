@@ -325,6 +325,10 @@ class Job(Section):
             del data["tree"]["max_raises"]  # folders of version 1.0.0 do not have this key
         if self.tree.lines is None:
             del data["tree"]["lines"]  # nor this one
+        if self.tree.allin_from == 1:
+            del data["tree"]["allin_from"]  # nor this one
+        if self.tree.short_allins:
+            del data["tree"]["short_allins"]  # nor this one
         for name, rows in zip(self.rules.round_names, self.rows_by_round, strict=True):
             data["rows"][name] = "hands" if rows is None else rows
         return {"spewy": 1, "job": data}

@@ -180,12 +180,16 @@ class BetsSection(PlayerBets):
 
 
 class TreeSection(Section):
-    """Thresholds, as shares of the pot, that add an all-in, turn a bet into an all-in, or merge bet sizes."""
+    """Thresholds that add an all-in, turn a bet into an all-in, or merge bet sizes."""
 
     add_allin: float = Field(0.0, ge=0)
     """Add an all-in to the bet sizes if it is at most this share of the pot."""
     force_allin: float = Field(0.0, ge=0)
     """Turn a bet into an all-in if it leaves at most this share of the pot behind."""
+    allin_from: float = Field(1.0, ge=0, le=1)
+    """Turn a bet into an all-in if the player has then put in more than this share of the stack; default: 1, never."""
+    short_allins: bool = True
+    """Whether a player may raise all-in by less than the smallest raise of the rules."""
     merge: float = Field(0.0, ge=0)
     """Merge two bet sizes into the larger one if they differ by less than about this share of the pot."""
     min_bet: Amount | None = None

@@ -166,6 +166,8 @@ EXPLAINED = {
     "spot.rake": "the house takes this share of each pot, at most the cap",
     "tree.add_allin": "adds an all-in that is at most this share of the pot",
     "tree.force_allin": "makes a bet all-in that would leave at most this share of the pot behind",
+    "tree.allin_from": "makes a bet all-in if the player has then put in more than this share of the stack",
+    "tree.short_allins": "false: nobody raises all-in by less than the smallest raise",
     "tree.merge": "merges two bet sizes that differ by less than about this share of the pot",
     "tree.min_bet": "smallest bet",
     "tree.max_raises": "largest number of bets and raises in a round",

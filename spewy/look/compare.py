@@ -16,18 +16,20 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
 from buckets.cards import cards_name
 from lockers import open_store
 from solvers.tree import Floats
-from spewy.chunks.locate import Place, board_cards, read_cards
+from spewy.chunks.locate import Place, read_cards
+from spewy.chunks.problem import Problem
 from spewy.errors import InputError, NotSolvedError, path_text, shown
 from spewy.game.amounts import CHIPS
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES
 from spewy.game.nodes import Line, Node, line_as_written
+from spewy.job.job import Job
 from spewy.look.chunk import NodeTotals
 from spewy.look.dropped import Note
 from spewy.look.folder import BoardFolders, find_boards, stored_job, strategy_folder
@@ -45,6 +47,19 @@ SIDES = ("a", "b")
 MOST_LINES = 200
 """Largest number of decisions that are compared; the decisions with the largest reach come first."""
 SORTS = ("ev", "moved", "reach", "hand")
+
+
+class Side(Protocol):
+    """One of two solves that are compared: a `SolveView`, or a solve of another program, whose EVs may be NaN."""
+
+    @property
+    def job(self) -> Job: ...
+    @property
+    def problem(self) -> Problem: ...
+    def decision(self, line: str, cards: Sequence[int] | None = None) -> Place: ...
+    def node(self, line: Place, *, ev: bool = True) -> NodeView: ...
+    def totals(self, line: Place) -> NodeTotals: ...
+    def pot_at(self, node: Node) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -200,7 +215,7 @@ class Comparison(AlignedHands):
 
 
 def compare(
-    a: SolveView, b: SolveView, line: str | Place = "", board: str | Sequence[int] | None = None
+    a: SolveView, b: Side, line: str | Place = "", board: str | Sequence[int] | None = None
 ) -> Comparison:
     """Compare two solves at a decision; the board is that of both, or None for the root of each.
 
@@ -213,7 +228,7 @@ def compare(
     if isinstance(line, Place):
         board, line = line.cards, Line(line.line)
     cards = None if board is None else read_cards("board", "Qs Jh 2h", board)
-    sides = (a, b)
+    sides: tuple[Side, Side] = (a, b)
     places = [_decision(solution, line, cards, name) for solution, name in zip(sides, "AB", strict=True)]
     seats = [place.node.player for place in places]
     if seats[0] != seats[1]:
@@ -262,7 +277,7 @@ def _spread(values: Floats, of: Sequence[str], actions: Sequence[str]) -> Floats
     return out
 
 
-def _changes(a: SolveView, b: SolveView, places: Sequence[Place]) -> tuple[LineChange, ...]:
+def _changes(a: Side, b: Side, places: Sequence[Place]) -> tuple[LineChange, ...]:
     """Compare a decision and the later decisions of its round, the largest difference first."""
     out: list[LineChange] = []
     queue = [(-2.0, places[0].line, places[0].node, places[1].node, (1.0, 1.0))]
@@ -285,7 +300,7 @@ def _changes(a: SolveView, b: SolveView, places: Sequence[Place]) -> tuple[LineC
     return tuple(sorted(out, key=lambda change: -change.moved * sum(change.likely)))
 
 
-def _only(a: SolveView, b: SolveView, places: Sequence[Place]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _only(a: Side, b: Side, places: Sequence[Place]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     first, second = (
         [solution.job.amounts.line_text(line) for line in _following(place.node)]
         for solution, place in zip((a, b), places, strict=True)
@@ -303,15 +318,14 @@ def _following(node: Node) -> list[str]:
     return out
 
 
-def _decision(solution: SolveView, line: str, cards: Sequence[int] | None, name: str) -> Place:
+def _decision(solution: Side, line: str, cards: Sequence[int] | None, name: str) -> Place:
     try:
-        node = solution.reads.policy.node(line, cards)
+        return solution.decision(line, cards)
     except InputError as error:
         raise InputError(f"solve {name}: {error}") from None
-    return Place(node, board_cards(solution.problem, node.round, cards))
 
 
-def _require_comparable(a: SolveView, b: SolveView) -> None:
+def _require_comparable(a: Side, b: Side) -> None:
     games = [solution.job.rules for solution in (a, b)]
     for name in ("deck", "num_hole_cards", "num_board_cards", "num_rounds"):
         values = [getattr(game, name) for game in games]

@@ -20,7 +20,7 @@ from spewy.chunks.locate import Place
 from spewy.errors import InputError, MissingError, path_text
 from spewy.job.job import Job
 from spewy.look import ABOVE
-from spewy.look.compare import Comparison, compare
+from spewy.look.compare import Comparison, Side, compare
 from spewy.look.dropped import StoreReads
 from spewy.look.exploit import DecisionLoss, ExploitResult, JudgingListener
 from spewy.look.openspiel import spiel_policy
@@ -103,7 +103,7 @@ class Solution(SolveView):
         return report(self, line, board, progress)
 
     def compare(
-        self, other: SolveView, line: str | Place = "", board: str | Sequence[int] | None = None
+        self, other: Side, line: str | Place = "", board: str | Sequence[int] | None = None
     ) -> Comparison:
         """Compare this solve with another one at a decision: see `spewy.look.compare.compare`."""
         return compare(self, other, line, board)

@@ -20,7 +20,7 @@ from buckets.types import Ints
 from lockers import Store
 from solvers.tree import Floats
 from spewy.chunks.layout import Layout
-from spewy.chunks.locate import Place, possible_deals
+from spewy.chunks.locate import Place, board_cards, possible_deals
 from spewy.chunks.problem import Problem
 from spewy.game.lines import line_words
 from spewy.game.nodes import Line, Node, entry_line, path_to
@@ -161,6 +161,11 @@ class SolveView(Closing):
         With ``decision``, a place where nobody acts is an `InputError`.
         """
         return self.reads.policy.at(line, board, decision=decision)
+
+    def decision(self, line: str, cards: Sequence[int] | None = None) -> Place:
+        """Return the decision after a line on a board, by default that of the root."""
+        node = self.reads.policy.node(line, cards)
+        return Place(node, board_cards(self.problem, node.round, cards))
 
     def path(self, place: Place) -> Iterator[tuple[Place, int]]:
         """Yield the decisions and deals before a place, from the root on, each with the number of the next child."""

@@ -24,6 +24,7 @@ from buckets.cards import Deck, cards_name, hand_index, hand_name, hands, parse_
 from buckets.errors import CardError
 from lockers import open_store
 from spewy.batch.batch import JobBoards, validated
+from spewy.bridges.spots import read_spot, recognised
 from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS, Unit
 from spewy.game.gamefile import format_game, load_game, shipped_games
@@ -74,6 +75,7 @@ def setup_routes(folders: Folders, estimates: Estimates) -> list[Route]:
         get("/api/presets", _presets),
         get("/api/setup/preset", _of_preset),
         get("/api/setup/solve", of_solve),
+        post("/api/setup/spot", _of_spot),
         post("/api/setup/check", _check),
         post("/api/setup/tree", lambda parameters: tree_part(draft_of(parameters).job, parameters)),
         post("/api/setup/cost", cost),
@@ -246,6 +248,22 @@ def _of_preset(parameters: Parameters) -> dict[str, Any]:
     if not 3 <= len(cards) <= 5:
         raise InputError(f"board: expected three to five cards, found {len(cards)} ({cards_name(cards)})")
     return checked(Draft.of_text(job_text(Answers.of(known, cards, None), "spewy serve")))
+
+
+def _of_spot(parameters: Parameters) -> dict[str, Any]:
+    """Return the draft of a spot of another program, or of a job file, that was pasted.
+
+    The object is that of `checked`, and has the notes on the pasted text as ``told``.
+    """
+    pasted = parameters.get("text")
+    if not isinstance(pasted, str) or not pasted.strip():
+        raise InputError("expected the text of a spot, found none")
+    if len(pasted) > MOST_CHARACTERS:
+        raise InputError(f"expected at most {MOST_CHARACTERS:,} characters, found {len(pasted):,}")
+    if recognised(pasted) is None:
+        return checked(Draft.of_text(pasted)) | {"told": []}
+    spot = read_spot(pasted, "the pasted text")
+    return checked(Draft.of_data(spot.data, f"A spot of {spot.program}.")) | {"told": list(spot.notes)}
 
 
 def range_answer(parameters: Parameters) -> dict[str, Any]:

@@ -284,7 +284,13 @@ def _with_menu(config: TreeConfig, menu: Menu) -> TreeConfig:
         return config
     sizes = (_SIZES[menu], _SIZES[menu])
     return replace(
-        config, sizes=(sizes,) * len(config.sizes), add_allin=0.0, force_allin=FORCE_ALLIN, merge=0.0
+        config,
+        sizes=(sizes,) * len(config.sizes),
+        add_allin=0.0,
+        force_allin=FORCE_ALLIN,
+        merge=0.0,
+        allin_from=1.0,
+        short_allins=True,
     )
 
 

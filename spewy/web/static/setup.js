@@ -61,6 +61,7 @@ export function setupForm(draft, started) {
   const thresholds = [
     jobField(draft, { key: "tree.add_allin", label: "add an all-in up to", number: true, hint: "times the pot" }),
     jobField(draft, { key: "tree.force_allin", label: "all-in if it leaves at most", number: true, hint: "times the pot behind" }),
+    jobField(draft, { key: "tree.allin_from", label: "all-in above", number: true, hint: "of the stack, all bets together" }),
     jobField(draft, { key: "tree.merge", label: "merge sizes closer than", number: true, hint: "times the pot" }),
     jobField(draft, { key: "tree.min_bet", label: "smallest bet", number: true }),
     jobField(draft, { key: "tree.max_raises", label: "raises of a round at most", number: true, example: "no limit" }),
@@ -121,7 +122,7 @@ export function setupForm(draft, started) {
   return { node, presets, openLocks: () => (lockBox.open = true) };
 }
 
-/** Make the row above the form that fills it: presets, and jobs of solves. */
+/** Make the rows above the form that fill it: presets, jobs of solves, and pasted spots of other programs. */
 export function beginWith(draft, presets, loaded) {
   const select = el("select", { id: "begin-with" }, el("option", { value: "" }, "choose …"));
   const solves = el("optgroup", { label: "the job of a solve" });
@@ -142,19 +143,45 @@ export function beginWith(draft, presets, loaded) {
   select.addEventListener("change", async () => {
     const [kind, name] = [select.value.slice(0, select.value.indexOf(":")), select.value.slice(select.value.indexOf(":") + 1)];
     select.value = "";
-    const before = draft.text;
     const board = boardCards(draft.get("spot.board")).join("");
     const query = kind === "preset" ? { name, board: board.length >= 6 && board.length <= 10 ? board : "" } : { folder: name };
-    try {
-      loaded(await ask(`/api/setup/${kind}`, query));
-      fill(error);
-      fill(undo, before ? smallButton("undo", () => (draft.setText(before, 0), fill(undo))) : null);
-    } catch (failure) {
-      fill(error, failure.message);
-    }
+    takeOver(ask(`/api/setup/${kind}`, query), error);
   });
+
+  async function takeOver(answer, failed) {
+    const before = draft.text;
+    try {
+      const found = await answer;
+      loaded(found);
+      fill(failed);
+      fill(undo, before ? smallButton("undo", () => (draft.setText(before, 0), fill(undo))) : null);
+      return found;
+    } catch (failure) {
+      fill(failed, failure.message);
+      return null;
+    }
+  }
+
   const undo = el("span");
-  return el("div", { class: "tools" }, el("label", { for: select.id }, "begin with"), select, undo, error);
+  const pasted = el("textarea", { id: "pasted-spot", rows: 6, cols: 70, spellcheck: "false", "aria-label": "text of a spot", placeholder: "#Range0#AA,KK …" });
+  const pasteError = el("p", { class: "field-error", role: "alert" });
+  const told = el("div", { "aria-live": "polite" });
+  const paste = el(
+    "details",
+    { class: "job-group" },
+    el("summary", {}, "Paste a spot of PioViewer, TexasSolver or WASM Postflop"),
+    pasted,
+    el("div", { class: "tools" }, smallButton("fill in the form", fillIn)),
+    pasteError,
+    told,
+  );
+
+  async function fillIn() {
+    const found = await takeOver(send("/api/setup/spot", { text: pasted.value }), pasteError);
+    showLines(told, found ? found.told : [], "note");
+  }
+
+  return el("div", {}, el("div", { class: "tools" }, el("label", { for: select.id }, "begin with"), select, undo, error), paste);
 }
 
 function fieldNodes(fields) {
@@ -358,9 +385,9 @@ function sizesForm(draft) {
     el(
       "p",
       { class: "note" },
-      "Separate sizes by commas: 60% of the pot, 2.5x the bet faced (raises only), ",
+      "Separate sizes by commas: 60% of the pot, 2.5x the bet faced, 3xc three times the call (raises only), ",
       el("span", { class: "unit-example" }, "2.5bb"),
-      ", a for all-in, e for the share that ends all-in on the river if it is bet on every round. Empty: never.",
+      ", a for all-in, a300% for all-in up to 300% of the pot, e for the share that ends all-in on the river if it is bet on every round. Empty: never.",
     ),
     rounds.map((round) => round.node),
     error,

@@ -58,12 +58,14 @@ def agree(config):
 bets = st.one_of(
     st.builds(Size, st.just("pot"), st.sampled_from([10.0, 33.0, 100.0, 250.0])),
     st.builds(Size, st.just("chips"), st.sampled_from([1.0, 5.0])),
-    st.sampled_from([Size("allin"), Size("geometric"), Size("geometric", 60.0, 2)]),
+    st.sampled_from([Size("allin"), Size("allin", 150.0), Size("geometric"), Size("geometric", 60.0, 2)]),
 )
 players = st.builds(
     PlayerSizes,
     st.lists(bets, max_size=2).map(tuple),
-    st.lists(bets | st.builds(Size, st.just("times"), st.sampled_from([1.1, 2.5])), max_size=2).map(tuple),
+    st.lists(
+        bets | st.builds(Size, st.sampled_from(["times", "steps"]), st.sampled_from([1.1, 2.5])), max_size=2
+    ).map(tuple),
     st.none() | st.lists(bets, max_size=1).map(tuple),
 )
 thresholds = st.fixed_dictionaries(
@@ -72,6 +74,8 @@ thresholds = st.fixed_dictionaries(
         "force_allin": st.sampled_from([0.0, 0.2, 1e308]),
         "merge": st.sampled_from([0.0, 0.5]),
         "max_raises": st.sampled_from([None, 1, 2]),
+        "allin_from": st.sampled_from([1.0, 0.6, 0.0]),
+        "short_allins": st.booleans(),
     }
 )
 

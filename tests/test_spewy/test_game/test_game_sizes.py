@@ -9,14 +9,16 @@ from spewy.game.sizes import Size, Stake, Thresholds, bet_amounts, format_sizes,
 
 
 def test_tokens():
-    assert parse_sizes(" 60% ,2.5x, 100c,e,3e, e200%, A", raises=True) == (
+    assert parse_sizes(" 60% ,2.5x, 3xc, 100c,e,3e, e200%, A, a300%", raises=True) == (
         Size("pot", 60.0),
         Size("times", 2.5),
+        Size("steps", 3.0),
         Size("chips", 100.0),
         Size("geometric"),
         Size("geometric", rounds=3),
         Size("geometric", 200.0),
         Size("allin"),
+        Size("allin", 300.0),
     )
     assert parse_sizes("") == parse_sizes("  ") == ()
 
@@ -27,6 +29,9 @@ def test_tokens():
         ("60%, 5y", "bets.flop.bet, position 5: expected a size such as 60%, 100c, e or a, found '5y'"),
         ("60%,", "position 4: expected a size such as"),
         ("2.5x", "position 0: expected a bet size (x is for raises only), found '2.5x'"),
+        ("3xc", "position 0: expected a bet size (x is for raises only), found '3xc'"),
+        ("a0%", "expected a limit above 0%"),
+        ("a300", "found 'a300'"),
         ("0%", "position 0: expected a share of the pot above 0%, found '0%'"),
         ("-5%", "found '-5%'"),
         ("1.5c", "expected a whole number of chips above 0, found '1.5c'"),
@@ -53,7 +58,8 @@ sizes = st.one_of(
     st.builds(Size, st.just("times"), st.floats(1.01, 1e3), st.just(0)),
     st.builds(Size, st.just("chips"), st.integers(1, 10**6).map(float), st.just(0)),
     st.builds(Size, st.just("geometric"), st.just(0.0) | positive, st.integers(0, 5)),
-    st.just(Size("allin")),
+    st.builds(Size, st.just("steps"), st.floats(1.01, 1e3), st.just(0)),
+    st.builds(Size, st.just("allin"), st.just(0.0) | positive, st.just(0)),
 )
 
 
@@ -73,8 +79,13 @@ def amounts(text, thresholds=Thresholds(), **changes):
     [
         ("50%", [70]),
         ("2.5x", [50]),
+        ("3xc", [60]),  # two steps of 20
+        ("2xc", [40]),  # the smallest raise
         ("30c", [50]),
         ("a", [500]),
+        ("a480%", [500]),
+        ("a479%", []),
+        ("50%, a479%", [70]),
         ("10%", [40]),  # clamped up to the smallest raise
         ("900%", [500]),
         ("2.5x, 30c, 50%", [50, 70]),
@@ -114,6 +125,14 @@ def test_all_in_is_forced_when_little_stays_behind():
     # A raise to 320 makes a pot of 700; 180 behind is 25.7 % of it.
     assert amounts("300%", Thresholds(force_allin=0.25)) == [320]
     assert amounts("300%", Thresholds(force_allin=0.26)) == [500]
+
+
+def test_all_in_is_forced_from_a_share_of_the_stack():
+    # 100 chips before the round and 500 in it are the stack; 70 % of it are 420, a raise to 320 in this round.
+    assert amounts("300%", Thresholds(allin_from=0.7), before=100) == [320]
+    assert amounts("300%, 301%", Thresholds(allin_from=0.7), before=100) == [320, 500]
+    assert amounts("50%", Thresholds(allin_from=0.0), before=100) == [500]
+    assert amounts("50%, a", Thresholds(allin_from=1.0), before=100) == [70, 500]
 
 
 def test_close_sizes_are_merged_into_the_larger():

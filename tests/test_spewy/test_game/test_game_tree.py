@@ -247,6 +247,10 @@ def test_limit_spots():
         (lambda: game_config(DOYLE, {0: both("a")}, min_bet=1), "expected at least the big blind 2"),
         (lambda: spot_config(NO_LIMIT, 3, 9, 9, {3: both("a")}, merge=-1), "tree.merge: expected a share"),
         (
+            lambda: spot_config(NO_LIMIT, 3, 9, 9, {3: both("a")}, allin_from=2),
+            "tree.allin_from: expected a share",
+        ),
+        (
             lambda: spot_config(NO_LIMIT, 3, 9, 9, {3: both("a")}, rake=Rake(1.01)),
             "spot.rake.rate: expected 0 to 1",
         ),

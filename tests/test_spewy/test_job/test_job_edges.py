@@ -4,7 +4,7 @@ import os
 import subprocess
 
 import pytest
-from cli_runs import COMMAND, POLARISED, TURN, good, refused, spewy, write
+from cli_runs import COMMAND, POLARISED, TURN, good, good_json, refused, spewy, write
 from dealt_jobs import DEALT_LEDUC
 from jobs import EXAMPLES, parsed_job, solved
 
@@ -156,7 +156,7 @@ def test_folders_from_before_go_on(tmp_path):
     job = Job.load(write(tmp_path, TURN))
     Session(job, tmp_path / "out").close()
     manifest = job.manifest()
-    assert "max_raises" not in manifest["job"]["tree"]
+    assert not {"max_raises", "lines", "allin_from", "short_allins"} & manifest["job"]["tree"].keys()
     manifest["job"]["spot"]["stack"] = 100.0
     write_manifest(tmp_path / "out", manifest)
     command = ("solve", tmp_path / "job.toml", "--out", tmp_path / "out")
@@ -180,6 +180,29 @@ def test_the_largest_amounts_are_solved(tmp_path):
 def test_thresholds_without_end_are_all_in(key, tmp_path):
     told = good("tree", write(tmp_path, TURN), "--set", f"tree.{key}=1e308")
     assert ("AllIn(100)" in told) == (key != "merge")
+
+
+def test_all_in_from_a_share_of_the_stack_counts_all_rounds(tmp_path):
+    """With 100 chips, 60 % are 60: a bet of 25 on the turn stays, one of 38 on the river, 63 in all, is all-in."""
+    job = write(tmp_path, TURN)
+    sizes = ("--set", "bets.turn.bet=25%", "--set", 'bets.river={bet="25%"}')
+    plain = good("tree", job, *sizes)
+    told = good("tree", job, *sizes, "--set", "tree.allin_from=0.6")
+    assert "Bet(38)" in plain
+    assert "Bet(38)" not in told
+    assert "Bet(25)" in told
+    assert "expected a number less than or equal to 1" in refused("tree", job, "--set", "tree.allin_from=67")
+
+
+def test_no_all_in_below_the_smallest_raise(tmp_path):
+    """With 100 chips, a bet of 60 cannot be raised to 120, so only a bet of 50 or less can be raised all-in."""
+    job = write(tmp_path, TURN)
+    sizes = ("--set", 'bets.turn={bet="50%, 60%", raise="a"}')
+    for more, raised in (((), 2), (("--set", "tree.short_allins=false"), 1)):
+        root = good_json("tree", job, *sizes, *more)["root"]
+        bets = [root["actions"][f"Bet({chips})"]["actions"] for chips in (50, 60)]
+        assert sum("AllIn(100)" in actions for actions in bets) == raised
+        assert "AllIn(100)" in bets[0]
 
 
 @pytest.mark.parametrize("field", ["stack", "blind", "raiseSize"])

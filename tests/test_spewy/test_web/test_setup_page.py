@@ -176,3 +176,16 @@ def test_the_page_begins_with_presets_and_with_solves(form):
     form.fill("#board-subset", "3")
     data = wait_for_job(form, lambda data: data["spot"].get("boards") == {"subset": 3})
     assert (data["save"], data["solve"]["workers"]) == ({"rounds": "flop"}, 1)
+
+
+def test_a_pasted_spot_fills_the_form(form):
+    form.get_by_text("Paste a spot of").click()
+    form.fill(
+        "#pasted-spot",
+        "#Range0#AA\n#Range1#KK\n#Board#Qs Jh 2h 8c 3d\n#Pot#30\n#EffectiveStacks#70\n#Strange#1\n",
+    )
+    form.get_by_role("button", name="fill in the form").click()
+    data = wait_for_job(form, lambda data: data["spot"]["pot"] == 30)
+    assert data["spot"]["oop"] == "AA"
+    expect(form.get_by_text("line 6: Strange has no counterpart; left out")).to_be_visible()
+    expect(form.locator("#job-name")).to_have_value("spot-QsJh2h8c3d")
