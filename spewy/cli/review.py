@@ -111,14 +111,8 @@ def review(
     if as_json:
         refuse_unused("with --json, which prints all decisions", "top")
     from spewy.game.gamefile import load_game
-    from spewy.match.review import (
-        DEFAULT_TOLERANCE,
-        SpotHands,
-        open_strategy,
-        read_hands,
-        review_hands,
-        summary,
-    )
+    from spewy.match.hand_files import read_hands
+    from spewy.match.review import DEFAULT_TOLERANCE, SpotHands, open_strategy, review_hands, summary
 
     strategy = open_strategy(folder, DEFAULT_TOLERANCE if tolerance is None else tolerance / 100, say)
     try:

@@ -14,7 +14,6 @@ So the hand's chips need not be whole chips of the spot, nor the spot's chips wh
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -43,15 +42,12 @@ from spewy.game.names import SEAT_NAMES
 from spewy.job.job import Job
 from spewy.look.folder import open_policy, open_strategies, solves_in, stored_job, strategy_folder
 from spewy.look.solution import Solution
-from spewy.match.acpc_text import LoggedHand, UnreadHand, parse_logged
+from spewy.match.acpc_text import LoggedHand, UnreadHand
 from spewy.match.hand_review import Decided, decided_in_spot, review_hand
-from spewy.match.log import hand_lines
-from spewy.match.phh import SUFFIXES, read_phh
 from spewy.match.score import MBB
 from spewy.match.spots import Note, Spot
 from spewy.match.table import decisions
 from spewy.system.html import Printed, Table
-from spewy.system.textfile import read_text
 from spewy.system.tools import Closing, as_path
 
 if TYPE_CHECKING:
@@ -92,49 +88,6 @@ def open_strategy(
     if is_spot:
         return SpotHands([folder], tolerance, note)
     return LockerBot(open_policy(folder), Options(resolve="never"))
-
-
-def read_hands(game: Game, path: Path, *, own_stakes: bool = False) -> Iterator[LoggedHand | UnreadHand]:
-    """Read the hands of a file: a Poker Hand History (``.phh`` or ``.phhs``), or else a log of the ACPC's dealer.
-
-    Args:
-        game: the game that was played.
-        path: path of the file.
-        own_stakes: whether hands of a Poker Hand History may have other blinds and stacks than the game.
-
-    Returns:
-        The hands; an `UnreadHand` with the reason in place of a hand that cannot be read.
-    """
-    subject = f"file {path_text(path)}"
-    text = read_text(path, subject)
-    if path.suffix.lower() in SUFFIXES:
-        read = read_phh(game, text, subject, own_stakes=own_stakes)
-    else:
-        read = _read_lines(game, text.splitlines())
-    unread: list[LoggedHand | UnreadHand] = []
-    for each in read:
-        unread.append(each)
-        if isinstance(each, LoggedHand):
-            break
-    if not unread:
-        raise InputError(f"{subject} has no hands")
-    last = unread[-1]
-    if isinstance(last, UnreadHand):
-        first = unread[0]
-        assert isinstance(first, UnreadHand)
-        only = "" if len(unread) == 1 else f"none of {len(unread):,} hands can be read; "
-        raise InputError(f"{subject}: {only}hand {first.number}: {first.reason}")
-    yield from unread
-    yield from read
-
-
-def _read_lines(game: Game, lines: Iterable[str]) -> Iterator[LoggedHand | UnreadHand]:
-    for number, line in hand_lines(lines):
-        try:
-            yield parse_logged(game, line)
-        except InputError as error:
-            named = re.match(r"STATE:([0-9]{1,10}):", line)
-            yield UnreadHand(int(named[1]) if named else number, f"line {number}: {error}")
 
 
 @dataclass(frozen=True)
@@ -258,7 +211,7 @@ def review_hands(
     covered, out, skipped, names = list[LoggedHand](), list[Reviewed](), list[Skipped](), set[str]()
     for logged in played:
         if isinstance(logged, UnreadHand):
-            skipped.append(Skipped(logged.number, logged.reason, True, False))
+            skipped.append(Skipped(logged.number, logged.reason, True, logged.read))
             continue
         names.update(logged.names)
         if name is not None and name not in logged.names:
@@ -333,19 +286,14 @@ def summary(review: Review, name: str | None = None) -> dict[str, Total]:
     for player, spent in costs.items():
         hands_of = [logged for logged in review.hands if player in logged.names]
         won = [
-            MBB * logged.hand.net()[logged.names.index(player)] / logged.big_blind
+            MBB * chips[logged.names.index(player)] / logged.big_blind
             for logged in hands_of
-            if _is_known(logged.hand)
+            if (chips := logged.won()) is not None
         ]
         mean = sum(won) / len(won) if won else None
         cost = sum(spent) / len(hands_of) if spent else None
         out[player] = Total(len(hands_of), len(spent), cost, mean)
     return out
-
-
-def _is_known(hand: Hand) -> bool:
-    """Whether the result of a hand is known: a player folded, or both players' cards are known."""
-    return hand.betting.folded is not None or None not in hand.hole
 
 
 class NotInSpotError(InputError):
