@@ -48,6 +48,7 @@ def read_hands_text(
     game: Game, text: str, subject: str, *, own_stakes: bool = False, is_phh: bool = False
 ) -> Iterator[LoggedHand | UnreadHand]:
     """Read hands as `read_hands` does; ``is_phh``: the text is a Poker Hand History, whatever it looks like."""
+    text = text.removeprefix("\ufeff")
     if not is_phh and ROOM.search(text):
         read = read_rooms(game, text, own_stakes=own_stakes)
     elif is_phh or _PHH.search(text):
