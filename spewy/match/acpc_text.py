@@ -190,12 +190,14 @@ class Origin:
             hand. If they are given, the hand begins as if each of the two had put in half of the pot and checked.
         extra: chips that each player won beyond `Hand.net`, since others folded; None: the result is unknown, since the
             board was dealt more than once.
+        players: number of players at the deal.
     """
 
     positions: tuple[str, str]
     depth: float
     actions: tuple[tuple[str, str, float], ...] | None = None
     extra: tuple[int, int] | None = (0, 0)
+    players: int = 2
 
 
 @dataclass(frozen=True)

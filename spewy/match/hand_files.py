@@ -72,6 +72,10 @@ def read_hands_text(
     yield from read
 
 
+def game_of_file(path: Path) -> Game:
+    return named_game(read_text(path, f"file {path_text(path)}"))
+
+
 def named_game(text: str) -> Game:
     """Return the game that the head of a log names, if it comes with Spewy; no-limit hold'em otherwise."""
     match = _NAMED_GAME.search(text)

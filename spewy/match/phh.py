@@ -242,7 +242,7 @@ def read_at_table(
     )
     hand = replayed(stakes, ["p2 cc", "p1 cc", *flop.actions])
     extra = (half - int(flop.put_in[0] * chips), half - int(flop.put_in[1] * chips))
-    return hand, flop.names, Origin(flop.positions, float(flop.depth), flop.before, extra)
+    return hand, flop.names, Origin(flop.positions, float(flop.depth), flop.before, extra, len(table.names))
 
 
 def _own_stakes(game: Game, table: dict[str, Any], actions: Iterable[str]) -> _Stakes:

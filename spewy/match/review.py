@@ -68,7 +68,7 @@ def open_strategy(
     """Open a folder's stored strategy for reviews: a whole game, a spot, or several spots.
 
     Args:
-        folder: folder of a solve, or a folder with the folders of spots, such as a batch.
+        folder: folder of a solve, or a folder with the folders of spots or of batches.
         tolerance: largest difference between the ratios of stack to pot of a hand and a spot, as a share of the spot's;
             no effect for a whole game.
         note: called with a line of text before and after dropped rounds of a spot are solved again.
@@ -80,7 +80,7 @@ def open_strategy(
     from spewy.bot.options import Options
 
     folder = as_path(folder, "folder")
-    inside = [] if holds_store(strategy_folder(folder)) else solves_in(folder)
+    inside = [] if holds_store(strategy_folder(folder)) else _solves_below(folder)
     if inside:
         return SpotHands(inside, tolerance, note)
     with open_strategies(folder) as store:
@@ -88,6 +88,13 @@ def open_strategy(
     if is_spot:
         return SpotHands([folder], tolerance, note)
     return LockerBot(open_policy(folder), Options(resolve="never"))
+
+
+def _solves_below(folder: Path) -> list[Path]:
+    """List the solves in a folder, and those in its batches."""
+    children = [child for child in folder.iterdir() if child.is_dir()] if folder.is_dir() else []
+    batches = (child for child in sorted(children) if not holds_store(strategy_folder(child)))
+    return [*solves_in(folder), *(solve for child in batches for solve in solves_in(child))]
 
 
 @dataclass(frozen=True)
@@ -154,11 +161,13 @@ class Review(Printed):
         hands: the hands that the stored strategy covers at least in part.
         decisions: the reviewed decisions of these hands.
         skipped: hands that cannot be read, lie outside of a spot, or leave it.
+        outside: the hands that reach no spot.
     """
 
     hands: tuple[LoggedHand, ...]
     decisions: tuple[Reviewed, ...]
     skipped: tuple[Skipped, ...] = ()
+    outside: tuple[LoggedHand, ...] = ()
 
     def _table(self) -> Table:
         unit = next((each.fit.unit for each in self.decisions if each.fit is not None), "chips")
@@ -209,6 +218,7 @@ def review_hands(
         name: name of the player to review; None: review all players.
     """
     covered, out, skipped, names = list[LoggedHand](), list[Reviewed](), list[Skipped](), set[str]()
+    outside = list[LoggedHand]()
     for logged in played:
         if isinstance(logged, UnreadHand):
             skipped.append(Skipped(logged.number, logged.reason, True, logged.read))
@@ -222,7 +232,11 @@ def review_hands(
                 raise InputError(f"both players have the name {shown(logged.names[0])}")
             players = [player for player in (0, 1) if name in (None, logged.names[player])]
             if isinstance(strategy, SpotHands):
-                in_spot = strategy.enter(logged.hand)
+                try:
+                    in_spot = strategy.enter(logged.hand)
+                except NotInSpotError:
+                    outside.append(logged)
+                    raise
                 missing = {player: in_spot.missing(player) for player in players}
                 reasons += [reason for reason in missing.values() if reason is not None]
                 players = [player for player in players if missing[player] is None]
@@ -238,7 +252,7 @@ def review_hands(
             covered.append(logged)
     if name is not None and name not in names:
         raise InputError(f"player {shown(name)} is in no hand; choose one of {', '.join(sorted(names))}")
-    return Review(tuple(covered), tuple(out), tuple(skipped))
+    return Review(tuple(covered), tuple(out), tuple(skipped), tuple(outside))
 
 
 def _in_game(strategy: Reveals, logged: LoggedHand, players: Sequence[int]) -> Iterator[Reviewed]:
@@ -437,8 +451,8 @@ class SpotHands(Closing):
             self._found.setdefault(key, []).append((folder, job))
         if damage is not None and not self._found:
             raise damage
-        self.game: Game = next(iter(self._found.values()))[0][1].rules
-        """Rules of the first spot's game."""
+        self.game: Game | None = next(iter(self._found.values()))[0][1].rules if self._found else None
+        """Rules of the first spot's game; None without folders."""
         if len(folders) == 1:
             self._open(folders[0])  # an unsolved spot is refused before any work
 

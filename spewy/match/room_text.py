@@ -334,7 +334,7 @@ def pokerstars_text(records: Iterable[LoggedHand], when: datetime, hero: str | N
         for name in record.names:
             seats.setdefault(name, len(seats) % 2 + 1)
         time = when + timedelta(seconds=count)
-        texts.append("\n".join(_hand_lines(record, f"{when:%Y%m%d%H%M%S}{count:05d}", time, seats, hero)))
+        texts.append("\n".join(_hand_lines(record, f"{when:%y%m%d%H%M%S}{count:05d}", time, seats, hero)))
     return "".join(f"{text}\n\n\n" for text in texts)
 
 

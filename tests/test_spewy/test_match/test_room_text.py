@@ -218,7 +218,7 @@ def test_random_hands_are_read_as_pokerkit_plays_them():
 
 @pytest.mark.slow
 def test_2000_random_hands_are_read_as_pokerkit_plays_them():
-    print(dict(read_random(2, 2000)))
+    print(dict(read_random(2, 2000)))  # noqa: T201
 
 
 def random_hands(number):
@@ -343,7 +343,8 @@ def test_a_straddle_is_money_in_the_pot():
 
 
 def test_a_board_that_is_dealt_twice_counts_once_and_the_result_is_unknown():
-    runs = "Ann: bets $2.50\nBob: raises $85.50 to $88 and is all-in\nAnn: calls $85.50\n*** FIRST TURN *** [7c 4d 2s] [Th]\n"
+    runs = "Ann: bets $2.50\nBob: raises $85.50 to $88 and is all-in\nAnn: calls $85.50\n"
+    runs += "*** FIRST TURN *** [7c 4d 2s] [Th]\n"
     runs += "*** FIRST RIVER *** [7c 4d 2s Th] [3h]\n*** SECOND TURN *** [7c 4d 2s] [Jh]\n"
     runs += "*** SECOND RIVER *** [7c 4d 2s Jh] [5h]\n*** FIRST SHOW DOWN ***\nBob: shows [7h 7d] (three of a kind)\n"
     hand = one("Ann: bets $2.50\nBob: folds\nUncalled bet ($2.50) returned to Ann\n", runs)
