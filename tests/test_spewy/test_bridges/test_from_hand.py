@@ -127,10 +127,10 @@ def test_a_job_from_a_hand_at_the_command_line(session, tmp_path):
     assert "hand 200 not readable: line" in run.stderr
     assert "ranges: BTN against BB, single raised pot, 90 big blinds deep" in run.stderr
     assert tomllib.loads((tmp_path / "job.toml").read_text())["bets"]["flop"]["bet"] == "40%, 75%"
-    listed = good("new", "--from-hand", session, "--list").stdout.splitlines()
+    listed = good("new", "--from-hand", session, "--list").splitlines()
     assert len(listed) == 12
     assert listed[0].startswith("100  Bob (BB) ?, Ann (BTN) ")
-    by_place = good("new", "--from-hand", session, "--hand", 2, "--bet", "50%").stdout
+    by_place = good("new", "--from-hand", session, "--hand", 2, "--bet", "50%")
     assert 'name = "hand-101-7d4c2s"' in by_place
     assert '[bets.flop]\nbet = "50%"' in by_place
 
