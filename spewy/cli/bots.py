@@ -326,7 +326,7 @@ def check_hand_files(phh: Path | None, pokerstars: Path | None) -> None:
 def write_hands(
     hands: Iterable[LoggedHand], phh: Path | None, pokerstars: Path | None, hero: str | None = None
 ) -> None:
-    """Write hands in the formats that have a file; PokerStars' text shows only the cards of ``hero``, if one is named."""
+    """Write hands in the formats that have a file; PokerStars' text shows only the cards of a named ``hero``."""
     from datetime import datetime
 
     from spewy.match.phh import phh_text

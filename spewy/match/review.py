@@ -422,6 +422,7 @@ class SpotHands(Closing):
         folders: folders of solved spots; at most `MOST_OPEN` are open at the same time.
         note: called with a line of text before and after dropped rounds are solved again, and for a damaged folder,
             which is left out if there are others.
+        skip_games: whether folders of whole games are left out instead of refused.
 
     Raises:
         InputError: a folder holds no spot, or the only folder holds one that is not solved yet.
@@ -429,7 +430,12 @@ class SpotHands(Closing):
     """
 
     def __init__(
-        self, folders: Sequence[Path], tolerance: float = DEFAULT_TOLERANCE, note: Note | None = None
+        self,
+        folders: Sequence[Path],
+        tolerance: float = DEFAULT_TOLERANCE,
+        note: Note | None = None,
+        *,
+        skip_games: bool = False,
     ) -> None:
         self._tolerance, self._note = tolerance, note
         self._found: dict[tuple[Rules, int, History], list[tuple[Path, Job]]] = {}
@@ -444,6 +450,8 @@ class SpotHands(Closing):
                 if note is not None and len(folders) > 1:
                     note(f"left out: {error}")
                 continue
+            if job.spot is None and skip_games:
+                continue
             if job.spot is None:
                 raise InputError(f"folder {path_text(folder)} holds a whole game among spots; give one solve")
             history = canonical(job.history, job.rules.deck)[0]
@@ -453,7 +461,7 @@ class SpotHands(Closing):
             raise damage
         self.game: Game | None = next(iter(self._found.values()))[0][1].rules if self._found else None
         """Rules of the first spot's game; None without folders."""
-        if len(folders) == 1:
+        if len(folders) == 1 and self._found:
             self._open(folders[0])  # an unsolved spot is refused before any work
 
     def enter(self, hand: Hand) -> HandInSpot:
