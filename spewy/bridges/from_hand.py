@@ -20,7 +20,7 @@ from spewy.game.hand import Hand
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES
 from spewy.game.ranges import parse_range
 from spewy.job.shipped import GivenRange, presets, shipped_ranges
-from spewy.job.write import Answers, job_data, write_job
+from spewy.job.write import FORCE_ALLIN, Answers, job_data, write_job
 from spewy.match.acpc_text import LoggedHand, Origin
 from spewy.match.table import decisions
 
@@ -239,6 +239,10 @@ def _with_sizes(answers: Answers, hand: Hand, first: int, raiser: int | None) ->
         menu = menus.setdefault(key, [])
         if size not in menu:
             menu.append(size)
+    if _leaves_little(hand, first):
+        overrides.append(
+            "tree.force_allin=0"
+        )  # else the tree would have an all-in in place of the played bet
     usual = job_data(answers)["bets"]
     sizes = {}
     for key, menu in menus.items():
@@ -248,6 +252,18 @@ def _with_sizes(answers: Answers, hand: Hand, first: int, raiser: int | None) ->
             [*menu, *(each for each in texts if not any(_is_near(each, played) for played in menu))]
         )
     return replace(answers, sizes=sizes, overrides=tuple(overrides))
+
+
+def _leaves_little(hand: Hand, first: int) -> bool:
+    """Whether a bet of the hand leaves so little behind that the tree of a usual job would make it all-in."""
+    assert hand.game.stacks is not None
+    effective = min(hand.game.stacks)
+    return any(
+        public.betting.round >= first
+        and action[0] == "r"
+        and 0 < effective - (total := raise_total(action, public.betting)) <= FORCE_ALLIN * 2 * total
+        for public, action in decisions(hand)
+    )
 
 
 def _is_near(usual: str, played: str) -> bool:

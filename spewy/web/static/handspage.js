@@ -53,7 +53,7 @@ export function handsPage(root) {
     const head = ["hand", "seats and pot", "players", "board", "won"];
     fill(
       list,
-      el("p", {}, `${heldHands.name}: ${hands.length} hands with a flop of two players, ${others.length} others`),
+      el("p", {}, `${heldHands.name}: ${hands.length} hand${hands.length === 1 ? "" : "s"} with a flop of two players, ${others.length} others`),
       el(
         "table",
         { class: "decisions" },

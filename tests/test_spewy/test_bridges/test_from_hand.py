@@ -73,6 +73,12 @@ def test_a_bet_into_the_raiser_opens_the_first_decision():
     assert spot_of_hand(found).answers.overrides == ("bets.flop.oop.bet=40%",)
 
 
+def test_a_bet_that_leaves_little_behind_stays_a_bet():
+    deep, short = (spot_of_hand(hand(stack=stack)).answers for stack in ("90", "15"))
+    assert (deep.overrides, short.overrides) == ((), ("tree.force_allin=0",))
+    assert short.sizes["turn.donk"] == "77.8%"  # 3.50 stay behind, 15 % of the pot of 23
+
+
 def test_cards_outside_of_a_range_are_added_to_it():
     found = spot_of_hand(
         hand(cards="7h 2c", before="Ann: raises $1.50 to $2.50\nBob: raises $7 to $9.50\nAnn: calls $7")
