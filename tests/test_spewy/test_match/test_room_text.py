@@ -176,9 +176,8 @@ def judge(dealt, found):
     hand, net = found.hand, dealt.net()
     unit = Fraction(found.big_blind, dealt.big)
     if found.won() is not None:
-        assert {name: won / unit for name, won in zip(found.names, found.won(), strict=True)} == {
-            name: net[name] for name in found.names
-        }, dealt.lines
+        for name, won in zip(found.names, found.won(), strict=True):
+            assert abs(won / unit - net[name]) < 1, dealt.lines  # PokerKit splits no chip
     if dealt.at_flop is not None and len(hand.betting.rounds[1]) > 0:
         active, pot, stacks = dealt.at_flop
         spent = hand.betting.spent
