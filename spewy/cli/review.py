@@ -15,7 +15,7 @@ import click
 from spewy.cli.files import appearing
 from spewy.cli.options import json_option, refuse_unused
 from spewy.cli.tables import count, facts, json_text, number, say, table_text
-from spewy.errors import MOST_OF_ERROR, InputError, one_line
+from spewy.errors import MOST_OF_ERROR, InputError, one_line, path_text
 
 if TYPE_CHECKING:
     from spewy.bridges.from_hand import Missing
@@ -185,11 +185,22 @@ def _missing_spots(
     for each in missing_spots(reviewed.outside, tolerance):
         path = None if folder is None else folder / f"{each.name}.toml"
         if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with appearing(path) as temporary:
-                temporary.write_text(each.text, encoding="utf-8")
+            _write_job(path, each.text)
         found.append((each, None if path is None else str(path)))
     return found
+
+
+def _write_job(path: Path, text: str) -> None:
+    if path.exists() and path.read_bytes() != text.encode():
+        raise InputError(
+            f"file {path_text(path)} exists and has another job; give another folder for --missing"
+        )
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"folder {path_text(path.parent)} cannot be made: {error.strerror}") from None
+    with appearing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def _say_missing(spots: Sequence[tuple[Missing, str | None]], outside: int, folder: Path | None) -> None:

@@ -314,7 +314,8 @@ def _chips(text: str) -> Fraction:
 
 
 def _decimal(amount: Fraction) -> str:
-    return f"{amount.numerator}" if amount.denominator == 1 else f"{float(amount):.6f}".rstrip("0")
+    whole, millionths = divmod(int(amount * 10**6), 10**6)
+    return f"{whole}.{millionths:06d}".rstrip("0").rstrip(".")
 
 
 def _cards(text: str) -> str:

@@ -177,6 +177,15 @@ def test_a_review_names_the_spots_that_are_missing_and_writes_their_jobs(session
     assert "1 hand not readable (200): line" in run.stderr
 
 
+def test_another_job_is_not_overwritten(session, tmp_path):
+    (tmp_path / "hu-100bb-srp.toml").write_text("mine")
+    assert "exists and has another job; give another folder" in refused(
+        "review", session, "--missing", tmp_path
+    )
+    assert "cannot be made: " in refused("review", session, "--missing", session / "below")
+    assert (tmp_path / "hu-100bb-srp.toml").read_text() == "mine"
+
+
 def test_hands_far_apart_in_stacks_are_two_spots(tmp_path):
     file = tmp_path / "hands.txt"
     file.write_text("\n\n".join(text(i, stack=stack) for i, stack in enumerate(("100", "70", "98"))))

@@ -12,6 +12,7 @@ from itertools import islice
 from random import Random
 
 import pytest
+from cli_runs import good, refused
 from stand_ins import Told
 
 from spewy.errors import InputError
@@ -243,6 +244,40 @@ def test_written_hands_are_read_by_pokerkit_and_by_the_reader():
         assert won == dict(zip(hand.names, hand.hand.net(), strict=True))
     for hand, read in zip(hands, read_rooms(GAME, text), strict=True):
         assert (read.hand, read.names) == (hand.hand, hand.names)
+
+
+def test_a_match_writes_its_hands_for_trackers(tmp_path):
+    file = tmp_path / "hands.txt"
+    options = ("--game", GAME.name, "--hands", 6, "--out", tmp_path / "match", "--pokerstars", file)
+    good("match", "call", "raise", *options)
+    hands = list(read_hands(GAME, file))
+    logs = [each for log in sorted((tmp_path / "match").glob("*.log")) for each in read_hands(GAME, log)]
+    assert len(hands) == 12
+    written, logged = (sorted((each.hand.net(), each.names) for each in found) for found in (hands, logs))
+    assert written == logged
+    assert "expected a name that ends in .txt" in refused("match", "call", "raise", "--pokerstars", "x.csv")
+
+
+def test_broken_texts_are_never_an_unexpected_error():
+    rng, lines = Random(3), "\n\n".join([HAND, THREE, HAND.replace("#77", "#78")]).splitlines()
+    letters = "0123456789$.,:[]()*#& AhsxT€é"
+    read = Counter()
+    for _ in range(300):
+        broken = list(lines)
+        for _ in range(rng.randrange(1, 4)):
+            place, way = rng.randrange(len(broken)), rng.randrange(4)
+            line = broken[place]
+            cut = rng.randrange(len(line) + 1)
+            broken[place] = (
+                (line[:cut] + rng.choice(letters) + line[cut + way :]) if way < 3 else rng.choice(lines)
+            )
+        try:
+            read.update(
+                type(each).__name__ for each in read_hands_text(GAME, "\n".join(broken), "x", own_stakes=True)
+            )
+        except InputError:
+            read["error"] += 1
+    assert min(read["LoggedHand"], read["UnreadHand"]) > 50
 
 
 def test_a_hero_sees_only_the_own_cards_and_those_of_a_showdown():
