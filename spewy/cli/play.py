@@ -118,6 +118,7 @@ def terminal(
     """  # noqa: D301
     from spewy.bot.tally import tally_of
     from spewy.match.contest import open_contest
+    from spewy.match.phh import variant
     from spewy.match.sitting import Sitting, play_in_words
     from spewy.match.spots import holds_spots
 
@@ -128,6 +129,9 @@ def terminal(
     hands_played: list[LoggedHand] = []
     chosen = drawn_seed(seed)
     with open_contest(folder, chosen, options, say) as contest, line_writer(log, add=True) as write:
+        if phh is not None or pokerstars is not None:
+            # An error about a game that the formats lack comes before the hands are played.
+            variant(contest.bot.game)
 
         def finished(hand: LoggedHand) -> None:
             write(hand.text)

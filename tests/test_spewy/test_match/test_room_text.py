@@ -12,9 +12,11 @@ from itertools import islice
 from random import Random
 
 import pytest
+from bot_games import NO_LIMIT_GAME, folder_of
 from cli_runs import good, refused
 from stand_ins import Told
 
+from spewy.cli.bots import write_hands
 from spewy.errors import InputError
 from spewy.game.gamefile import load_game
 from spewy.match.acpc_text import LoggedHand, UnreadHand
@@ -256,6 +258,19 @@ def test_a_match_writes_its_hands_for_trackers(tmp_path):
     written, logged = (sorted((each.hand.net(), each.names) for each in found) for found in (hands, logs))
     assert written == logged
     assert "expected a name that ends in .txt" in refused("match", "call", "raise", "--pokerstars", "x.csv")
+
+
+def test_a_game_in_the_terminal_writes_its_hands(tmp_path):
+    hands, phh, room = list(random_hands(4)), tmp_path / "h.phhs", tmp_path / "h.txt"
+    write_hands(hands, phh, room, "Alice")
+    for file in (phh, room):
+        assert [each.hand.betting for each in read_hands(GAME, file)] == [each.hand.betting for each in hands]
+    folder = folder_of(tmp_path, NO_LIMIT_GAME, deals=5)
+    options = ("--lockers", folder, "--hands", 1)
+    for option, file in (("--pokerstars", room), ("--phh", phh)):
+        assert "the hand history format has no code for it" in refused(
+            "play", "terminal", *options, option, file
+        )
 
 
 def test_broken_texts_are_never_an_unexpected_error():
