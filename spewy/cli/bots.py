@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from spewy.cli.files import appearing, line_writer
+from spewy.cli.files import appearing, check_file, line_writer
 from spewy.cli.options import Decorated, Seconds, Span
 from spewy.cli.tables import say
 from spewy.errors import one_line
@@ -79,6 +79,15 @@ def phh_option(function: Decorated) -> Decorated:
         metavar="FILE.phhs",
         type=click.Path(path_type=Path),
         help="Write all hands into this file, in the Poker Hand History format.",
+    )(function)
+
+
+def pokerstars_option(function: Decorated) -> Decorated:
+    return click.option(
+        "--pokerstars",
+        metavar="FILE.txt",
+        type=click.Path(path_type=Path),
+        help="Write all hands into this file as PokerStars does, for trackers; a chip is a dollar.",
     )(function)
 
 
@@ -306,11 +315,33 @@ class _LogHandler(logging.Handler):
                 self._note(f"TRACE {line}")
 
 
-def write_phh(hands: Iterable[LoggedHand], file: Path) -> None:
-    from spewy.match.phh import phh_text
+def check_hand_files(phh: Path | None, pokerstars: Path | None) -> None:
+    """Check the names of files of hands before the hands are played."""
+    if phh is not None:
+        check_file(phh, (".phhs",))
+    if pokerstars is not None:
+        check_file(pokerstars, (".txt",))
 
+
+def write_hands(
+    hands: Iterable[LoggedHand], phh: Path | None, pokerstars: Path | None, hero: str | None = None
+) -> None:
+    """Write hands in the formats that have a file; PokerStars' text shows only the cards of a named ``hero``."""
+    from datetime import datetime
+
+    from spewy.match.phh import phh_text
+    from spewy.match.room_text import pokerstars_text
+
+    played = list(hands)
+    if phh is not None:
+        _write(phh_text(played), phh)
+    if pokerstars is not None:
+        _write(pokerstars_text(played, datetime.now(), hero), pokerstars)
+
+
+def _write(text: str, file: Path) -> None:
     with appearing(file) as temporary:
-        temporary.write_text(phh_text(hands), encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8")
     say(f"hands in {file}")
 
 

@@ -19,7 +19,10 @@ from spewy.game.names import ROUND_NAMES
 if TYPE_CHECKING:
     from spewy.job.job import Job
     from spewy.job.write import Answers
+    from spewy.match.acpc_text import LoggedHand
 
+MOST_UNREAD = 5
+"""Largest number of hands that are named since they cannot be read."""
 DRAWN = 3
 """Default number of cards of a random board."""
 PROGRAMS = ("pioviewer", "texassolver", "postflop")
@@ -72,6 +75,21 @@ def _size_options(function: Decorated) -> Decorated:
     "preset_name",
     metavar="NAME",
     help="Preset that gives pot, stacks, ranges and bet sizes; --list lists the presets.",
+)
+@click.option(
+    "--from-hand",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Take board, pot, stacks, bets and ranges from a hand in FILE: text of PokerStars or GGPoker, a .phh or .phhs "
+    "file, or a log. With --list, list its hands.",
+)
+@click.option(
+    "--hand", type=int, metavar="N", help="Number of the hand in --from-hand; default: the only hand."
+)
+@click.option(
+    "--street",
+    type=click.Choice(ROUND_NAMES[1:]),
+    help="Street of the hand on which the spot begins; default: flop.",
 )
 @click.option(
     "--board",
@@ -131,6 +149,9 @@ def new(
     program: str | None,
     list_ranges: bool,
     preset_name: str | None,
+    from_hand: Path | None,
+    hand: int | None,
+    street: str | None,
     board: str | None,
     seed: int | None,
     cards: int,
@@ -150,10 +171,13 @@ def new(
 
     The file can be solved as it is, and its comments explain how to change it.
 
-    Give a preset, or --pot, --stack, --oop and --ip, or a file of another program (--from; docs/how-to/spots.md says
-    what is read). With a preset or a file, these options replace its values. In a
-    terminal the command asks for what is missing. Without FILE, the job is printed on stdout. Amounts are in big
-    blinds; docs/how-to/jobs.md explains how to write ranges.
+    Give a preset, a hand that was played (--from-hand), a file of another program (--from; docs/how-to/spots.md says
+    what is read), or --pot, --stack, --oop and --ip, which replace the values of the others. In a terminal the command
+    asks for what is missing. Without FILE, the job is printed on stdout. Amounts are in big blinds;
+    docs/how-to/jobs.md explains how to write ranges.
+
+    With --from-hand, the sizes of the hand's bets come first in the menus, and the ranges are those that come with
+    Spewy and fit the hand's line before the flop best; stderr says which, and why.
 
     \b
     Examples:
@@ -168,42 +192,57 @@ def new(
       spewy new job.toml --preset srp-btn-bb --oop @bb.txt --ip @btn.txt --board "Ks 7h 2d"
       spewy new job.toml --from pioviewer.txt
       spewy new --from job.toml --to pioviewer > spot.txt
+      spewy new --from-hand session.txt --list
+      spewy new job.toml --from-hand session.txt --hand 17
     """  # noqa: D301
     import tomllib
     from dataclasses import replace
 
     from spewy.job.write import job_text
 
+    if from_hand is None:
+        if hand is not None or street is not None:
+            raise click.UsageError("--hand and --street belong to --from-hand FILE")
+    elif as_list:
+        click.echo(_hands_listed(from_hand))
+        return
     if as_list or list_ranges:
         click.echo(_listed() if as_list else _ranges_listed())
         return
     if file is not None and file.exists() and not force:
         raise _existing(file)
-    if file is None:
-        refuse_unused("without FILE.toml", "force")
     if program is not None:
         refuse_unused("with --to, which writes one spot", "subset")
     own = (pot, stack, oop, ip)
     if source is not None:
-        refuse_unused(
-            "with --from", *("preset_name", "seed", "cards", "subset", "bet", "raise_"), *by_round.keys()
-        )
+        unused = ("preset_name", "seed", "cards", "subset", "bet", "raise_", "from_hand", "hand", "street")
+        refuse_unused("with --from", *unused, *by_round.keys())
         text, about = _from_file(source, board, own, name, overrides)
     else:
-        if board is not None and subset is None:
-            refuse_unused("with --board", "cards")
-        if preset_name is None and None in own and _asks():
-            preset_name, board, file = _asked(board, seed, file)
-        drawn = _board(board, seed, cards) if subset is None else _no_board(board, seed, cards)
+        if from_hand is not None:
+            if (preset_name, board, seed, subset, cards) != (None, None, None, None, DRAWN):
+                raise click.UsageError(
+                    "--from-hand gives the board; remove --preset, --board, --seed, --cards and --subset"
+                )
+            base = _answers_of_hand(from_hand, hand, street or "flop", bet, raise_)
+        else:
+            if board is not None and subset is None:
+                refuse_unused("with --board", "cards")
+            if preset_name is None and None in own and _asks():
+                preset_name, board, file = _asked(board, seed, file)
+            drawn = _board(board, seed, cards) if subset is None else _no_board(board, seed, cards)
+            base = _base_answers(preset_name, drawn, own)
         answers = replace(
-            _answers(preset_name, drawn, own, name),
+            _answers(base, own, name),
             subset=subset,
             bet=bet,
             raise_=raise_,
-            sizes=_sizes(by_round, len(drawn[0]) or DRAWN),
-            overrides=overrides,
+            sizes={**base.sizes, **_sizes(by_round, len(base.board) or DRAWN)},
+            overrides=(*base.overrides, *overrides),
         )
         text, about = job_text(answers), answers.about
+    if file is None:
+        refuse_unused("without FILE.toml", "force")
     job = _checked(text)
     if program is not None:
         if "boards" in tomllib.loads(text).get("spot", {}):
@@ -360,41 +399,85 @@ def _board(text: str | None, seed: int | None, cards: int) -> tuple[tuple[int, .
     return load_game(HOLDEM).board_order(cards_on_board), None
 
 
-def _answers(
-    preset_name: str | None,
-    board: tuple[tuple[int, ...], str | None],
-    own: tuple[float | None, float | None, str | None, str | None],
-    name: str | None,
+def _hands(file: Path) -> list[LoggedHand]:
+    """Read the hands of a file that two players played; say which hands cannot be read, and why."""
+    from spewy.match.acpc_text import UnreadHand
+    from spewy.match.hand_files import game_of_file, read_hands
+
+    found = list(read_hands(game_of_file(file), file, own_stakes=True))
+    unread = [each for each in found if isinstance(each, UnreadHand) and not each.read]
+    for each in unread[:MOST_UNREAD]:
+        say(f"hand {each.number} not readable: {each.reason}")
+    if len(unread) > MOST_UNREAD:
+        say(f"and {count(len(unread) - MOST_UNREAD, 'more hand')} not readable")
+    return [each for each in found if not isinstance(each, UnreadHand)]
+
+
+def _hands_listed(file: Path) -> str:
+    from spewy.bridges.from_hand import hand_line
+
+    return "\n".join(f"{each.number}  {hand_line(each)}" for each in _hands(file))
+
+
+def _answers_of_hand(
+    file: Path, number: int | None, street: str, bet: str | None, raise_: str | None
 ) -> Answers:
     from dataclasses import replace
 
+    from spewy.bridges.from_hand import hand_numbered, spot_of_hand
+
+    spot = spot_of_hand(hand_numbered(_hands(file), number, path_text(file)), street)
+    for note in spot.notes:
+        say(note)
+    # An option for all rounds replaces the menus of the hand.
+    replaced = tuple(
+        end for end, given in ((".bet", bet), (".donk", bet), (".raise", raise_)) if given is not None
+    )
+    sizes = {key: text for key, text in spot.answers.sizes.items() if not key.endswith(replaced)}
+    return replace(spot.answers, sizes=sizes)
+
+
+def _base_answers(
+    preset_name: str | None,
+    board: tuple[tuple[int, ...], str | None],
+    own: tuple[float | None, float | None, str | None, str | None],
+) -> Answers:
+    """Answers of a preset; without one, of the options ``own``, of which `_answers` takes the ranges."""
     from buckets.cards import cards_name
     from spewy.job.shipped import GivenRange, preset
     from spewy.job.write import Answers
 
     pot, stack, oop, ip = own
-    texts = _range("--oop", oop), _range("--ip", ip)
     if preset_name is not None:
-        answers = Answers.of(preset(preset_name), *board)
-    elif pot is not None and stack is not None and None not in texts:
-        nobody = GivenRange("", "")
-        title = f"pot {pot:g}, {stack:g} behind"
-        answers = Answers(
-            f"spot-{cards_name(board[0]) or 'flops'}", title, *board, pot, stack, (nobody, nobody), False
-        )
-    else:
+        return Answers.of(preset(preset_name), *board)
+    if pot is None or stack is None or None in (oop, ip):
         raise click.UsageError(
             "give --preset NAME (spewy new --list lists the presets), or --pot, --stack, --oop and --ip"
         )
+    nobody = GivenRange("", "")
+    title, name = f"pot {pot:g}, {stack:g} behind", f"spot-{cards_name(board[0]) or 'flops'}"
+    return Answers(name, title, *board, pot, stack, (nobody, nobody), False)
+
+
+def _answers(
+    base: Answers, own: tuple[float | None, float | None, str | None, str | None], name: str | None
+) -> Answers:
+    """Replace the pot, stack, ranges and name of some answers by those of the options."""
+    from dataclasses import replace
+
+    from spewy.job.shipped import GivenRange
+
+    pot, stack, oop, ip = own
+    texts = _range("--oop", oop), _range("--ip", ip)
     ranges = [
-        of_preset if text is None else GivenRange("", text)
-        for of_preset, text in zip(answers.ranges, texts, strict=True)
+        given if text is None else GivenRange("", text)
+        for given, text in zip(base.ranges, texts, strict=True)
     ]
     return replace(
-        answers,
-        name=answers.name if name is None else name,
-        pot=answers.pot if pot is None else pot,
-        stack=answers.stack if stack is None else stack,
+        base,
+        name=base.name if name is None else name,
+        pot=base.pot if pot is None else pot,
+        stack=base.stack if stack is None else stack,
         ranges=(ranges[0], ranges[1]),
     )
 

@@ -12,16 +12,17 @@ import click
 
 from spewy.cli.bots import (
     MOST_PRINTED,
+    check_hand_files,
     logs_folder,
     logs_option,
     phh_option,
+    pokerstars_option,
     say_unused_options,
     solving_options,
     tally_rows,
     workers_option,
-    write_phh,
+    write_hands,
 )
-from spewy.cli.files import check_file
 from spewy.cli.options import FOREIGN_CODE, Seconds, json_option
 from spewy.cli.progress import counting
 from spewy.cli.tables import count, facts, json_text, number, say, table_text
@@ -82,6 +83,7 @@ NAMES = {
     "of the run.",
 )
 @phh_option
+@pokerstars_option
 @json_option
 def match(
     first: str,
@@ -95,6 +97,7 @@ def match(
     aivat: bool,
     seconds: float,
     phh: Path | None,
+    pokerstars: Path | None,
     as_json: bool,
 ) -> None:
     """Play a duplicate match between two bots.
@@ -153,15 +156,14 @@ def match(
       that solved a subgame. The stages are: read the stored strategy, lay out boards and memory, iterate, judge by best
       responses.
     """  # noqa: D301
-    if phh is not None:
-        check_file(phh, (".phhs",))
+    check_hand_files(phh, pokerstars)
     from spewy.match.match import match_of, records, run_match
     from spewy.match.match import score as score_so_far
     from spewy.match.phh import variant
 
     played = match_of(first, second, options, game, hands, parse_seeds(seeds), aivat, seconds, workers)
     say_unused_options(played.entrants)
-    if phh is not None:
+    if phh is not None or pokerstars is not None:
         variant(played.game)  # raises an error before the hands are played, if the format lacks the game
     _print_ports(played)
     with logs_folder(out, "match") as folder:
@@ -172,8 +174,8 @@ def match(
             _show(played, score_so_far(played, folder), as_json)
             _say_changes(played)
             raise
-        if phh is not None:
-            write_phh(records(played, folder), phh)
+        if phh is not None or pokerstars is not None:
+            write_hands(records(played, folder), phh, pokerstars)
     _show(played, score, as_json)
     _say_changes(played)
 

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from spewy.cli.app import LazyGroup
-from spewy.cli.bots import MOST_SEED, SOLVING, drawn_seed, solving_options, tally_rows
+from spewy.cli.bots import (
+    MOST_SEED,
+    SOLVING,
+    check_hand_files,
+    drawn_seed,
+    phh_option,
+    pokerstars_option,
+    solving_options,
+    tally_rows,
+    write_hands,
+)
 from spewy.cli.files import line_writer
 from spewy.cli.options import log_option, refuse_unused
 from spewy.cli.tables import count, say
@@ -18,6 +28,7 @@ from spewy.game.names import SEAT_NAMES
 
 if TYPE_CHECKING:
     from spewy.bot.options import Options
+    from spewy.match.acpc_text import LoggedHand
     from spewy.match.trainer import Answer, Trainer
 
 PLACES = {
@@ -75,6 +86,8 @@ def play() -> None:
     help="Seed of the cards and of the bot's choices; the same seed repeats the cards. Default: a new seed each time.",
 )
 @log_option("Append all hands to this file, in the format of the ACPC's logs.")
+@phh_option
+@pokerstars_option
 def terminal(
     folder: Path,
     options: Options,
@@ -82,6 +95,8 @@ def terminal(
     hands: int | None,
     seed: int | None,
     log: Path | None,
+    phh: Path | None,
+    pokerstars: Path | None,
 ) -> None:
     """Play against a solved strategy.
 
@@ -103,14 +118,26 @@ def terminal(
     """  # noqa: D301
     from spewy.bot.tally import tally_of
     from spewy.match.contest import open_contest
+    from spewy.match.phh import variant
     from spewy.match.sitting import Sitting, play_in_words
     from spewy.match.spots import holds_spots
 
+    check_hand_files(phh, pokerstars)
     if holds_spots(folder):
         refuse_unused("in spots, whose strategy is exact", *SOLVING)
+        refuse_unused("in spots, whose hands begin after the flop", "phh", "pokerstars")
+    hands_played: list[LoggedHand] = []
     chosen = drawn_seed(seed)
     with open_contest(folder, chosen, options, say) as contest, line_writer(log, add=True) as write:
-        sitting = Sitting(contest, seat=None if seat is None else SEAT_NAMES.index(seat), log=write)
+        if phh is not None or pokerstars is not None:
+            # An error about a game that the formats lack comes before the hands are played.
+            variant(contest.bot.game)
+
+        def finished(hand: LoggedHand) -> None:
+            write(hand.text)
+            hands_played.append(hand)
+
+        sitting = Sitting(contest, seat=None if seat is None else SEAT_NAMES.index(seat), log=finished)
         click.echo(f"{folder}, seed {chosen}")
         try:
             play_in_words(sitting, ask_line, click.echo, hands)
@@ -118,6 +145,8 @@ def terminal(
             click.echo(f"{count(sitting.hands, 'hand')}, {sitting.total:+.10g} {contest.unit.name}")
             for name, text in tally_rows(tally_of(contest.bot), " of the bot"):
                 click.echo(f"{name}: {text}")
+            if hands_played:
+                write_hands(hands_played, phh, pokerstars, "You")
 
 
 @click.command()

@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spewy.cli.files import appearing
 from spewy.cli.options import json_option, refuse_unused
 from spewy.cli.tables import count, facts, json_text, number, say, table_text
-from spewy.errors import MOST_OF_ERROR, InputError, one_line
+from spewy.errors import MOST_OF_ERROR, InputError, one_line, path_text
 
 if TYPE_CHECKING:
-    from spewy.match.review import Fit, Reviewed, Skipped, Total
+    from spewy.bridges.from_hand import Missing
+    from spewy.match.mistakes import Mistakes
+    from spewy.match.review import Fit, Review, Reviewed, Skipped, Total
 
 MOST_REASONS = 5
 """Largest number of printed reasons why hands were skipped."""
@@ -33,9 +36,14 @@ _DETAILS = re.compile(r"[+-]?[0-9.]+%|\b(?:[2-9TJQKA][cdhs]){2,5}\b")
     "--lockers",
     "folder",
     metavar="FOLDER",
-    required=True,
     type=click.Path(path_type=Path),
-    help="Folder of the solve with which the decisions are compared: a whole game, a spot, or a batch of spots.",
+    help="Folder of the solve with which the decisions are compared: a whole game, a spot, or spots and batches.",
+)
+@click.option(
+    "--missing",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Write job files into FOLDER whose spots judge the hands that no solve covers; --lockers is then optional.",
 )
 @click.option(
     "--game",
@@ -61,7 +69,8 @@ _DETAILS = re.compile(r"[+-]?[0-9.]+%|\b(?:[2-9TJQKA][cdhs]){2,5}\b")
 @json_option
 def review(
     file: Path,
-    folder: Path,
+    folder: Path | None,
+    missing: Path | None,
     game: str | None,
     player: str | None,
     tolerance: float | None,
@@ -71,7 +80,8 @@ def review(
 ) -> None:
     """Show what each decision of a match cost.
 
-    FILE is a log of the ACPC's dealer (STATE: lines), or a .phh or .phhs file of hold'em hands.
+    FILE has hands of PokerStars or GGPoker (in English), a Poker Hand History (.phh, .phhs), or the log of a match or
+    of a session at Slumbot. The content of the file decides which.
 
     For each decision with known hole cards the command prints how often the stored strategy takes the action, and what
     the action cost: the EV of the strategy's own action frequencies, less the EV of the action. The opponent has the
@@ -85,14 +95,17 @@ def review(
     the spot's tree, by its share of the pot; the column "off" has the largest difference in the line so far. Lines,
     actions, EVs and costs are in the unit of the spot's job, as in `spewy show`; cards are those of the hand.
 
-    A hand that cannot be read, or that lies outside of the spot, is skipped, with the reason. Hands of .phh and .phhs
-    files may have any blinds, stacks and decimals.
+    A hand that cannot be read, or that lies outside of the spots, is skipped, with the reason. With spots, hands may
+    have any blinds, stacks, decimals and players, if two players see the flop. The last table says which spots would
+    judge most of the others; --missing writes their job files, a batch for each pot, which `spewy solve` solves.
 
     \b
     Examples:
       spewy review results/match/seed-1.log --lockers results/limit-holdem
       spewy review hands.phhs --lockers results/limit-holdem --player Alice --top 50
       spewy review hands.phhs --lockers results/T1
+      spewy review session.txt --missing session               # writes jobs such as session/hu-100bb-srp.toml
+      spewy review session.txt --lockers results --player Hero
 
     \b
     --json prints one object:
@@ -105,37 +118,47 @@ def review(
                              "distance": size - the size of the action, "line_distance": the largest one before,
                              "unit": of all amounts}}],
        "skipped": [{"number", "reason", "whole": whether no decision of the hand was reviewed,
-                    "read": whether the hand could be read}]}
+                    "read": whether the hand could be read}],
+       "mistakes": [{"street", "played", "best", "decisions", "cost": mbb in all}],
+       "missing": [{"name", "about", "boards", "hands" (numbers), "file": null without --missing}]}
       unknown values are null
     """  # noqa: D301
     if as_json:
         refuse_unused("with --json, which prints all decisions", "top")
+    if folder is None and missing is None:
+        raise click.UsageError(
+            "give --lockers FOLDER, or --missing FOLDER to write the jobs that judge the hands"
+        )
     from spewy.game.gamefile import load_game
-    from spewy.match.review import (
-        DEFAULT_TOLERANCE,
-        SpotHands,
-        open_strategy,
-        read_hands,
-        review_hands,
-        summary,
-    )
+    from spewy.match.hand_files import game_of_file, read_hands
+    from spewy.match.mistakes import mistakes
+    from spewy.match.review import DEFAULT_TOLERANCE, SpotHands, open_strategy, review_hands, summary
 
-    strategy = open_strategy(folder, DEFAULT_TOLERANCE if tolerance is None else tolerance / 100, say)
+    share = DEFAULT_TOLERANCE if tolerance is None else tolerance / 100
+    strategy = SpotHands([]) if folder is None else open_strategy(folder, share, say)
     try:
-        rules = strategy.game if game is None else load_game(game)
         in_spots = isinstance(strategy, SpotHands)
-        if tolerance is not None and not in_spots:
-            raise InputError("--tolerance has no effect with a whole game; remove it")
+        rules = load_game(game) if game else strategy.game or game_of_file(file)
+        if not in_spots:
+            for option, value in (("--tolerance", tolerance), ("--missing", missing)):
+                if value is not None:
+                    raise InputError(f"{option} has no effect with a whole game; remove it")
         played = islice(read_hands(rules, file, own_stakes=in_spots), hands)
         reviewed = review_hands(strategy, played, player)
     finally:
         strategy.close()
-    players = summary(reviewed, player)
+    players, kinds = summary(reviewed, player), mistakes(reviewed.decisions)
+    spots = _missing_spots(reviewed, share, missing) if in_spots else []
     if as_json:
         totals = {name: asdict(total) for name, total in players.items()}
         decisions = [_json(each) for each in reviewed.decisions]
         skipped = [asdict(each) for each in reviewed.skipped]
-        click.echo(json_text({"players": totals, "decisions": decisions, "skipped": skipped}))
+        lacking = [
+            {"name": each.name, "about": each.about, "boards": each.boards, "hands": each.hands, "file": path}
+            for each, path in spots
+        ]
+        found = {"players": totals, "decisions": decisions, "skipped": skipped}
+        click.echo(json_text(found | {"mistakes": [asdict(each) for each in kinds], "missing": lacking}))
         return
     for name, total in players.items():
         click.echo(facts(_rows(name, total)))
@@ -144,9 +167,73 @@ def review(
     fits = [each.fit for each in reviewed.decisions if each.fit is not None]
     if fits:
         click.echo(facts(_fit_rows(fits)))
+    if kinds:
+        click.echo(_mistakes_table(kinds, len(reviewed.hands)))
     if top and reviewed.decisions:
         click.echo(_table(sorted(reviewed.decisions, key=_cost, reverse=True)[:top], in_spots))
-    _say_skipped(reviewed.skipped, in_spots)
+    _say_skipped([each for each in reviewed.skipped if folder is not None or not each.read], in_spots)
+    _say_missing(spots, len(reviewed.outside), folder)
+
+
+def _missing_spots(
+    reviewed: Review, tolerance: float, folder: Path | None
+) -> list[tuple[Missing, str | None]]:
+    """Return the spots that would judge the other hands, with the paths of their job files, which are written."""
+    from spewy.bridges.from_hand import missing_spots
+
+    found: list[tuple[Missing, str | None]] = []
+    for each in missing_spots(reviewed.outside, tolerance):
+        path = None if folder is None else folder / f"{each.name}.toml"
+        if path is not None:
+            _write_job(path, each.text)
+        found.append((each, None if path is None else str(path)))
+    return found
+
+
+def _write_job(path: Path, text: str) -> None:
+    if path.exists() and path.read_bytes() != text.encode():
+        raise InputError(
+            f"file {path_text(path)} exists and has another job; give another folder for --missing"
+        )
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"folder {path_text(path.parent)} cannot be made: {error.strerror}") from None
+    with appearing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def _say_missing(spots: Sequence[tuple[Missing, str | None]], outside: int, folder: Path | None) -> None:
+    if not spots:
+        return
+    several = f"{count(outside, 'hand')} reached no solved spot; "
+    say(f"{several}these spots would judge {sum(len(each.hands) for each, _ in spots)} of them:")
+    for each, path in spots[:MOST_REASONS]:
+        flops = count(len(each.boards), "flop")
+        say(f"  {count(len(each.hands), 'hand')} on {flops}: {each.about} ({each.name})")
+        if path is not None:
+            say(f"    spewy solve {path} --out {Path('results' if folder is None else folder) / each.name}")
+    if len(spots) > MOST_REASONS:
+        say(f"  and {count(len(spots) - MOST_REASONS, 'more spot')} (--json lists them)")
+    if any(path is None for _, path in spots):
+        say("  --missing FOLDER writes their job files")
+
+
+def _mistakes_table(kinds: Sequence[Mistakes], n_hands: int) -> str:
+    """Costs by street and kind, each a share of the total of all hands."""
+    rows = [
+        (
+            each.street,
+            each.played,
+            each.best,
+            f"{each.decisions:,}",
+            number(each.cost / n_hands, 1),
+            number(each.cost / each.decisions, 1),
+        )
+        for each in kinds
+    ]
+    titles = ("street", "done", "best", "decisions", "mbb per hand", "mbb each")
+    return table_text(titles, rows, left=("street", "done", "best"))
 
 
 def _fit_rows(fits: Sequence[Fit]) -> Iterator[tuple[str, str]]:

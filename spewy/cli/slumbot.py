@@ -14,18 +14,20 @@ import click
 
 import spewy
 from spewy.cli.bots import (
+    check_hand_files,
     logs_folder,
     logs_option,
     noted,
     phh_option,
+    pokerstars_option,
     quantiles,
     say_unused_options,
     solving_options,
     tally_rows,
     times_text,
-    write_phh,
+    write_hands,
 )
-from spewy.cli.files import check_file, require
+from spewy.cli.files import require
 from spewy.cli.options import Seconds, json_option, log_option
 from spewy.cli.progress import PAUSE, Bar
 from spewy.cli.tables import count, facts, json_text, number, say
@@ -88,6 +90,7 @@ ENDING = "the command ends after this hand; Ctrl-C again ends it at once"
 )
 @log_option("Append all received and sent messages to this file, without passwords and tokens.")
 @phh_option
+@pokerstars_option
 @json_option
 def play_slumbot(
     bot: str,
@@ -102,6 +105,7 @@ def play_slumbot(
     patience: float,
     log: Path | None,
     phh: Path | None,
+    pokerstars: Path | None,
     as_json: bool,
 ) -> None:
     """Play at Slumbot's server (slumbot.com).
@@ -143,8 +147,7 @@ def play_slumbot(
     from spewy.system.interrupts import interruptible
 
     require("httpx")
-    if phh is not None:
-        check_file(phh, (".phhs",))
+    check_hand_files(phh, pokerstars)
     options = replace(options, threads=options.n_threads)
     entrant = parse_entrant(bot, options, kinds=["folder"])
     say_unused_options([entrant])
@@ -161,8 +164,8 @@ def play_slumbot(
                 with _progress(record, hands) as watch:
                     session.play(hands, watch)
             finally:
-                if phh is not None and record.count:
-                    write_phh(record.hands(), phh)
+                if record.count:
+                    write_hands(record.hands(), phh, pokerstars, names[0])
                 _show(session, opened, server.url, names[0], hands, as_json, out is not None)
             if stop.is_set():
                 raise KeyboardInterrupt

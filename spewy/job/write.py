@@ -25,6 +25,8 @@ DOCS = (
 KEYS = ("bet", "raise", "donk")
 """Keys of bet sizes in a section ``[bets.ROUND]``."""
 FLOP = 3
+FORCE_ALLIN = 0.2
+"""In new jobs, a bet is all-in that would leave at most this share of the pot behind."""
 DEEP, SHALLOW = 8, 2.5
 """Limits of the stack divided by the pot: above ``DEEP`` a new job gets the bet sizes of a single raised pot, below
 ``SHALLOW`` those of a 4-bet pot."""
@@ -113,7 +115,7 @@ def job_data(answers: Answers) -> dict[str, Any]:
         "game": {"file": HOLDEM},
         "spot": board | {"pot": answers.pot, "stack": answers.stack, "oop": oop, "ip": ip},
         "bets": _bets(answers),
-        "tree": {"add_allin": 1.0, "force_allin": 0.2, "min_bet": 1},
+        "tree": {"add_allin": 1.0, "force_allin": FORCE_ALLIN, "min_bet": 1},
         "solve": solve | {"memory": "4 GiB"},
     }
     if many:

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 from spewy.system.tools import lazy_names
 
 if TYPE_CHECKING:
+    from spewy.match.hand_files import read_hands
     from spewy.match.match import play_match
-    from spewy.match.review import open_strategy, read_hands, review_hands, summary
+    from spewy.match.review import open_strategy, review_hands, summary
     from spewy.match.score import Score
 
 __all__ = ["Score", "open_strategy", "play_match", "read_hands", "review_hands", "summary"]
@@ -15,7 +16,7 @@ _MODULES = {
     "Score": "score",
     "open_strategy": "review",
     "play_match": "match",
-    "read_hands": "review",
+    "read_hands": "hand_files",
     "review_hands": "review",
     "summary": "review",
 }

@@ -180,17 +180,40 @@ def _read_raise(hand: Hand, rest: str) -> tuple[str, str | None]:
 
 
 @dataclass(frozen=True)
+class Origin:
+    """What a room's hand was before two players saw the flop, where the betting of the two does not say it.
+
+    Attributes:
+        positions: seats of players 0 and 1 at the table, such as "BB" and "CO".
+        depth: the smaller of their stacks at the deal, in big blinds.
+        actions: calls and raises before the flop, each with the seat, and the total in big blinds; None: those of the
+            hand. If they are given, the hand begins as if each of the two had put in half of the pot and checked.
+        extra: chips that each player won beyond `Hand.net`, since others folded; None: the result is unknown, since the
+            board was dealt more than once.
+        players: number of players at the deal.
+    """
+
+    positions: tuple[str, str]
+    depth: float
+    actions: tuple[tuple[str, str, float], ...] | None = None
+    extra: tuple[int, int] | None = (0, 0)
+    players: int = 2
+
+
+@dataclass(frozen=True)
 class LoggedHand:
-    """A finished hand from a match's log.
+    """A finished hand from a match's log, or from another record of hands.
 
     Attributes:
         hand: the hand with all known cards.
         names: names of the players, in the order of their positions in this hand.
+        origin: how the hand came to two players; None: it was a hand of two players from the start.
     """
 
     number: int
     hand: Hand
     names: tuple[str, str]
+    origin: Origin | None = None
 
     def __repr__(self) -> str:
         return f"LoggedHand({self.text!r})"
@@ -199,6 +222,14 @@ class LoggedHand:
     def big_blind(self) -> int:
         """The big blind in chips, without antes."""
         return self.hand.betting.min_bet
+
+    def won(self) -> tuple[int, int] | None:
+        """Return the chips that each player has won; None if the result is unknown."""
+        extra = (0, 0) if self.origin is None else self.origin.extra
+        if extra is None or (self.hand.betting.folded is None and None in self.hand.hole):
+            return None
+        first, second = self.hand.net()
+        return first + extra[0], second + extra[1]
 
     @property
     def text(self) -> str:
@@ -210,10 +241,19 @@ class LoggedHand:
 
 @dataclass(frozen=True)
 class UnreadHand:
-    """A hand of a file that cannot be read."""
+    """A hand of a file that cannot be read, or that no two players played after the flop.
+
+    Attributes:
+        read: whether the hand was read, so that the reason is only that it had no flop of two players.
+    """
 
     number: int
     reason: str
+    read: bool = False
+
+
+class NotTwoPlayersError(InputError):
+    """A hand was read, but no two players played it after the flop."""
 
 
 def parse_logged(game: Game, line: bytes | str) -> LoggedHand:

@@ -22,7 +22,8 @@ from buckets.errors import CardError
 from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand, HoleCards
-from spewy.match.acpc_text import LoggedHand, UnreadHand
+from spewy.match.acpc_text import LoggedHand, NotTwoPlayersError, Origin, UnreadHand
+from spewy.match.two_players import AtTable, PlacedAction, from_the_flop
 from spewy.system.textfile import parse_toml
 
 UNKNOWN = "????"
@@ -70,12 +71,15 @@ def read_phh(
     for number, table in enumerate(_tables(text, subject), start=1):
         named = table.get("hand") if isinstance(table, dict) else None
         number_in_file = named if isinstance(named, int) else number
-        try:
-            hand, names = _read(game, table, own_stakes)
-        except InputError as error:
-            yield UnreadHand(number_in_file, str(error))
-        else:
-            yield LoggedHand(number_in_file, hand, names)
+        yield read_table(game, number_in_file, table, own_stakes)
+
+
+def read_table(game: Game, number: int, table: Any, own_stakes: bool) -> LoggedHand | UnreadHand:
+    """Read one hand: its TOML table as Python objects, or the error in its place."""
+    try:
+        return LoggedHand(number, *_read(game, table, own_stakes))
+    except InputError as error:
+        return UnreadHand(number, str(error), isinstance(error, NotTwoPlayersError))
 
 
 def _tables(text: str, subject: str) -> Iterator[Any]:
@@ -109,7 +113,7 @@ def _decimal(text: str) -> _Decimal:
         return _Decimal("nan")
 
 
-def _stacks(game: Game) -> tuple[int, int]:
+def deal_stacks(game: Game) -> tuple[int, int]:
     """Return the stacks at the deal; in a game without stacks, more chips than a player can bet."""
     if game.stacks is not None:
         return game.stacks[0], game.stacks[1]
@@ -127,7 +131,7 @@ def _fields(record: LoggedHand) -> dict[str, Any]:
         "blinds_or_straddles": list(reversed(game.blinds)),
     }
     fields |= _bets(game)
-    fields |= {"starting_stacks": list(_stacks(game)), "actions": list(_actions(record.hand))}
+    fields |= {"starting_stacks": list(deal_stacks(game)), "actions": list(_actions(record.hand))}
     return fields | {"hand": record.number, "players": list(record.names)}
 
 
@@ -175,24 +179,70 @@ class _Stakes:
     chips: Fraction
 
 
-def _read(game: Game, table: Any, own_stakes: bool) -> tuple[Hand, tuple[str, str]]:
+def _read(game: Game, table: Any, own_stakes: bool) -> tuple[Hand, tuple[str, str], Origin | None]:
     if isinstance(table, InputError):
         raise table
     if not isinstance(table, dict):
         raise InputError(f"expected a table, found {shown(table)}")
     if table.get("variant") != variant(game):
         raise InputError(f"variant: expected {variant(game)}, found {shown(table.get('variant'))}")
+    lines = table.get("actions")
+    if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
+        raise InputError(f"actions: expected a list of texts, found {shown(lines)}")
+    texts = [
+        line if isinstance(line, PlacedAction) else " ".join(line.partition("#")[0].split()) for line in lines
+    ]
+    actions = [text for text in texts if text]
+    stacks = table.get("starting_stacks")
+    if own_stakes and isinstance(stacks, list) and len(stacks) > 2 and not game.limit:
+        return read_at_table(game, _at_table(table, len(stacks)), actions)
     for key in ("starting_stacks", "blinds_or_straddles", "players"):
         value = table.get(key)
         if isinstance(value, list) and len(value) != 2:
             raise InputError(f"{key}: expected two players, found {len(value)}")
-    lines = table.get("actions")
-    if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
-        raise InputError(f"actions: expected a list of texts, found {shown(lines)}")
-    texts = [" ".join(line.partition("#")[0].split()) for line in lines]
-    actions = [text for text in texts if text]
     stakes = _own_stakes(game, table, actions) if own_stakes else _stakes_of(game, table)
-    return _replayed(stakes, actions), _names(table.get("players", ["player 1", "player 2"]))
+    return replayed(stakes, actions), _names(table.get("players", ["player 1", "player 2"])), None
+
+
+def _at_table(table: dict[str, Any], n: int) -> AtTable:
+    """Read a table of three or more players; the format's first player is the small blind, the last the button."""
+
+    def amounts(key: str) -> tuple[Fraction, ...]:
+        value = table.get(key)
+        if not isinstance(value, list) or len(value) != n:
+            raise InputError(f"{key}: expected {n} amounts, found {shown(value)}")
+        # A negative blind is the format's mark for the blind of a player who sits in.
+        return tuple(_amount(key, abs(each) if isinstance(each, (int, Decimal)) else each) for each in value)
+
+    stacks, antes, blinds = amounts("starting_stacks"), amounts("antes"), amounts("blinds_or_straddles")
+    names = table.get("players", [f"player {i}" for i in range(1, n + 1)])
+    if not isinstance(names, list) or len(names) != n:
+        raise InputError(f"players: expected {n}, found {shown(names)}")
+    big = _amount("min_bet", table["min_bet"]) if "min_bet" in table else blinds[1]
+    return AtTable(tuple(map(str, names)), stacks, antes, blinds, big)
+
+
+def read_at_table(
+    game: Game, table: AtTable, actions: list[str]
+) -> tuple[Hand, tuple[str, str], Origin | None]:
+    """Read a hand of several players, of whom two played it after the flop, as a hand of these two."""
+    flop = from_the_flop(table, actions)
+    bets = (Fraction(match[3]) for each in flop.actions if (match := _ACTION.fullmatch(each)) and match[3])
+    amounts = (flop.pot / 2, *flop.behind, *flop.put_in, table.big_blind, *bets)
+    chips = lcm(*(amount.denominator for amount in amounts))
+    if max(amounts) * chips > MOST_CHIPS:
+        raise InputError(f"expected amounts of at most {len(str(MOST_CHIPS)) - 1} digits in all")
+    half = int(flop.pot / 2 * chips)
+    first, second = (int(behind * chips) + half for behind in flop.behind)
+    stakes = _Stakes(
+        replace(game, blinds=(half, half), stacks=(first, second)),
+        half,
+        int(table.big_blind * chips),
+        Fraction(chips),
+    )
+    hand = replayed(stakes, ["p2 cc", "p1 cc", *flop.actions])
+    extra = (half - int(flop.put_in[0] * chips), half - int(flop.put_in[1] * chips))
+    return hand, flop.names, Origin(flop.positions, float(flop.depth), flop.before, extra, len(table.names))
 
 
 def _own_stakes(game: Game, table: dict[str, Any], actions: Iterable[str]) -> _Stakes:
@@ -269,7 +319,7 @@ def _amounts(table: dict[str, Any], key: str) -> tuple[Fraction, Fraction]:
 
 
 def _amount(key: str, value: Any) -> Fraction:
-    is_number = isinstance(value, (int, Decimal)) and not isinstance(value, bool)
+    is_number = isinstance(value, (int, Decimal, Fraction)) and not isinstance(value, bool)
     # The exponent is compared before the conversion, since 1e-999999 has a denominator of a million digits.
     if is_number and isinstance(value, Decimal):
         is_number = value.is_finite() and int(value.as_tuple().exponent) >= -MOST_DECIMALS
@@ -291,7 +341,7 @@ def _names(players: Any) -> tuple[str, str]:
     return str(players[0]), str(players[1])
 
 
-def _replayed(stakes: _Stakes, actions: list[str]) -> Hand:
+def replayed(stakes: _Stakes, actions: list[str]) -> Hand:
     hand = Hand.start(stakes.game, (_hole(actions, 0), _hole(actions, 1)), stakes.big_blind)
     betting = hand.betting
     player = betting.to_act
@@ -303,16 +353,21 @@ def _replayed(stakes: _Stakes, actions: list[str]) -> Hand:
         if _DEALT.fullmatch(action) or _SHOWN.fullmatch(action):
             continue
         board = _BOARD.fullmatch(action)
-        if board is None:
-            hand = _acted(stakes, hand, action, before)
-        elif not hand.to_deal:
-            raise InputError(f"actions: expected no public cards now, found {shown(action)}")
-        else:
-            dealt += _cards(board[1])
-        while hand.to_deal and len(dealt) >= hand.to_deal:
-            size = hand.to_deal
-            hand, dealt = hand.deal(dealt[:size]), dealt[size:]
-            before = max(hand.betting.spent)
+        try:
+            if board is None:
+                hand = _acted(stakes, hand, action, before)
+            elif not hand.to_deal:
+                raise InputError(f"actions: expected no public cards now, found {shown(action)}")
+            else:
+                dealt += _cards(board[1])
+            while hand.to_deal and len(dealt) >= hand.to_deal:
+                size = hand.to_deal
+                hand, dealt = hand.deal(dealt[:size]), dealt[size:]
+                before = max(hand.betting.spent)
+        except InputError as error:
+            if isinstance(action, PlacedAction) and action.place:
+                raise InputError(f"{action.place}: {error}") from None
+            raise
     if not hand.is_over:
         raise InputError(f"actions: expected a hand that is over, found {shown(hand.betting.line)}")
     return hand

@@ -14,7 +14,6 @@ So the hand's chips need not be whole chips of the spot, nor the spot's chips wh
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -43,15 +42,12 @@ from spewy.game.names import SEAT_NAMES
 from spewy.job.job import Job
 from spewy.look.folder import open_policy, open_strategies, solves_in, stored_job, strategy_folder
 from spewy.look.solution import Solution
-from spewy.match.acpc_text import LoggedHand, UnreadHand, parse_logged
+from spewy.match.acpc_text import LoggedHand, UnreadHand
 from spewy.match.hand_review import Decided, decided_in_spot, review_hand
-from spewy.match.log import hand_lines
-from spewy.match.phh import SUFFIXES, read_phh
 from spewy.match.score import MBB
 from spewy.match.spots import Note, Spot
 from spewy.match.table import decisions
 from spewy.system.html import Printed, Table
-from spewy.system.textfile import read_text
 from spewy.system.tools import Closing, as_path
 
 if TYPE_CHECKING:
@@ -72,7 +68,7 @@ def open_strategy(
     """Open a folder's stored strategy for reviews: a whole game, a spot, or several spots.
 
     Args:
-        folder: folder of a solve, or a folder with the folders of spots, such as a batch.
+        folder: folder of a solve, or a folder with the folders of spots or of batches.
         tolerance: largest difference between the ratios of stack to pot of a hand and a spot, as a share of the spot's;
             no effect for a whole game.
         note: called with a line of text before and after dropped rounds of a spot are solved again.
@@ -84,7 +80,7 @@ def open_strategy(
     from spewy.bot.options import Options
 
     folder = as_path(folder, "folder")
-    inside = [] if holds_store(strategy_folder(folder)) else solves_in(folder)
+    inside = [] if holds_store(strategy_folder(folder)) else _solves_below(folder)
     if inside:
         return SpotHands(inside, tolerance, note)
     with open_strategies(folder) as store:
@@ -94,47 +90,11 @@ def open_strategy(
     return LockerBot(open_policy(folder), Options(resolve="never"))
 
 
-def read_hands(game: Game, path: Path, *, own_stakes: bool = False) -> Iterator[LoggedHand | UnreadHand]:
-    """Read the hands of a file: a Poker Hand History (``.phh`` or ``.phhs``), or else a log of the ACPC's dealer.
-
-    Args:
-        game: the game that was played.
-        path: path of the file.
-        own_stakes: whether hands of a Poker Hand History may have other blinds and stacks than the game.
-
-    Returns:
-        The hands; an `UnreadHand` with the reason in place of a hand that cannot be read.
-    """
-    subject = f"file {path_text(path)}"
-    text = read_text(path, subject)
-    if path.suffix.lower() in SUFFIXES:
-        read = read_phh(game, text, subject, own_stakes=own_stakes)
-    else:
-        read = _read_lines(game, text.splitlines())
-    unread: list[LoggedHand | UnreadHand] = []
-    for each in read:
-        unread.append(each)
-        if isinstance(each, LoggedHand):
-            break
-    if not unread:
-        raise InputError(f"{subject} has no hands")
-    last = unread[-1]
-    if isinstance(last, UnreadHand):
-        first = unread[0]
-        assert isinstance(first, UnreadHand)
-        only = "" if len(unread) == 1 else f"none of {len(unread):,} hands can be read; "
-        raise InputError(f"{subject}: {only}hand {first.number}: {first.reason}")
-    yield from unread
-    yield from read
-
-
-def _read_lines(game: Game, lines: Iterable[str]) -> Iterator[LoggedHand | UnreadHand]:
-    for number, line in hand_lines(lines):
-        try:
-            yield parse_logged(game, line)
-        except InputError as error:
-            named = re.match(r"STATE:([0-9]{1,10}):", line)
-            yield UnreadHand(int(named[1]) if named else number, f"line {number}: {error}")
+def _solves_below(folder: Path) -> list[Path]:
+    """List the solves in a folder, and those in its batches."""
+    children = [child for child in folder.iterdir() if child.is_dir()] if folder.is_dir() else []
+    batches = (child for child in sorted(children) if not holds_store(strategy_folder(child)))
+    return [*solves_in(folder), *(solve for child in batches for solve in solves_in(child))]
 
 
 @dataclass(frozen=True)
@@ -201,11 +161,13 @@ class Review(Printed):
         hands: the hands that the stored strategy covers at least in part.
         decisions: the reviewed decisions of these hands.
         skipped: hands that cannot be read, lie outside of a spot, or leave it.
+        outside: the hands that reach no spot.
     """
 
     hands: tuple[LoggedHand, ...]
     decisions: tuple[Reviewed, ...]
     skipped: tuple[Skipped, ...] = ()
+    outside: tuple[LoggedHand, ...] = ()
 
     def _table(self) -> Table:
         unit = next((each.fit.unit for each in self.decisions if each.fit is not None), "chips")
@@ -256,9 +218,10 @@ def review_hands(
         name: name of the player to review; None: review all players.
     """
     covered, out, skipped, names = list[LoggedHand](), list[Reviewed](), list[Skipped](), set[str]()
+    outside = list[LoggedHand]()
     for logged in played:
         if isinstance(logged, UnreadHand):
-            skipped.append(Skipped(logged.number, logged.reason, True, False))
+            skipped.append(Skipped(logged.number, logged.reason, True, logged.read))
             continue
         names.update(logged.names)
         if name is not None and name not in logged.names:
@@ -269,7 +232,11 @@ def review_hands(
                 raise InputError(f"both players have the name {shown(logged.names[0])}")
             players = [player for player in (0, 1) if name in (None, logged.names[player])]
             if isinstance(strategy, SpotHands):
-                in_spot = strategy.enter(logged.hand)
+                try:
+                    in_spot = strategy.enter(logged.hand)
+                except NotInSpotError:
+                    outside.append(logged)
+                    raise
                 missing = {player: in_spot.missing(player) for player in players}
                 reasons += [reason for reason in missing.values() if reason is not None]
                 players = [player for player in players if missing[player] is None]
@@ -285,7 +252,7 @@ def review_hands(
             covered.append(logged)
     if name is not None and name not in names:
         raise InputError(f"player {shown(name)} is in no hand; choose one of {', '.join(sorted(names))}")
-    return Review(tuple(covered), tuple(out), tuple(skipped))
+    return Review(tuple(covered), tuple(out), tuple(skipped), tuple(outside))
 
 
 def _in_game(strategy: Reveals, logged: LoggedHand, players: Sequence[int]) -> Iterator[Reviewed]:
@@ -333,19 +300,14 @@ def summary(review: Review, name: str | None = None) -> dict[str, Total]:
     for player, spent in costs.items():
         hands_of = [logged for logged in review.hands if player in logged.names]
         won = [
-            MBB * logged.hand.net()[logged.names.index(player)] / logged.big_blind
+            MBB * chips[logged.names.index(player)] / logged.big_blind
             for logged in hands_of
-            if _is_known(logged.hand)
+            if (chips := logged.won()) is not None
         ]
         mean = sum(won) / len(won) if won else None
         cost = sum(spent) / len(hands_of) if spent else None
         out[player] = Total(len(hands_of), len(spent), cost, mean)
     return out
-
-
-def _is_known(hand: Hand) -> bool:
-    """Whether the result of a hand is known: a player folded, or both players' cards are known."""
-    return hand.betting.folded is not None or None not in hand.hole
 
 
 class NotInSpotError(InputError):
@@ -460,6 +422,7 @@ class SpotHands(Closing):
         folders: folders of solved spots; at most `MOST_OPEN` are open at the same time.
         note: called with a line of text before and after dropped rounds are solved again, and for a damaged folder,
             which is left out if there are others.
+        skip_games: whether folders of whole games are left out instead of refused.
 
     Raises:
         InputError: a folder holds no spot, or the only folder holds one that is not solved yet.
@@ -467,7 +430,12 @@ class SpotHands(Closing):
     """
 
     def __init__(
-        self, folders: Sequence[Path], tolerance: float = DEFAULT_TOLERANCE, note: Note | None = None
+        self,
+        folders: Sequence[Path],
+        tolerance: float = DEFAULT_TOLERANCE,
+        note: Note | None = None,
+        *,
+        skip_games: bool = False,
     ) -> None:
         self._tolerance, self._note = tolerance, note
         self._found: dict[tuple[Rules, int, History], list[tuple[Path, Job]]] = {}
@@ -482,6 +450,8 @@ class SpotHands(Closing):
                 if note is not None and len(folders) > 1:
                     note(f"left out: {error}")
                 continue
+            if job.spot is None and skip_games:
+                continue
             if job.spot is None:
                 raise InputError(f"folder {path_text(folder)} holds a whole game among spots; give one solve")
             history = canonical(job.history, job.rules.deck)[0]
@@ -489,9 +459,9 @@ class SpotHands(Closing):
             self._found.setdefault(key, []).append((folder, job))
         if damage is not None and not self._found:
             raise damage
-        self.game: Game = next(iter(self._found.values()))[0][1].rules
-        """Rules of the first spot's game."""
-        if len(folders) == 1:
+        self.game: Game | None = next(iter(self._found.values()))[0][1].rules if self._found else None
+        """Rules of the first spot's game; None without folders."""
+        if len(folders) == 1 and self._found:
             self._open(folders[0])  # an unsolved spot is refused before any work
 
     def enter(self, hand: Hand) -> HandInSpot:

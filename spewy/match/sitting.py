@@ -142,14 +142,18 @@ class Sitting:
         contest: deals the cards, plays the strategy, and reviews the person's decisions.
         seat: the person's player in every hand; None: the person has the button in the first hand, and the players
             swap positions after each hand.
-        log: called with the line of each finished hand in an ACPC log.
+        log: called with each finished hand.
 
     Attributes:
         report: result and review of the last finished hand; None before the first review.
     """
 
     def __init__(
-        self, contest: Contest, *, seat: int | None = None, log: Callable[[str], None] = lambda line: None
+        self,
+        contest: Contest,
+        *,
+        seat: int | None = None,
+        log: Callable[[LoggedHand], None] = lambda hand: None,
     ) -> None:
         if seat not in (None, 0, 1):
             raise InputError(f"seat: expected 0 (oop), 1 (ip) or none to alternate, found {seat!r}")
@@ -313,7 +317,7 @@ class Sitting:
         chips, unit = self._contest.won(hand, self._person), self._contest.unit
         self._won.append(chips)
         names = ("You", "Bot") if self._person == 0 else ("Bot", "You")
-        self._log(LoggedHand(self._number, hand, names).text)
+        self._log(LoggedHand(self._number, hand, names))
         shows = "" if (cards := self._shown(hand)) is None else f"The bot shows {cards}. "
         amount = f"{abs(chips) / unit.chips:.10g}"
         nothing = "You win nothing" if self._contest.pot else "Nobody wins"

@@ -23,6 +23,7 @@ from starlette.types import ASGIApp
 from spewy.web.answers import SMALL, CompressedResponse, compressed, failed, refused
 from spewy.web.bundle import SHEET, STATIC, bundle, styles
 from spewy.web.folders import Folders
+from spewy.web.hands import hand_routes
 from spewy.web.job_process import Estimates, JobProcess
 from spewy.web.jobs import job_routes
 from spewy.web.looking import look_routes
@@ -62,6 +63,7 @@ def make_app(
             *setup_routes(folders, Estimates()),
             *job_routes(folders, jobs or JobProcess()),
             *Playing(folders).routes,
+            *hand_routes(folders),
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
         exception_handlers={HTTPException: refused, Exception: failed},

@@ -1,6 +1,7 @@
 /** Starts the page: shows the page that the address names, and passes keys to it. */
 
 import { el, fill } from "./dom.js";
+import { handsPage } from "./handspage.js";
 import { lookPage } from "./lookpage.js";
 import { listenToKeys, readPlace, startTheme } from "./page.js";
 import { playPage } from "./playpage.js";
@@ -13,6 +14,7 @@ const PAGES = [
   ["solve", "Solve", solvePage],
   ["play", "Play", playPage],
   ["train", "Train", trainPage],
+  ["hands", "Hands", handsPage],
 ];
 
 const made = {};

@@ -4,6 +4,7 @@ import { el, fill, svg } from "./dom.js";
 import { boardNode } from "./cards.js";
 import { count, duration, known } from "./format.js";
 import { createDraft, smallButton } from "./job.js";
+import { heldHands } from "./handspage.js";
 import { placeAddress } from "./page.js";
 import { beginWith, exactShares, setupForm } from "./setup.js";
 import { ask, send } from "./source.js";
@@ -30,7 +31,7 @@ export function solvePage(root) {
     fill(root, page.setup.node);
     page.setup.tell("");
     showRunning();
-    if (!parameters.from) return page.setup.begin();
+    if (!parameters.from && !parameters.hand) return page.setup.begin();
     history.replaceState(null, "", "#solve");
     try {
       await page.setup.from(parameters);
@@ -77,7 +78,8 @@ function makeSetup() {
   }
 
   /** Begin with the job of a solve, and add a lock at one of its decisions if the parameters name one. */
-  async function from({ from: folder, lock, board, hand }) {
+  async function from({ from: folder, lock, board, hand, street }) {
+    if (!folder) return fromHand(Number(hand), street);
     const found = await ask("/api/setup/solve", { folder });
     if (lock === undefined) return draft.take(found);
     const position = await ask("/api/position", { folder, line: lock, board, ev: 0 });
@@ -86,6 +88,13 @@ function makeSetup() {
     data.lock = [...(data.lock || []), newLock(position, view, hand)];
     draft.take(await send("/api/setup/check", { data, about: `${folder} with a lock` }), folder);
     form.openLocks();
+  }
+
+  /** Begin with the spot of a hand from the file on the page of hands, and say which ranges were taken. */
+  async function fromHand(place, street) {
+    const found = await send("/api/hands/job", { text: heldHands.text, place, street });
+    draft.take(found);
+    tell(found.from_hand.join("; "));
   }
 
   function showRunning(ids) {
@@ -172,6 +181,7 @@ function watchSolve(root, { id, origin }) {
       own && found.job.state === "stopping" ? smallButton("stop at once, without a save", () => act("/api/jobs/stop", { at_once: true })) : null,
       !own && ["stopped", "failed"].includes(state.kind) && found.kind ? smallButton("continue", () => resume()) : null,
       found.kind ? el("a", { href: placeAddress("solve", { from: id }) }, "change the job or its target") : null,
+      saved && heldHands.text ? el("a", { href: "#hands" }, "review the hands") : null,
     );
     if (focused) [...actions.querySelectorAll("button")].find((each) => each.textContent === focused)?.focus();
   }

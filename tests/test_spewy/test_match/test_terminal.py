@@ -53,7 +53,7 @@ def sat(bot, lines, seed=0, review=None):
     contest = GameContest(bot, seed)
     if review is not None:
         contest.judge = review
-    sitting = Sitting(contest, log=logged.append)
+    sitting = Sitting(contest, log=lambda hand: logged.append(hand.text))
     play_in_words(sitting, lambda prompt: told.append(prompt) or next(rest, None), told.append)
     return told, logged, sitting
 

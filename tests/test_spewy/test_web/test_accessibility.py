@@ -14,9 +14,10 @@ PLACES = {
     "heat": ("look", {"folder": "R1", "heat": "equity"}),
     "card": ("look", {"folder": "flop", "line": "cc"}),
     "walk": ("look", {"folder": "flop", "line": "cc/cc/", "board": "Qs7h2d3c4d"}),
+    "hands": ("hands", {}),
     "error": ("look", {"folder": "nothing"}),
 }
-"""Names of places on the look page, with their parameters."""
+"""Names of places on the look page and on that of hands, with their parameters."""
 SCREENS = [
     (1280, 900, "light"),
     pytest.param((390, 844, "dark"), marks=pytest.mark.slow),
