@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from spewy.batch.solve_rivers import Rivers, solve_rivers
     from spewy.bot.agent import LockerBot, open_bot
     from spewy.bot.bot import Player
+    from spewy.competitions.acpc.author import Turn, play_acpc
     from spewy.errors import InputError, SpewyError
     from spewy.job.job import Job
     from spewy.look.exploit import FlopJudged, JudgingBegan
@@ -54,9 +55,11 @@ __all__ = [
     "SolveResult",
     "SpewyError",
     "Stated",
+    "Turn",
     "__version__",
     "open_bot",
     "open_policy",
+    "play_acpc",
     "play_match",
     "plot",
     "solve",
@@ -90,8 +93,10 @@ _MODULES = {
     "SolveResult": "run.result",
     "SpewyError": "errors",
     "Stated": "run.events",
+    "Turn": "competitions.acpc.author",
     "open_bot": "bot.agent",
     "open_policy": "look.folder",
+    "play_acpc": "competitions.acpc.author",
     "play_match": "match.match",
     "plot": "",
     "solve": "look.solution",
