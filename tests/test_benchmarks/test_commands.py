@@ -71,7 +71,7 @@ LONG = {
     "studies.leaf_estimates": "solves flops for minutes",
     "studies.preflop_ranges": "solves whole games of hold'em",
     "studies.preflop_odds": "enumerates all boards for every pair of hands",
-    "studies.slumbot_server": "serves until it is stopped",
+    "studies.online_servers": "serves until it is stopped",
     "studies.upac": "needs a package of solved games",
     "studies.walk_through": "is run by test_walk_through.py",
 }

@@ -143,7 +143,7 @@ def play_acpc(
         PeerError: the dealer cannot be reached, or vanishes in the middle of a hand.
     """
     number = str(port)
-    if not (number.isascii() and number.isdigit() and 0 < int(number[:6]) < 1 << 16):
+    if not (number.isascii() and number.isdigit() and len(number) < 6 and 0 < int(number) < 1 << 16):
         raise InputError(f"port: expected a number from 1 to 65535, found {shown(port)}")
     bot = _Function(decide, game if isinstance(game, Game) else load_game(str(game)))
     with connect(host, int(number), wait) as connection:
