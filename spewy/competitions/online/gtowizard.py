@@ -109,7 +109,8 @@ def parse_answer(game: Game, fields: Mapping[str, Any]) -> Answer:
 
 def _hand_id(fields: Mapping[str, Any]) -> str:
     hand_id = fields.get("hand_id")
-    if isinstance(hand_id, bool) or not re.fullmatch(r"[0-9A-Za-z-]{1,64}", str(hand_id)):
+    known = isinstance(hand_id, int | str) and not isinstance(hand_id, bool)
+    if not (known and re.fullmatch(r"[0-9A-Za-z-]{1,64}", str(hand_id))):
         raise InputError(f"hand_id: expected a number, found {shown(hand_id)}")
     return str(hand_id)
 

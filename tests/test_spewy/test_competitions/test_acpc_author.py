@@ -98,7 +98,7 @@ def mistaken(turn):
 @pytest.mark.parametrize(
     ("decide", "error", "told"),
     [
-        (mistaken, ZeroDivisionError, ""),
+        (mistaken, ZeroDivisionError, "^$"),
         (lambda turn: "r150", spewy.InputError, "action 'r150' after '': expected f, c, r200 to r20000"),
         (lambda turn: None, spewy.InputError, "decide after '': expected f, c, r200 to r20000, found None"),
     ],

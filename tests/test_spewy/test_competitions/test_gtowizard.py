@@ -178,7 +178,7 @@ def test_answers_in_other_words():
             ["b20000", "c", "_", "_", "_"],
             over=True,
             other="QcQd",
-            board_cards="2c3d4h5s9s",
+            board_cards="2c3d4h8s9s",
             winnings=-20000,
             aivat_score=None,
         ),
