@@ -27,7 +27,7 @@ from solvers.exact import ExactCfr
 from solvers.exact.engine import supports
 from solvers.game import LiveGame
 from solvers.matrix.lp import solve_live
-from solvers.reference import Cfr
+from solvers.reference.cfr import Cfr
 from spewy.chunks.layout import Layout
 from spewy.job.job import Job
 from spewy.look.benchmark import FOLDER
@@ -75,8 +75,15 @@ def value(name: str, seconds: float) -> dict:
         low, high = cfr_bracket(live, seconds)
     within = (high - low) / 2
     took = time.process_time() - started
-    print(f"{name}: {(low + high) / 2:.9f} ± {within:.1e} chips by {method}, {took:.1f} core-seconds", flush=True)
-    return {"value": round((low + high) / 2, 9), "within": float(f"{max(within, 1e-9):.1e}"), "method": method}
+    print(
+        f"{name}: {(low + high) / 2:.9f} ± {within:.1e} chips by {method}, {took:.1f} core-seconds",
+        flush=True,
+    )
+    return {
+        "value": round((low + high) / 2, 9),
+        "within": float(f"{max(within, 1e-9):.1e}"),
+        "method": method,
+    }
 
 
 def lp_bracket(live: LiveGame) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Benchmark games for papers: small rivers, turns and a flop, with exact values, as jobs and as files of other programs.
+"""Benchmark games for papers: rivers, turns and a flop with exact values, as jobs and as files of other programs.
 
 `write_matrices` writes a game in sequence form (von Stengel 1996) as a NumPy file, `write_efg` its whole tree in the
 format of Gambit, which OpenSpiel reads too (``efg_game``). Values and payoffs are chips of the game between the two
@@ -70,7 +70,9 @@ def benchmark_games() -> tuple[BenchmarkGame, ...]:
     values: Mapping[str, Mapping[str, Any]] = json.loads((FOLDER / "values.json").read_text("utf-8"))
     texts = {name: (FOLDER / f"{name}.toml").read_text("utf-8") for name in values}
     return tuple(
-        BenchmarkGame(name, texts[name].partition("\n")[0].removeprefix("# Benchmark: "), texts[name], **value)
+        BenchmarkGame(
+            name, texts[name].partition("\n")[0].removeprefix("# Benchmark: "), texts[name], **value
+        )
         for name, value in values.items()
     )
 
@@ -110,7 +112,10 @@ def write_benchmark(folder: str | Path) -> Iterator[Path]:
 def n_payoffs(live: LiveGame) -> int:
     """Return the number of payoffs of a game in sequence form, with those of hands that share a card."""
     return sum(
-        r.n_boards * int(np.sum(r.forest.arrays.kind != DECISION)) * r.hands[0].row.shape[1] * r.hands[1].row.shape[1]
+        r.n_boards
+        * int(np.sum(r.forest.arrays.kind != DECISION))
+        * r.hands[0].row.shape[1]
+        * r.hands[1].row.shape[1]
         for r in live.rounds
     )
 
@@ -166,7 +171,9 @@ def write_efg(job: Job, path: str | Path) -> Path:
     """
     live = _zero_sum_game(job)
     if len(live.rounds) > 1:
-        raise InputError(f"job {job.name}: expected a river; trees with cards to come are too large for this format")
+        raise InputError(
+            f"job {job.name}: expected a river; trees with cards to come are too large for this format"
+        )
     if n_nodes(live) > MOST_NODES:
         raise InputError(
             f"job {job.name}: expected a tree of at most {MOST_NODES:,} nodes, found {n_nodes(live):,}; "
@@ -192,7 +199,9 @@ class _Tree:
         self._arrays: ForestArrays = r.forest.arrays
         self._labels, self._hands, self._outcomes = labels, r.hands, 0
         self._names = _names(r.hands[0]), _names(r.hands[1])
-        first, second = (each.cards[0, : len(names)] for each, names in zip(r.hands, self._names, strict=True))
+        first, second = (
+            each.cards[0, : len(names)] for each, names in zip(r.hands, self._names, strict=True)
+        )
         apart = ~(first[:, None, :, None] == second[None, :, None, :]).any(axis=(2, 3))
         weights: Floats = live.reach[0][0][:, None] * live.reach[1][0][None, :] * apart
         self._probability = weights / weights.sum()

@@ -35,6 +35,7 @@ speed.start --compile --quick
 speed.whole_game_stages OUT/no-limit.toml --deals 32
 speed.whole_games --quick
 studies.board_classes measure --quick
+studies.benchmark_games --values --iterations --only river-small --most 100
 studies.bucket_payoffs LIMIT --boards 1 --workers 2
 studies.by_round LIMIT --flops 2
 studies.clustering --quick --sweeps 5 --workers 1
