@@ -198,6 +198,7 @@ class _Tree:
         r = live.rounds[0]
         self._arrays: ForestArrays = r.forest.arrays
         self._labels, self._hands, self._outcomes = labels, r.hands, 0
+        self._sets: tuple[dict[tuple[int, int], int], ...] = ({}, {})
         self._names = _names(r.hands[0]), _names(r.hands[1])
         first, second = (
             each.cards[0, : len(names)] for each, names in zip(r.hands, self._names, strict=True)
@@ -222,7 +223,8 @@ class _Tree:
         if a.kind[n] == DECISION:
             p, hand = int(a.player[n]), pair[int(a.player[n])]
             actions = " ".join(f'"{label}"' for label in self._labels[n])
-            number = 1 + n * len(self._names[p]) + hand
+            known = self._sets[p]  # OpenSpiel needs the numbers of a player's information sets without a gap
+            number = known.setdefault((n, hand), len(known) + 1)
             yield f'p "" {p + 1} {number} "{self._names[p][hand]} {n}" {{ {actions} }} 0'
             for k in range(int(a.n_actions[n])):
                 yield from self._node(int(a.first_child[n]) + k, pair)

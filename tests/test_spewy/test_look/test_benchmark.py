@@ -78,7 +78,7 @@ def test_openspiel_reads_the_tree_and_finds_the_value(tmp_path):
         solver.evaluate_and_update_policy()
     policy = solver.tabular_average_policy()
     exploitability = pyspiel.exploitability(game, policy)
-    found = pyspiel.expected_returns(game.new_initial_state(), policy, -1)[0]
+    found = pyspiel.expected_returns(game.new_initial_state(), policy, -1, True)[0]
     assert exploitability < 1
     assert found == pytest.approx(GAMES["river-small"].value, abs=2 * exploitability)
 
