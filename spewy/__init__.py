@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from spewy.batch.solve_rivers import Rivers, solve_rivers
     from spewy.bot.agent import LockerBot, open_bot
     from spewy.bot.bot import Player
+    from spewy.competitions.acpc.author import Turn, play_acpc
     from spewy.errors import InputError, SpewyError
     from spewy.job.job import Job
     from spewy.look.exploit import FlopJudged, JudgingBegan
@@ -56,10 +57,12 @@ __all__ = [
     "SolveResult",
     "SpewyError",
     "Stated",
+    "Turn",
     "__version__",
     "choose_sizes",
     "open_bot",
     "open_policy",
+    "play_acpc",
     "play_match",
     "plot",
     "solve",
@@ -94,9 +97,11 @@ _MODULES = {
     "SolveResult": "run.result",
     "SpewyError": "errors",
     "Stated": "run.events",
+    "Turn": "competitions.acpc.author",
     "choose_sizes": "batch.sizes",
     "open_bot": "bot.agent",
     "open_policy": "look.folder",
+    "play_acpc": "competitions.acpc.author",
     "play_match": "match.match",
     "plot": "",
     "solve": "look.solution",

@@ -10,8 +10,9 @@ ms. ``--against`` also measures another checkout of this project, in alternation
 time of this checkout. At the end, each river's ranges are solved on 200 boards in one process: in one call of
 `spewy.solve_rivers`, and for comparison by a `Session` on each board. The second table has the mean processor time for
 each board in ms. The last table has a batch of ``--batch`` rivers, each with ranges of its own, in one call of
-`spewy.solve_rivers` with one thread and with two. "iterations alone" is the rate of the iterations and checks of
-`ExactCfr` on 200 of these rivers, without anything else. ``--rivers 0 --turns 0 --flops 0`` measures only the batch.
+`spewy.solve_rivers` with one thread and with two, and a tenth as many with all hands. "iterations alone" is the rate
+of the iterations and checks of `ExactCfr` on 200 of these rivers, without anything else. ``--rivers 0 --turns 0 --flops
+0`` measures only the batch.
 """
 
 import argparse
@@ -127,28 +128,40 @@ def main() -> None:
         n = 20 if options.quick else 200
         one_call, sessions = in_one_call(data, n)
         print(f"| {name} | {n} | {one_call:.3f} | {sessions:.2f} |", flush=True)
-    print("\n| rivers | threads | rivers a second | rivers a core-second | iterations alone, a core-second |")
-    print("|---|---|---|---|---|")
+    print(
+        "\n| rivers | hands of a player | threads | EVs of single actions | rivers a second | rivers a core-second | "
+        "iterations alone, a core-second |"
+    )
+    print("|---|---|---|---|---|---|---|")
     for line in batch(options.batch):
         print(line, flush=True)
 
 
 def batch(n: int) -> Iterator[str]:
-    """Solve n random rivers with random ranges in one call, with one thread and with two; yield a table's lines."""
-    rng, data = np.random.default_rng(1), random_spot("river", 1)
-    job = Job.of(data)
-    boards = np.array([rng.choice(52, 5, replace=False) for _ in range(n)])
-    oop, ip = (np.zeros((n, 1326)) for _ in range(2))
-    for weights in (oop, ip):
-        for row in weights:
-            row[rng.choice(1326, int(np.exp(rng.uniform(np.log(10), np.log(150)))), replace=False)] = 1.0
-    solve_rivers(job, boards[:1], oop[:1], ip[:1])  # loads the machine code
-    alone = iterations_alone(data, boards[:200], oop, ip)
-    for workers in (1, 2):
-        started, used = time.perf_counter(), time.process_time()
-        solve_rivers(job, boards, oop, ip, workers=workers)
-        seconds, core_seconds = time.perf_counter() - started, time.process_time() - used
-        yield f"| {n} | {workers} | {n / seconds:,.0f} | {n / core_seconds:,.0f} | {alone:,.0f} |"
+    """Solve random rivers in one call, with one thread and with two; yield a table's lines.
+
+    Ranges have 10 to 150 hands, or all 1,326 with random weights; of these there is a tenth of the rivers.
+    """
+    data, job = random_spot("river", 1), Job.of(random_spot("river", 1))
+    for name, number in (("10 to 150", n), ("all 1,326", n // 10)):
+        rng = np.random.default_rng(1)
+        boards = np.array([rng.choice(52, 5, replace=False) for _ in range(number)])
+        oop, ip = (np.zeros((number, 1326)) for _ in range(2))
+        for weights in (oop, ip):
+            for row in weights:
+                if number < n:
+                    row[:] = rng.uniform(size=1326)
+                    continue
+                many = int(np.exp(rng.uniform(np.log(10), np.log(150))))
+                row[rng.choice(1326, many, replace=False)] = 1.0
+        solve_rivers(job, boards[:1], oop[:1], ip[:1])  # loads the machine code
+        alone = f"{iterations_alone(data, boards[:200], oop, ip):,.0f}" if number == n else "–"
+        for workers, every in ((1, False), (2, False), (2, True)):
+            started, used = time.perf_counter(), time.process_time()
+            solve_rivers(job, boards, oop, ip, workers=workers, every_action=every)
+            seconds, core_seconds = time.perf_counter() - started, time.process_time() - used
+            rates = f"{number / seconds:,.0f} | {number / core_seconds:,.0f}"
+            yield f"| {number} | {name} | {workers} | {'all' if every else 'none'} | {rates} | {alone} |"
 
 
 def iterations_alone(data: dict, boards: np.ndarray, oop: np.ndarray, ip: np.ndarray) -> float:

@@ -57,12 +57,19 @@ class Results(NamedTuple):
         strategy: ``[row, action, hand]``, frequencies of player 0's actions at the root.
         exploitability: ``[row]``, in chips.
         iterations: ``[row]``, number of iterations.
+        action_ev: ``[row, action, hand]``, chips of the pot that player 0's hand wins if it takes the action. Without
+            rows, neither these EVs nor the two replies are computed.
+        reply_strategy: ``[row, action, reply, hand]``, frequencies of player 1's replies to each action.
+        reply_ev: ``[row, action, reply, hand]``, chips of the pot that player 1's hand wins if it takes the reply.
     """
 
     ev: np.ndarray
     strategy: np.ndarray
     exploitability: NDArray[np.float64]
     iterations: Ints
+    action_ev: np.ndarray
+    reply_strategy: np.ndarray
+    reply_ev: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -128,6 +135,7 @@ class ManyGames:
             )
             for p in (0, 1)
         ]
+        replies = _replies(forest)
         measured = np.zeros((-(-limits.most // limits.every), 4))
         keys = np.zeros(most_hands, dtype=np.int64)
         self._bench = Bench((seats[0], seats[1]), np.zeros(N_CARDS), keys, counters, measured)
@@ -140,6 +148,7 @@ class ManyGames:
             float(pot),
             int(forest.arrays.n_actions[0]),
             *forest.n_slots,
+            *replies,
         )
         self._numbers = iteration_numbers(variant, 0, limits.most, False)
         clip = variant.discount.clip
@@ -155,6 +164,14 @@ class ManyGames:
             games, self._terms, results, self._bench, self._plan, self._views, self._desk
         )
         return solved
+
+
+def _replies(forest: Forest) -> tuple[Ints, Ints]:
+    """Return the first slot and the number of player 1's replies to each action of the root."""
+    a = forest.arrays
+    children = a.first_child[0] + np.arange(a.n_actions[0])
+    deciding = a.player[children] == 1
+    return np.where(deciding, a.slot[children], 0), np.where(deciding, a.n_actions[children], 0)
 
 
 def _largest_game(forest: Forest, n: int) -> LiveGame:
@@ -176,7 +193,7 @@ class Terms(NamedTuple):
     """Settings that all games share, beside the betting.
 
     The first three and ``smallest`` are those of `Limits`; ``n_actions`` is the number of player 0's actions at the
-    root.
+    root. ``reply_slot`` and ``n_replies``, both ``[action]``, are the first slot and the number of player 1's replies.
     """
 
     target: float
@@ -188,6 +205,8 @@ class Terms(NamedTuple):
     n_actions: int
     n_slots0: int
     n_slots1: int
+    reply_slot: Ints
+    n_replies: Ints
 
 
 class Seat(NamedTuple):
@@ -241,6 +260,8 @@ class Bench(NamedTuple):
 
 
 _run: Any = RUNNERS[0]
+NOTHING = 1e-7
+"""Share of a range below which the weight of the hands that do not share a card counts as 0: ranges are float32."""
 HAND_BITS = 16
 """Number of bits that a hand's number takes in a key by which hands are sorted; higher bits hold the strength."""
 HAND_MASK = (1 << HAND_BITS) - 1
@@ -303,7 +324,74 @@ def _solve(
     results.exploitability[row], results.iterations[row] = exploitability, done
     _write_evs(results.ev[row, 0], terms.pot, bench.seats[0])
     _write_evs(results.ev[row, 1], terms.pot, bench.seats[1])
-    _write_strategy(results.strategy[row], terms, bench.seats[0])
+    _write_strategy(results.strategy[row], terms.n_actions, 0, terms.n_slots0, bench.seats[0])
+    if len(results.action_ev) > 0:
+        _write_first_decisions(row, terms, results, bench, plan, views, desk)
+
+
+@kernel(error_model="numpy")
+def _write_first_decisions(
+    row: int, terms: Terms, results: Results, bench: Bench, plan: Plan, views: Packed, desk: Packed
+) -> None:
+    """Write the EVs of player 0's actions, and the frequencies and EVs of player 1's replies; spoils the game's tables.
+
+    A pass tells EVs at the root only. So each action, and each reply to it, is evaluated in a pass of its own, in which
+    all hands take it. Before the replies to an action, player 0's range becomes that of the hands that take the action.
+    """
+    first, second = bench.seats
+    strategy = results.strategy[row]
+    for a in range(terms.n_actions):
+        _take_only(first, a, terms.n_actions, 0, terms.n_slots0)
+        bench.counters[JUDGED] = bench.counters[STOP] = 0
+        _run(_part(plan, EVALUATE, 1, 0, 0, -np.inf), views, desk)
+        _write_evs(results.action_ev[row, a], terms.pot, first)
+    for a in range(terms.n_actions):
+        n, slot = terms.n_replies[a], terms.reply_slot[a]
+        _write_strategy(results.reply_strategy[row, a], n, slot, terms.n_slots1, second)
+        if not _narrow(first, second, strategy[a], bench.by_card):
+            continue
+        _take_only(first, a, terms.n_actions, 0, terms.n_slots0)
+        for b in range(n):
+            _take_only(second, b, n, slot, terms.n_slots1)
+            bench.counters[JUDGED] = bench.counters[STOP] = 0
+            _run(_part(plan, EVALUATE, 1, 0, 0, -np.inf), views, desk)
+            _write_evs(results.reply_ev[row, a, b], terms.pot, second)
+
+
+@kernel(error_model="numpy")
+def _take_only(seat: Seat, a: int, n: int, slot: int, n_slots: int) -> None:
+    """Let all hands take action a of the n actions of the decision whose first slot is ``slot``."""
+    for r in range(seat.count[0]):
+        first = WIDTH * (r // WIDTH) * n_slots + r % WIDTH + WIDTH * slot
+        for k in range(n):
+            seat.sums[first + WIDTH * k] = np.float32(1 if k == a else 0)
+
+
+@kernel(error_model="numpy")
+def _narrow(first: Seat, second: Seat, frequencies: np.ndarray, by_card: Floats) -> bool:
+    """Narrow player 0's range by the frequencies ``[hand]`` of an action; return whether any hand takes the action.
+
+    The largest weight becomes 1. ``second.met`` follows; it is 0 where rounding errors are all that is left.
+    """
+    largest = 0.0
+    for r in range(first.count[0]):
+        largest = max(largest, first.reach[r] * np.float64(frequencies[first.numbers[r]]))
+    if not largest > 0:
+        return False
+    total, zero_row = 0.0, WIDTH * first.first_block[1]
+    _clear(by_card)
+    for r in range(first.count[0]):
+        reach = first.reach[r] * np.float64(frequencies[first.numbers[r]]) / largest
+        first.entry[TILE * r] = reach
+        by_card[first.cards[r, 0]] += reach
+        by_card[first.cards[r, 1]] += reach
+        total += reach
+    for r in range(second.count[0]):
+        same = second.same_cards[r]
+        shared = np.float64(first.entry[TILE * same]) if same < zero_row else 0.0
+        met = total - by_card[second.cards[r, 0]] - by_card[second.cards[r, 1]] + shared
+        second.met[r] = met if met > NOTHING * total else 0.0
+    return True
 
 
 @kernel(error_model="numpy")
@@ -341,15 +429,15 @@ def _write_evs(ev: np.ndarray, pot: float, seat: Seat) -> None:
 
 
 @kernel(error_model="numpy")
-def _write_strategy(strategy: np.ndarray, terms: Terms, seat: Seat) -> None:
-    """Write the average strategy ``[action, hand]`` of player 0's first decision, whose slots come first."""
+def _write_strategy(strategy: np.ndarray, n: int, slot: int, n_slots: int, seat: Seat) -> None:
+    """Write the average strategy ``[action, hand]`` at the decision that has n actions from ``slot`` on."""
     for r in range(seat.count[0]):
-        first = WIDTH * (r // WIDTH) * terms.n_slots0 + r % WIDTH
+        first = WIDTH * (r // WIDTH) * n_slots + r % WIDTH + WIDTH * slot
         total = np.float32(0)
-        for a in range(terms.n_actions):
+        for a in range(n):
             total += seat.sums[first + WIDTH * a]
-        for a in range(terms.n_actions):
-            share = seat.sums[first + WIDTH * a] / total if total > 0 else np.float32(1 / terms.n_actions)
+        for a in range(n):
+            share = seat.sums[first + WIDTH * a] / total if total > 0 else np.float32(1 / n)
             strategy[a, seat.numbers[r]] = share
 
 

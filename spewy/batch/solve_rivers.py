@@ -7,6 +7,7 @@ share the rivers.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -24,9 +25,14 @@ from solvers.exact.many import Games, Limits, ManyGames, Results
 from solvers.tree import Forest
 from spewy.chunks.rounds import line_forests
 from spewy.errors import InputError, SolveError, shown
+from spewy.game.gamefile import MAX_CHIPS
+from spewy.game.nodes import Node
 from spewy.game.ranges.range import SMALLEST
+from spewy.game.sizes import Size
 from spewy.game.tree import BettingTree
+from spewy.game.treeconfig import PlayerSizes, TreeConfig
 from spewy.job.job import Job, SpotJob
+from spewy.run.events import Advanced, unfailing
 from spewy.run.stopping import Stopping
 from spewy.system.html import Printed, Table
 
@@ -35,6 +41,8 @@ AT_ONCE = 64
 MOST_SWEEPS, CHECK_EVERY = 1_000_000, 10
 """Default largest number of iterations, and default number of iterations between two checks of exploitability."""
 NAMES = ("oop", "ip")
+PARTS = 1000
+"""Parts of a chip in which the tree of a river with a fractional pot or stack counts."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,6 +59,12 @@ class Rivers(Printed):
         sweeps: ``[river]``, number of iterations.
         river_actions: for each river the actions of oop at the root. They differ from ``actions`` if the rivers have
             pots and stacks of their own.
+        action_ev: ``[river, action, hand]``, chips of the pot that oop's hand wins if it takes the action; NaN as in
+            ``ev`` and ``strategy``. None without ``every_action``, as the next three attributes.
+        reply_actions: for each river and each action of oop, the actions of ip's first decision.
+        reply_strategy: ``[river, action, reply, hand]``, frequencies of ip's actions after each action of oop.
+        reply_ev: ``[river, action, reply, hand]``, chips of the pot that ip's hand wins if it takes the action, against
+            the hands with which oop takes its action; NaN also where there are none, and for their blockers.
     """
 
     actions: tuple[str, ...]
@@ -59,6 +73,10 @@ class Rivers(Printed):
     exploitability_pct: Floats
     sweeps: Ints
     river_actions: tuple[tuple[str, ...], ...]
+    action_ev: NDArray[np.float32] | None = None
+    reply_actions: tuple[tuple[tuple[str, ...], ...], ...] | None = None
+    reply_strategy: NDArray[np.float32] | None = None
+    reply_ev: NDArray[np.float32] | None = None
 
     def _table(self) -> Table:
         actions = "of their own" if len(set(self.river_actions)) > 1 else ", ".join(self.actions)
@@ -74,10 +92,11 @@ class Rivers(Printed):
 
 
 class _Betting(NamedTuple):
-    """Pot, stack and betting that some rivers share, with the numbers of these rivers."""
+    """Pot (in chips) and betting that some rivers share, with the numbers of these rivers."""
 
-    pot: int
+    pot: float
     actions: tuple[str, ...]
+    replies: tuple[tuple[str, ...], ...]
     forest: Forest
     rivers: Ints
 
@@ -90,7 +109,9 @@ def solve_rivers(
     *,
     pots: ArrayLike | None = None,
     stacks: ArrayLike | None = None,
+    every_action: bool = False,
     workers: int = 1,
+    listener: Callable[[Advanced], object] | None = None,
 ) -> Rivers:
     """Solve a river job on other boards and with other ranges.
 
@@ -106,15 +127,19 @@ def solve_rivers(
             ``parse_range("order = pio ...").weights`` brings a list from there into it. Weights of hands that the board
             blocks are ignored.
         ip: the other player's weights, in the same form.
-        pots: ``[river]``, the pot of each river in whole chips; None: the job's pot. Each different pair of pot and
-            stack needs a betting tree, which takes a few milliseconds.
-        stacks: ``[river]``, the effective stack of each river in whole chips; None: the job's stack.
+        pots: ``[river]``, the pot of each river in chips; None: the job's pot. If the pot or the stack of a river is a
+            fraction, both are rounded to thousandths of a chip, and bets too; otherwise bets are whole chips. Each
+            different pair of pot and stack needs a betting tree, which takes a few milliseconds.
+        stacks: ``[river]``, the effective stack of each river in chips; None: the job's stack.
+        every_action: whether to return the EV of each of oop's actions, and strategy and EVs of ip's first decisions.
+            These arrays take about ten times the memory of the others.
         workers: number of threads.
+        listener: called with an `Advanced` event for each `AT_ONCE` solved rivers, by one thread at a time.
 
     Raises:
         InputError: the job is not a river that this function can solve; a board is not five cards; the weights do not
             fit, are negative or not finite, or leave no two hands that can be dealt together; or a pot or stack is not
-            a whole number of at least 1.
+            a number of at least 0.001.
         SolveError: a solution is not finite.
     """
     spot = _checked_job(job)
@@ -136,38 +161,94 @@ def solve_rivers(
     betting = list(_betting(spot, chips))
     actions = tuple(action.label for action in spot.problem.tree.root.actions)
     n_actions = max((len(part.actions) for part in betting), default=len(actions))
+    n_replies = max((len(each) for part in betting for each in part.replies), default=0)
+    n = len(cards) if every_action else 0
+
+    def blank(*sizes: int) -> NDArray[np.float32]:
+        return np.full((*sizes, shape[1]), np.nan, dtype=np.float32)
+
     results = Results(
-        np.full((len(cards), 2, shape[1]), np.nan, dtype=np.float32),
-        np.full((len(cards), n_actions, shape[1]), np.nan, dtype=np.float32),
+        blank(len(cards), 2),
+        blank(len(cards), n_actions),
         np.full(len(cards), np.nan),
         np.zeros(len(cards), dtype=np.int64),
+        blank(n, n_actions),
+        blank(n, n_actions, n_replies),
+        blank(n, n_actions, n_replies),
     )
-    _solve_all(_Work(spot, cards, (first, second), results), betting, workers)
-    river_actions = [actions] * len(cards)
-    for part in betting:
-        results.exploitability[part.rivers] *= 100 / part.pot
-        for river in part.rivers.tolist():
-            river_actions[river] = part.actions
-    return Rivers(
+    _solve_all(_Work(spot, cards, (first, second), results), betting, workers, listener)
+    part_of = {river: part for part in betting for river in part.rivers.tolist()}
+    parts = [part_of[river] for river in range(len(cards))]
+    rivers = Rivers(
         actions,
         results.ev,
         results.strategy,
-        results.exploitability,
+        results.exploitability * (100 / np.array([part.pot for part in parts])),
         results.iterations,
-        tuple(river_actions),
+        tuple(part.actions for part in parts),
+    )
+    if not every_action:
+        return rivers
+    replies = tuple(part.replies for part in parts)
+    return replace(
+        rivers,
+        action_ev=results.action_ev,
+        reply_actions=replies,
+        reply_strategy=results.reply_strategy,
+        reply_ev=results.reply_ev,
     )
 
 
-def _betting(job: SpotJob, chips: Ints) -> Iterator[_Betting]:
+def _betting(job: SpotJob, chips: Floats) -> Iterator[_Betting]:
     """Build the betting for each pair of pot and stack; ``chips[river]`` has the pairs."""
     pairs, number = np.unique(chips, axis=0, return_inverse=True)
     own = job.problem.tree
     for k, (pot, stack) in enumerate(pairs.tolist()):
-        config = replace(own.config, pot=pot, stack=stack or None)
+        parts = 1 if pot == int(pot) and stack == int(stack) else PARTS
+        if max(pot, stack) * parts > MAX_CHIPS:
+            raise InputError(
+                f"pots and stacks: expected at most {MAX_CHIPS // parts:,} chips, found {max(pot, stack):,}"
+            )
+        config = _in_parts(own.config, parts)
+        config = replace(config, pot=round(pot * parts), stack=round(stack * parts) or None)
         tree = own if config == own.config else BettingTree(config)
-        labels = tuple(action.label for action in tree.root.actions)
+        forest = line_forests(tree)[0].forest
+        if parts > 1:
+            arrays = forest.arrays
+            arrays = arrays._replace(stake=arrays.stake / parts, rake=arrays.rake / parts)
+            forest = replace(forest, arrays=arrays)
+        replies = tuple(_labels(child) for child in tree.root.children)
         rivers = np.flatnonzero(number.ravel() == k)
-        yield _Betting(pot, labels, line_forests(tree)[0].forest, rivers)
+        yield _Betting(pot, _labels(tree.root), replies, forest, rivers)
+
+
+def _in_parts(config: TreeConfig, parts: int) -> TreeConfig:
+    """Write the amounts of a tree but its pot and stack in parts of a chip; its labels stay in chips or big blinds."""
+    if parts == 1:
+        return config
+
+    def size(each: Size) -> Size:
+        return each._replace(value=each.value * parts) if each.kind == "chips" else each
+
+    def player(sizes: PlayerSizes) -> PlayerSizes:
+        donk = None if sizes.donk is None else tuple(map(size, sizes.donk))
+        return PlayerSizes(tuple(map(size, sizes.bet)), tuple(map(size, sizes.raises)), donk)
+
+    cap = config.rake.cap
+    return replace(
+        config,
+        sizes=tuple((player(oop), player(ip)) for oop, ip in config.sizes),
+        min_bet=None if config.min_bet is None else config.min_bet * parts,
+        rake=config.rake if cap is None else replace(config.rake, cap=cap * parts),
+        unit=replace(config.unit, chips=config.unit.chips * parts),
+        lines=tuple(
+            re.sub("[0-9]+", lambda amount: str(int(amount[0]) * parts), line) for line in config.lines
+        ),
+    )
+
+
+def _labels(node: Node) -> tuple[str, ...]:
+    return tuple(action.label for action in node.actions)
 
 
 class _Work:
@@ -210,8 +291,14 @@ class _Work:
             raise SolveError(f"board {name}: the solution is not finite; scale the job's amounts")
 
 
-def _solve_all(work: _Work, betting: Sequence[_Betting], workers: int) -> None:
+def _solve_all(
+    work: _Work,
+    betting: Sequence[_Betting],
+    workers: int,
+    listener: Callable[[Advanced], object] | None,
+) -> None:
     """Solve all rivers in threads; the first error ends the work."""
+    total, done, tell = sum(len(part.rivers) for part in betting), 0, unfailing(listener)
     tasks = [
         (part, part.rivers[start : start + AT_ONCE])
         for part in betting
@@ -220,6 +307,7 @@ def _solve_all(work: _Work, betting: Sequence[_Betting], workers: int) -> None:
     lock = Lock()
 
     def thread() -> None:
+        nonlocal done
         latest: tuple[_Betting, ManyGames] | None = None
         while True:
             with lock:
@@ -230,6 +318,9 @@ def _solve_all(work: _Work, betting: Sequence[_Betting], workers: int) -> None:
                 if latest is None or latest[0] is not part:
                     latest = part, work.solver(part)
                 work.solve(latest[1], rivers)
+                with lock:
+                    done += len(rivers)
+                    tell(Advanced(done, total))
             except BaseException:  # also on KeyboardInterrupt
                 with lock:
                     tasks.clear()
@@ -291,16 +382,17 @@ def _checked_weights(name: str, given: ArrayLike, shape: tuple[int, int]) -> Flo
     return weights.reshape(-1, shape[1])
 
 
-def _checked_chips(name: str, given: ArrayLike | None, own: int | None, n: int) -> Ints:
-    """Return the pots or stacks of n rivers as an array ``[river]``, after a check."""
+def _checked_chips(name: str, given: ArrayLike | None, own: int | None, n: int) -> Floats:
+    """Return the pots or stacks of n rivers as an array ``[river]``, rounded to thousandths of a chip."""
     if given is None:
-        return np.full(n, own or 0, dtype=np.int64)
+        return np.full(n, own or 0, dtype=np.float64)
     try:
         numbers = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(f"{name}: expected a number of chips for each river, found {shown(given)}") from None
     if numbers.shape != (n,):
         raise InputError(f"{name}: expected {n} numbers, one for each river, found shape {numbers.shape}")
-    if not np.all(np.isfinite(numbers) & (numbers >= 1) & (numbers == np.floor(numbers))):
-        raise InputError(f"{name}: expected whole numbers of at least 1 chip")
-    return numbers.astype(np.int64)
+    if not np.all(np.isfinite(numbers) & (numbers >= 1 / PARTS)):
+        raise InputError(f"{name}: expected numbers of at least {1 / PARTS} chips")
+    rounded: Floats = np.round(numbers * PARTS) / PARTS
+    return rounded

@@ -530,7 +530,12 @@ def _cost(job: Job) -> str:
 
 @click.command()
 @click.argument("folder", metavar="[FOLDER]", type=click.Path(path_type=Path), required=False)
-def examples(folder: Path | None) -> None:
+@click.option(
+    "--benchmark",
+    is_flag=True,
+    help="List the benchmark games with their exact values; with FOLDER, write them there, also as matrices.",
+)
+def examples(folder: Path | None, benchmark: bool) -> None:
     """List the example files, or copy them.
 
     The files are jobs, games and a tournament, which come with the package. With FOLDER, all are copied there, so that
@@ -541,7 +546,13 @@ def examples(folder: Path | None) -> None:
     Examples:
       spewy examples
       spewy examples examples
+      spewy examples --benchmark games
     """  # noqa: D301
+    if benchmark:
+        from spewy.cli.benchmark import show_benchmark
+
+        show_benchmark(folder)
+        return
     from spewy.job.shipped import copy_examples
     from spewy.job.shipped import examples as all_examples
 

@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 
 PLACES = {
     "acpc": "acpc:play_acpc",
+    "gtowizard": "online:play_gtowizard",
     "higc": "higc:play_higc",
-    "slumbot": "slumbot:play_slumbot",
+    "slumbot": "online:play_slumbot",
     "terminal": "play",
     "trainer": "play",
     "upac": "upac:play_upac",
@@ -56,6 +57,7 @@ def play() -> None:
       spewy play acpc localhost 20001 --lockers results/limit-holdem
       spewy play higc --lockers results/limit-holdem
       spewy play slumbot results/nolimit-200bb --hands 20000 --out results/slumbot
+      spewy play gtowizard results/nolimit-200bb --hands 5000 --out results/gtowizard
       spewy play terminal --lockers results/limit-holdem
       spewy play trainer results/T1
       spewy play upac spewy-bot.zip

@@ -1,1 +1,1 @@
-"""Competitions (ACPC, HIGC, UPAC, Slumbot) and tournaments: protocols, rules, bots and packages."""
+"""Competitions (ACPC, HIGC, UPAC, Slumbot, GTO Wizard) and tournaments: protocols, rules, bots and packages."""

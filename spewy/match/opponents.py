@@ -114,11 +114,11 @@ def _equity(game: Game) -> Rule:
     return rule
 
 
-def raised(betting: Betting) -> str:
-    """Return the ACPC action of a raise by the pot, or of a call if no raise is legal."""
+def raised(betting: Betting, share: float = 1.0) -> str:
+    """Return the ACPC action of a raise by a share of the pot, or of a call if no raise is legal."""
     if betting.raise_bounds() is None:
         return "c"
-    return "r" if betting.game.limit else f"r{pot_raise(betting, 1.0)}"
+    return "r" if betting.game.limit else f"r{pot_raise(betting, share)}"
 
 
 def given_up(betting: Betting) -> str:

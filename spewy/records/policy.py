@@ -249,7 +249,21 @@ class Policy(Closing):
         self, line: str | Place, board: str | Sequence[int] | None, hand: str | Sequence[int]
     ) -> Floats:
         """Return the frequencies ``[action]`` of a hand at the decision after a line on a board."""
+        return self._of_hand(self.decision(line, board), hand)
+
+    def action_probabilities(
+        self, line: str | Place, board: str | Sequence[int] | None, hand: str | Sequence[int]
+    ) -> dict[str, float]:
+        """Return the frequency of each action for a hand, by the label of the action, as `NodeView` does.
+
+        >>> policy.action_probabilities("x b120 c", "Qs Jh 2h 8c 3d", "AsKs")  # doctest: +SKIP
+        {'Check': 0.9999968, 'Bet(264)': 3.2e-06, 'AllIn(780)': 0.0}
+        """
         decision = self.decision(line, board)
+        labels = [action.label for action in decision.actions]
+        return dict(zip(labels, self._of_hand(decision, hand).tolist(), strict=True))
+
+    def _of_hand(self, decision: Decision, hand: str | Sequence[int]) -> Floats:
         number = self._number(hand)
         place = int(np.searchsorted(decision.hands, number))
         if place == len(decision.hands) or decision.hands[place] != number:

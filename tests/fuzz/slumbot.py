@@ -9,10 +9,10 @@ from random import Random
 from typing import Any
 from unittest.mock import patch
 
-from benchmarks.studies.slumbot_server import StandIn, serving
-from spewy.competitions.slumbot import wire
-from spewy.competitions.slumbot.session import LOG, STATE
-from spewy.competitions.slumbot.text import slumbot_game
+from benchmarks.studies.online_servers import Slumbot, serving
+from spewy.competitions.online import server as requests
+from spewy.competitions.online.record import STATE
+from spewy.competitions.online.text import online_game
 from spewy.match.log import read_log
 from spewy.match.opponents import OPPONENTS, opponent
 from spewy.match.phh import read_phh
@@ -25,6 +25,7 @@ Fields = dict[str, Any]
 Sent = tuple[int, bytes] | Iterable[bytes]
 Change = Callable[[Random, Fields], Sent]
 
+LOG = "slumbot.log"
 USER, PASSWORD = "me", "s3cr3t-word"
 TIMEOUT = 0.3
 """Seconds that the client waits for an answer that may be wrong."""
@@ -184,7 +185,7 @@ class HostileServer:
     """
 
     rng: Random
-    sessions: StandIn
+    sessions: Slumbot
     note: Callable[[str], None]
     share: float = 0.0
     changed: list[str] = field(default_factory=list)
@@ -267,16 +268,16 @@ def slumbot(case: Case) -> None:
     """A session at a server that sends odd answers, continued at the same server when its answers are right."""
     rng = case.rng
     ours, theirs = rng.choice(sorted(OPPONENTS)), rng.choice(sorted(OPPONENTS))
-    game = slumbot_game()
+    game = online_game()
     logged_in, patient, hands = rng.random() < 0.3, rng.random() < 0.4, rng.randint(1, 8)
-    sessions = StandIn(opponent(theirs, game), rng.randrange(99), {USER: PASSWORD})
+    sessions = Slumbot(opponent(theirs, game), rng.randrange(99), {USER: PASSWORD})
     server = HostileServer(rng, sessions, lambda text: case.note(text[:500]))
     case.write("password", PASSWORD)
     words: list[object] = ["play", "slumbot", ours, "--out", "out", "--hands", hands]
     words += ["--patience", 5 if patient else 0, "--log", "messages", "--phh", "hands.phhs"]
     words += ["--user", USER, "--password-file", "password"] if logged_in else []
     with (
-        patch.multiple(wire, FIRST_PAUSE=0.01, LONGEST_PAUSE=0.05),
+        patch.multiple(requests, FIRST_PAUSE=0.01, LONGEST_PAUSE=0.05),
         serving(server.sessions, spoil=server.spoil) as url,
     ):
         for run in range(MOST_RUNS):
@@ -323,11 +324,11 @@ def _judge_log(case: Case, server: HostileServer, hands: int, ours: str) -> None
     """Compare the log of a complete session with the hands that the server has played."""
     text = _log()
     results = [int(line.split(":")[1]) for line in text.splitlines() if line.startswith("# result ")]
-    logged = list(read_log(slumbot_game(), text.splitlines()))
+    logged = list(read_log(online_game(), text.splitlines()))
     case.expect(len(results) >= hands, f"expected {hands} results, found {len(results)}")
     won = [each.hand.net()[each.names.index(ours)] for each in logged]
     case.expect(won == results, "expected the results of the logged hands")
     rest = iter(server.finished)
     case.expect(all(each in rest for each in results), "expected results of hands that the server has played")
-    read = [each.hand.net() for each in read_phh(slumbot_game(), Path("hands.phhs").read_text())]
+    read = [each.hand.net() for each in read_phh(online_game(), Path("hands.phhs").read_text())]
     case.expect(read == [each.hand.net() for each in logged], "expected the hands of the log in the PHH file")

@@ -35,6 +35,7 @@ speed.start --compile --quick
 speed.whole_game_stages OUT/no-limit.toml --deals 32
 speed.whole_games --quick
 studies.board_classes measure --quick
+studies.benchmark_games --values --iterations --only river-small --most 100
 studies.bucket_payoffs LIMIT --boards 1 --workers 2
 studies.by_round LIMIT --flops 2
 studies.clustering --quick --sweeps 5 --workers 1
@@ -71,7 +72,7 @@ LONG = {
     "studies.leaf_estimates": "solves flops for minutes",
     "studies.preflop_ranges": "solves whole games of hold'em",
     "studies.preflop_odds": "enumerates all boards for every pair of hands",
-    "studies.slumbot_server": "serves until it is stopped",
+    "studies.online_servers": "serves until it is stopped",
     "studies.upac": "needs a package of solved games",
     "studies.walk_through": "is run by test_walk_through.py",
 }

@@ -5,6 +5,7 @@ answers). The blocks of a page run one after the other in one folder. ``sh slow`
 """
 
 import importlib.util
+import os
 import re
 import shlex
 import subprocess
@@ -121,8 +122,14 @@ def run_shell(page, place, wanted):
         line for block in blocks(page) if block.language in SHELLS and wanted(block) for line in block.typed
     ]
     lines.insert(0, f'spewy() {{ {shlex.quote(sys.executable)} -m spewy "$@"; }}')
+    activated = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     done = subprocess.run(
-        ["bash", "-e", "-c", "\n".join(lines)], capture_output=True, text=True, check=False, cwd=place
+        ["bash", "-e", "-c", "\n".join(lines)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=place,
+        env=activated,
     )
     assert done.returncode == 0, done.stderr
 

@@ -42,15 +42,27 @@ class Match:
 
 
 def play(
-    dealer: Connection, bot: Bot, seed: int = 0, patience: float = PATIENCE, note: Note | None = None
+    dealer: Connection,
+    bot: Bot,
+    seed: int = 0,
+    patience: float = PATIENCE,
+    note: Note | None = None,
+    tolerant: bool = True,
 ) -> Match:
-    """Play until the dealer closes the connection; the caller must close this side of the connection."""
-    return _Client(dealer, bot, seed, patience, note or (lambda text: None)).play()
+    """Play until the dealer closes the connection; the caller must close this side of the connection.
+
+    Args:
+        tolerant: whether the match goes on after an error of the bot; otherwise the error is raised.
+    """
+    return _Client(dealer, bot, seed, patience, note or (lambda text: None), tolerant).play()
 
 
 class _Client:
-    def __init__(self, dealer: Connection, bot: Bot, seed: int, patience: float, note: Note) -> None:
+    def __init__(
+        self, dealer: Connection, bot: Bot, seed: int, patience: float, note: Note, tolerant: bool
+    ) -> None:
         self._dealer, self._bot, self._seed, self._patience, self._note = dealer, bot, seed, patience, note
+        self._tolerant = tolerant
         self._last: MatchState | None = None
         self._over = False
         self._match = Match()
@@ -105,7 +117,7 @@ class _Client:
         begun = time.monotonic()
         try:
             text = state.reply(self._bot.act(state.hand))
-        except Exception as error:  # the match goes on after any error
+        except Exception as error:
             self._failed(error)
             text = state.reply(state.hand.betting.passive)
         self._match.seconds.append(time.monotonic() - begun)
@@ -114,10 +126,12 @@ class _Client:
     def _tell(self, function: Callable[[], None]) -> None:
         try:
             function()
-        except Exception as error:  # the match goes on after any error
+        except Exception as error:
             self._failed(error)
 
     def _failed(self, error: Exception) -> None:
+        if not self._tolerant:
+            raise error
         self._match.faults += 1
         self._note(f"ERROR: the bot failed: {error_line(error)}")
 

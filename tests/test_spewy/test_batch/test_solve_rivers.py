@@ -103,6 +103,78 @@ def test_pots_and_stacks_of_each_river():
     assert len({len(actions) for actions in rivers.river_actions}) > 1
 
 
+def test_every_action_of_both_first_decisions():
+    """The second route: the views of a session's solution, in which a river's EVs are computed node by node."""
+    rivers = spewy.solve_rivers(Job.of(JOB), BOARDS, weights(OOP), weights(IP), every_action=True)
+    position = {tuple(sorted(hand)): h for h, hand in enumerate(HANDS.tolist())}
+    for number, board in enumerate(BOARDS):
+        solution = solved(Job.of(JOB | {"spot": JOB["spot"] | {"board": board}}))[1]
+        root = solution.node("")
+        places = [position[tuple(sorted(parse_cards(name)))] for name in root.hands]
+        np.testing.assert_allclose(rivers.action_ev[number][:, places], root.action_ev, atol=2e-3)
+        for a, step in enumerate(root.children):
+            node = solution.node(step.line)
+            assert rivers.reply_actions[number][a] == node.actions
+            places = [position[tuple(sorted(parse_cards(name)))] for name in node.hands]
+            n = len(node.actions)
+            strategy, ev = rivers.reply_strategy[number, a, :n], rivers.reply_ev[number, a, :n]
+            np.testing.assert_allclose(strategy[:, places], node.strategy, atol=2e-6)
+            known = ~np.isnan(node.action_ev[0])
+            assert known.any()
+            np.testing.assert_allclose(
+                ev[:, places][:, known], node.action_ev[:, known], atol=1e-2
+            )  # few hands bet, so single precision has fewer digits
+            assert np.isnan(rivers.reply_ev[number, a, n:]).all()
+    alone = spewy.solve_rivers(Job.of(JOB), BOARDS, weights(OOP), weights(IP))
+    np.testing.assert_array_equal(rivers.ev, alone.ev)
+    assert alone.reply_ev is None
+
+
+@pytest.mark.parametrize("rake", [{"rate": 0}, {"rate": 0.05, "cap": 4}])
+def test_fractional_pots_are_the_same_game_in_smaller_chips(rake):
+    """The second route: the same river with all amounts a thousand times as large."""
+    bets = {"river": {"bet": "50%, 20c", "raise": "a"}}
+    job = JOB | {"spot": JOB["spot"] | {"rake": rake}, "bets": bets}
+    pots, stacks = [100.25, 7.5, 100], [250, 20.001, 250]
+    rivers = spewy.solve_rivers(
+        Job.of(job), BOARDS, weights(OOP), weights(IP), pots=pots, stacks=stacks, every_action=True
+    )
+    large = {"pot": 100_000, "stack": 250_000, "rake": rake | {"cap": 4000}}
+    thousandfold = job | {
+        "spot": JOB["spot"] | large,
+        "bets": {"river": {"bet": "50%, 20000c", "raise": "a"}},
+    }
+    other = spewy.solve_rivers(
+        Job.of(thousandfold),
+        BOARDS[:2],
+        weights(OOP),
+        weights(IP),
+        pots=[100_250, 7500],
+        stacks=[250_000, 20_001],
+        every_action=True,
+    )
+    assert rivers.river_actions[0] == ("Check", "Bet(20)", "Bet(50.125)")
+    assert (rivers.exploitability_pct < 0.05).all()
+    np.testing.assert_allclose(rivers.strategy[0], other.strategy[0], atol=1e-4)
+    for name in ("ev", "action_ev", "reply_ev"):
+        first, second = 1000 * getattr(rivers, name)[0], getattr(other, name)[0]
+        np.testing.assert_allclose(first, second, rtol=1e-3, atol=20)
+    # single precision rounds amounts in chips otherwise, so the second river needs other numbers of iterations
+    mean = [np.nanmean(found.ev[1], axis=1) for found in (rivers, other)]
+    np.testing.assert_allclose(1000 * mean[0], mean[1], atol=0.002 * 7500)
+    whole = spewy.solve_rivers(Job.of(job), BOARDS[2:], weights(OOP), weights(IP))
+    np.testing.assert_array_equal(rivers.ev[2], whole.ev[0])
+
+
+def test_progress_is_told():
+    heard = []
+    cards = np.array([parse_cards(board) for board in BOARDS * 50])
+    spewy.solve_rivers(Job.of(JOB), cards, weights(OOP), weights(IP), workers=2, listener=heard.append)
+    assert [event.done for event in heard] == sorted(event.done for event in heard)
+    assert heard[-1] == spewy.Advanced(150, 150)
+    assert len(heard) == 3
+
+
 def test_a_tiny_weight_is_left_out_as_in_a_single_solve():
     tiny = weights(OOP) * np.where(np.arange(1326) % 3 == 0, 1e-12, 1.0)
     spread = np.where(weights(IP) > 0, np.linspace(0.1, 7, 1326), 0.0)
@@ -125,9 +197,10 @@ def test_a_tiny_weight_is_left_out_as_in_a_single_solve():
         ({"ip": np.zeros(1326)}, "board Qs7h2d3c9s: .*share a card"),
         ({"boards": BOARDS * 100, "ip": np.zeros(1326), "workers": 2}, "board .*share a card"),
         ({"pots": [100]}, "pots: expected 3 numbers"),
-        ({"pots": [100, 0, 100]}, "pots: expected whole numbers of at least 1 chip"),
-        ({"stacks": [100, 2.5, 100]}, "stacks: expected whole numbers of at least 1 chip"),
-        ({"stacks": [100, np.nan, 100]}, "stacks: expected whole numbers"),
+        ({"pots": [100, 0, 100]}, "pots: expected numbers of at least 0.001 chips"),
+        ({"stacks": [100, 1e-4, 100]}, "stacks: expected numbers of at least 0.001 chips"),
+        ({"stacks": [100, np.nan, 100]}, "stacks: expected numbers"),
+        ({"pots": [100, 2e6 + 0.5, 100]}, "expected at most 1,000,000 chips, found 2,000,000.5"),
         ({"stacks": ["deep", 1, 2]}, "stacks: expected a number of chips for each river"),
         ({"workers": 0}, "workers: expected a number of at least 1"),
         (

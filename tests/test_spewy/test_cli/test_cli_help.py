@@ -14,7 +14,15 @@ COMMANDS = (
     *("review", "new", "schema", "serve", "tournament", "upac-match", "upi", "sizes"),
 )
 GROUPED = (
-    *("play acpc", "play higc", "play slumbot", "play terminal", "play trainer", "play upac"),
+    *(
+        "play acpc",
+        "play gtowizard",
+        "play higc",
+        "play slumbot",
+        "play terminal",
+        "play trainer",
+        "play upac",
+    ),
     *("package acpc", "package upac"),
 )
 ROOT = Path(__file__).parents[3]

@@ -13,11 +13,12 @@ from itertools import islice
 import pytest
 from cli_runs import COMMAND, good, refused, spewy
 
-from benchmarks.studies.slumbot_server import StandIn, WrongRequestError, actions_text, serving
+from benchmarks.studies.online_servers import Slumbot, WrongRequestError, actions_text, serving
 from buckets.cards import parse_cards
-from spewy.competitions.slumbot.session import LOG, STATE, Login, Record, Session
-from spewy.competitions.slumbot.text import replayed, slumbot_game
-from spewy.competitions.slumbot.wire import FIRST_PAUSE, Server
+from spewy.competitions.online.record import STATE, Record
+from spewy.competitions.online.server import FIRST_PAUSE, Server
+from spewy.competitions.online.slumbot import SITE, Login, SlumbotSession
+from spewy.competitions.online.text import online_game, replayed
 from spewy.errors import InputError, PeerError
 from spewy.match.acpc_text import read_action
 from spewy.match.log import read_log
@@ -25,7 +26,8 @@ from spewy.match.opponents import opponent
 from spewy.match.phh import read_phh
 from spewy.match.table import Seat, deals, play_hand
 
-GAME = slumbot_game()
+GAME = online_game()
+LOG = "slumbot.log"
 OWN, FLOP = parse_cards("AdJc"), parse_cards("8h4d2s")
 ALL_IN = "b200b1250c/kb750b18650"
 NAMES = ("mine", "slumbot")
@@ -35,15 +37,15 @@ BOT = {"bot": "random", "seed": 0}
 @contextmanager
 def stand_in(bot="equity", spoil=None, **options):
     """Yield a stand-in with a rule's bot, and its address."""
-    sessions = StandIn(opponent(bot, GAME), **options)
+    sessions = Slumbot(opponent(bot, GAME), **options)
     with serving(sessions, spoil=spoil) as url:
         yield sessions, url
 
 
 def session(folder, url, bot="random", login=None, server=None):
     folder.mkdir(exist_ok=True)
-    record = Record(folder, GAME, url, login.user if login else "", NAMES, BOT)
-    return Session(server or Server(url, 5, 0), opponent(bot, GAME), record, NAMES, login)
+    record = Record(folder, GAME, url, login.user if login else "", NAMES, BOT, "slumbot")
+    return SlumbotSession(server or Server(SITE, url, 5, 0), opponent(bot, GAME), record, NAMES, login)
 
 
 def play(*args):
@@ -150,18 +152,18 @@ def test_hands_are_logged_as_they_were_played(bots, tmp_path):
 class Interrupted(Server):
     """A server at which Ctrl-C hits a request: before it is sent, or before its answer is read."""
 
-    def post(self, path, fields):
+    def post(self, path, fields, busy=()):
         self.left -= 1
         if self.left == 0 and not self.late:
             raise KeyboardInterrupt
-        reply = super().post(path, fields)
+        reply = super().post(path, fields, busy)
         if self.left == 0:
             raise KeyboardInterrupt
         return reply
 
 
 def interrupted(url, left, late):
-    server = Interrupted(url, 5, 0)
+    server = Interrupted(SITE, url, 5, 0)
     server.left, server.late = left, late
     return server
 
@@ -208,11 +210,11 @@ def test_an_action_without_an_answer_is_sent_again(tmp_path):
 
 def test_ctrl_c_ends_a_session_after_the_hand(tmp_path):
     with stand_in() as (_, url):
-        server = Server(url, 5, 0)
+        server = Server(SITE, url, 5, 0)
         one = session(tmp_path, url, server=server)
         one.play(10, lambda done: server.stop.set() if done == 4 else None)
         assert len(one.results.winnings) == 4
-        assert session(tmp_path, url)._record.hand is None
+        assert session(tmp_path, url).record.hand is None
 
 
 def test_the_same_command_goes_on(tmp_path):
@@ -254,14 +256,16 @@ def test_a_log_that_was_changed_is_refused(line, other, told, tmp_path):
 
 def test_faults_survive_an_interruption(tmp_path):
     def one(server):
-        return Session(server, Failing(), Record(tmp_path, GAME, url, "", NAMES, BOT), NAMES)
+        return SlumbotSession(
+            server, Failing(), Record(tmp_path, GAME, url, "", NAMES, BOT, "slumbot"), NAMES
+        )
 
     with stand_in("call") as (_, url):
         with pytest.raises(KeyboardInterrupt):
             one(interrupted(url, 3, late=False)).play(1)
         assert len(stored(tmp_path)["hand"]["faults"]) == 2
         assert one(None).results.unfinished == 0
-        again = one(Server(url, 5, 0))
+        again = one(Server(SITE, url, 5, 0))
         again.play(1)
     assert (again.results.faults, again.results.unfinished) == (4, None)
     assert logged(tmp_path).count("# fault 0:the bot failed") == 4
@@ -491,7 +495,7 @@ def test_failed_requests_are_repeated_after_longer_and_longer_pauses(tmp_path):
         return (status, data) if now == 200 else (now, b"<html>")
 
     with stand_in("raise", spoil) as (_, url):
-        server = Server(url, 5, 600, notes.append, waits)
+        server = Server(SITE, url, 5, 600, notes.append, waits)
         session(tmp_path, url, "fold", server=server).play(2)
     assert waits.waited == [FIRST_PAUSE, 2, 4, 8]
     told = f"WARNING: {url}: the server answers 503 Service Unavailable; the next attempt follows in 1 s"
@@ -502,9 +506,9 @@ def test_patience_ends_and_so_does_a_pause_that_is_interrupted(tmp_path):
     url = f"http://127.0.0.1:{closed_port()}"
     waits = Waits()
     with pytest.raises(PeerError, match="the connection was refused"):
-        session(tmp_path, url, server=Server(url, 5, 10, stop=waits)).play(1)
+        session(tmp_path, url, server=Server(SITE, url, 5, 10, stop=waits)).play(1)
     with pytest.raises(KeyboardInterrupt):
-        session(tmp_path, url, server=Server(url, 5, 10, stop=Waits(ends=1))).play(1)
+        session(tmp_path, url, server=Server(SITE, url, 5, 10, stop=Waits(ends=1))).play(1)
 
 
 def test_an_expired_token(tmp_path):
@@ -576,8 +580,8 @@ def test_options_that_are_refused(args, told, monkeypatch):
 def test_a_proxy_that_cannot_be_used_is_refused(proxy, monkeypatch):
     monkeypatch.setenv("ALL_PROXY", proxy)
     with pytest.raises(InputError, match="proxy of the environment: "):
-        Server("http://192.0.2.1")
-    assert Server("http://127.0.0.1").is_private
+        Server(SITE, "http://192.0.2.1")
+    assert Server(SITE, "http://127.0.0.1").is_private
 
 
 def test_passwords_go_over_https_only(monkeypatch):
@@ -615,7 +619,7 @@ class Scripted:
         self.note = lambda text: None
 
     def post(self, path, fields):
-        from spewy.competitions.slumbot.wire import Reply
+        from spewy.competitions.online.server import Reply
 
         self.heard.append(fields.get("incr"))
         return Reply(self.states.pop(0), False)
@@ -657,8 +661,8 @@ def test_a_raise_below_the_smallest_one_is_answered(tmp_path):
         state(f"{ALL_IN}b18700c/kb50c/", "8h4d2s3cTh", **ends),
     )
     bot = Shown(n1="r1250", n3="r19900")
-    record = Record(tmp_path, GAME, server.url, "", NAMES, BOT)
-    one = Session(server, bot, record, NAMES)
+    record = Record(tmp_path, GAME, server.url, "", NAMES, BOT, "slumbot")
+    one = SlumbotSession(server, bot, record, NAMES)
     one.play(1)
     assert server.heard == [None, "b1250", "k", "b18650", "c", "k", "c"]
     assert bot.lines[-1] == "r200r1250c/cr2000r19900r20000"
@@ -669,7 +673,7 @@ def test_a_raise_below_the_smallest_one_is_answered(tmp_path):
         f"# hand 0:{ALL_IN}b18700c/kb50c/",
         "# result 0:-20000:-5",
     ]
-    assert Record(tmp_path, GAME, server.url, "", NAMES, BOT).results == one.results
+    assert Record(tmp_path, GAME, server.url, "", NAMES, BOT, "slumbot").results == one.results
     assert record.hands() == []
 
 
@@ -685,7 +689,12 @@ class FailsAtOnce(Failing):
 
 def test_a_bot_that_fails_costs_an_action(tmp_path):
     with stand_in("raise") as (_, url):
-        one = Session(Server(url, 5, 0), FailsAtOnce(), Record(tmp_path, GAME, url, "", NAMES, BOT), NAMES)
+        one = SlumbotSession(
+            Server(SITE, url, 5, 0),
+            FailsAtOnce(),
+            Record(tmp_path, GAME, url, "", NAMES, BOT, "slumbot"),
+            NAMES,
+        )
         one.play(2)
     assert (one.results.winnings, one.results.faults) == ((-100, -50), 4)
     assert "# fault 0:the bot failed after 'r300': KeyError: 'oh'" in logged(tmp_path)
@@ -709,7 +718,7 @@ def test_a_bot_that_fails_costs_an_action(tmp_path):
     ],
 )
 def test_the_stand_in_checks_every_message(path, fields, told):
-    sessions = StandIn(opponent("raise", GAME))
+    sessions = Slumbot(opponent("raise", GAME))
     token = sessions.answer("/api/new_hand", {})["token"]
     fields = {name: token if value == "T" else value for name, value in fields.items()}
     with pytest.raises(WrongRequestError) as raised:
@@ -718,7 +727,7 @@ def test_the_stand_in_checks_every_message(path, fields, told):
 
 
 def test_the_stand_in_forgets_idle_hands():
-    sessions = StandIn(opponent("raise", GAME), idle=0.0)
+    sessions = Slumbot(opponent("raise", GAME), idle=0.0)
     token = sessions.answer("/api/new_hand", {})["token"]
     with pytest.raises(WrongRequestError, match="No hand is being played"):
         sessions.answer("/api/act", {"token": token, "incr": "c"})
@@ -749,7 +758,7 @@ def test_a_server_names_the_time_of_the_next_request(tmp_path):
         thread.start()
         url, waits = f"http://127.0.0.1:{listening.getsockname()[1]}", Waits(ends=1)
         with pytest.raises(KeyboardInterrupt):
-            session(tmp_path, url, server=Server(url, 5, 600, stop=waits)).play(1)
+            session(tmp_path, url, server=Server(SITE, url, 5, 600, stop=waits)).play(1)
         thread.join()
     assert waits.waited == [7]
 

@@ -128,6 +128,8 @@ def test_boards_that_are_the_same_up_to_suits(alike, line):
         np.testing.assert_array_equal(policy.frequencies(line, other(board), other(name)), column)
         np.testing.assert_array_equal(policy.frequencies(line, board, name), column)
         np.testing.assert_array_equal(policy.frequencies(line, board, parse_hand(name)[::-1]), column)
+        named = policy.action_probabilities(line, board, name)
+        assert named == dict(zip((action.label for action in one.actions), column.tolist(), strict=True))
 
 
 def naive_frequencies(made, store, line, board, hand):

@@ -159,7 +159,7 @@ def test_what_is_no_path_is_named(wrong, told):
 
 UNDER_NO_SPEWY_ERROR = {
     "spewy.competitions.upac.runtime.tables.TablesError": "its package runs at a competition with NumPy alone",
-    "spewy.competitions.slumbot.wire._FailedError": "stays in its module",
+    "spewy.competitions.online.server._FailedError": "stays in its module",
     "spewy.match.table._OutOfTimeError": "stays in its module; a bot that catches every Exception must not catch it",
     "spewy.web.background._ForsakenError": "stays in its module",
 }

@@ -1,4 +1,4 @@
-"""Text of Slumbot's protocol: actions that are sent to the server, and the states of a hand with which it answers.
+"""Text of the hands of a server: the actions that are sent to it, and the hands that it describes.
 
 The game is heads-up no-limit hold'em with blinds of 50 and 100 and stacks of 20,000 chips. A position is a player's
 number as in the rest of the program: 0 is the big blind, 1 the button. The actions are ``k`` (check), ``c`` (call),
@@ -25,13 +25,12 @@ from spewy.game.hand import Hand, HoleCards
 from spewy.match.acpc_text import read_action
 
 GAME = "holdem.nolimit.2p.reverse_blinds"
-"""Name of the game that Slumbot plays."""
+"""Name of the game that all servers play."""
 MOST_TEXT = 2000
 """Largest number of characters in the text of a hand's actions."""
-MOST_TOKEN = 1000
-"""Largest number of characters of a session's token."""
 MOST_CHIPS = 10**12
 _TOKEN = re.compile(r"[kcf/]|b[0-9]{1,9}")
+_ACTION = re.compile(r"[kcf]|b[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -51,19 +50,24 @@ class Replayed:
     put_in_before: int
     short: tuple[str, ...] = ()
 
+    @property
+    def is_shown(self) -> bool:
+        """Whether the known cards say who wins: somebody has folded, or both players' cards are known."""
+        return self.hand.betting.folded is not None or None not in self.hand.hole
+
     def incr(self, action: str) -> str:
         """Convert a legal ACPC action of the player to act to the text of the server's protocol."""
         return incr_text(self.hand, action, self.put_in_before)
 
 
-def slumbot_game() -> Game:
+def online_game() -> Game:
     return load_game(GAME)
 
 
 def incr_text(hand: Hand, action: str, put_in_before: int) -> str:
-    """Convert an ACPC action to the text of Slumbot's protocol.
+    """Convert an ACPC action to the text of an action, as servers write it.
 
-    >>> incr_text(Hand.start(slumbot_game()), "r300", 0), incr_text(Hand.start(slumbot_game()).apply("c"), "c", 0)
+    >>> incr_text(Hand.start(online_game()), "r300", 0), incr_text(Hand.start(online_game()).apply("c"), "c", 0)
     ('b300', 'k')
     """
     if action.startswith("r"):
@@ -72,7 +76,7 @@ def incr_text(hand: Hand, action: str, put_in_before: int) -> str:
 
 
 def parse_incr(hand: Hand, incr: str, put_in_before: int) -> str:
-    """Convert the text of an action in Slumbot's protocol to an ACPC action.
+    """Convert the text of an action, as servers write it, to an ACPC action.
 
     The action must be legal, but a raise may be below the smallest legal raise.
     """
@@ -93,14 +97,17 @@ def parse_incr(hand: Hand, incr: str, put_in_before: int) -> str:
     return f"r{total}"
 
 
-def replayed(game: Game, text: str, hole: tuple[HoleCards, HoleCards], board: tuple[int, ...]) -> Replayed:
-    """Read a hand from the text of its actions in Slumbot's protocol.
+def replayed(
+    game: Game, text: str, hole: tuple[HoleCards, HoleCards], board: tuple[int, ...], marks: bool = True
+) -> Replayed:
+    """Read a hand from the text of its actions; a ``/`` may be missing at the end of the text.
 
-    A ``/`` may be missing at the end of the text.
+    Args:
+        marks: whether a ``/`` must stand between two rounds, and nowhere else; otherwise each ``/`` is skipped.
     """
     if len(text) > MOST_TEXT:
         raise InputError(f"actions {shown(text)}: expected at most {MOST_TEXT:,} characters")
-    reading, position = _Reading(game, hole, board), 0
+    reading, position = _Reading(game, hole, board, marks), 0
     while position < len(text):
         match = _TOKEN.match(text, position)
         try:
@@ -133,19 +140,24 @@ def read_cards(value: object, number: int | None, subject: str) -> tuple[int, ..
 class _Reading:
     """Builds a hand action by action: as it was played, and in its legal form with legal raises only."""
 
-    def __init__(self, game: Game, hole: tuple[HoleCards, HoleCards], board: tuple[int, ...]) -> None:
+    def __init__(
+        self, game: Game, hole: tuple[HoleCards, HoleCards], board: tuple[int, ...], marks: bool
+    ) -> None:
         self._hand = Hand.start(game, hole)
+        self._marks = marks
         self._legal: Hand | None = self._hand
         self._board, self._before, self._slashes = board, 0, 0
         self._short: list[str] = []
 
     def take(self, token: str) -> None:
+        if not self._marks and token == "/":
+            return
         if token == "/":
             if not self._slashes:
                 raise InputError("expected an action, found '/' inside a round or after the hand")
             self._slashes -= 1
             return
-        if self._slashes:
+        if self._slashes and self._marks:
             raise InputError(f"expected '/' after a round, found {shown(token)}")
         self._deal()
         if self._hand.to_act is None:
@@ -192,72 +204,46 @@ class _Reading:
 
 @dataclass(frozen=True)
 class Answer:
-    """A state of a hand as the server sends it to the client.
+    """A state of a hand as a server sends it to the client.
 
     Attributes:
-        old_action: the actions before the client's last action; None if the server does not send them.
+        action: the actions so far, as servers write them.
         position: the client's player number: 0 is the big blind, 1 the button.
         played: the hand with all actions so far and the known cards.
         winnings: chips that the client has won; None while the hand goes on.
-        baseline: the server's estimate of the chips that it would have won with the client's cards; None if unknown.
-        session_total: chips that the client has won in the session by the server's count; None if it sends none.
+        estimate: the server's own figure beside the winnings, in chips (`Results.estimates`); None if unknown.
+        token: the session's token; None: the server sends none.
     """
 
-    old_action: str | None
     action: str
     position: int
     played: Replayed
-    token: str | None
     winnings: int | None = None
-    baseline: int | None = None
-    session_total: int | None = None
+    estimate: float | None = None
+    token: str | None = None
 
     @property
     def is_over(self) -> bool:
         return self.winnings is not None
 
+    @property
+    def tokens(self) -> list[str]:
+        """The actions so far, one by one."""
+        return _ACTION.findall(self.action)
 
-def parse_answer(game: Game, fields: Mapping[str, Any]) -> Answer:
-    """Read and check a state of a hand that the server has sent."""
-    action = _text(fields, "action")
-    position = _whole(fields, "client_pos")
-    if position not in (0, 1):
-        raise InputError(f"client_pos: expected 0 or 1, found {shown(fields.get('client_pos'))}")
-    own = read_cards(fields.get("hole_cards"), game.num_hole_cards, "hole_cards")
-    other = fields.get("bot_hole_cards") or None
-    shown_cards = None if other is None else read_cards(other, game.num_hole_cards, "bot_hole_cards")
-    hole: tuple[HoleCards, HoleCards] = (own, shown_cards) if position == 0 else (shown_cards, own)
-    played = replayed(game, action, hole, read_cards(fields.get("board"), None, "board"))
-    winnings = None if fields.get("winnings") is None else _whole(fields, "winnings")
-    _check_turn(played, action, position, winnings)
-    baseline, session_total = (
-        None if fields.get(name) is None else _whole(fields, name)
-        for name in ("baseline_winnings", "session_total")
-    )
-    stack = max(game.stacks or (0,))
-    if baseline is not None and abs(baseline) > stack:
-        raise InputError(f"baseline_winnings: expected at most {stack:,} chips, found {baseline:,}")
-    return Answer(
-        _text(fields, "old_action") if fields.get("old_action") is not None else None,
-        action,
-        position,
-        played,
-        parse_token(fields) if fields.get("token") is not None else None,
-        winnings,
-        baseline,
-        session_total,
-    )
+    @property
+    def own_actions(self) -> int:
+        """Number of the client's actions so far."""
+        betting = self.played.hand.betting
+        firsts = betting.game.first_player[: len(betting.rounds)]
+        return sum(
+            (first + n) % 2 == self.position
+            for first, actions in zip(firsts, betting.rounds, strict=True)
+            for n in range(len(actions))
+        )
 
 
-def parse_token(fields: Mapping[str, Any]) -> str:
-    token = fields.get("token")
-    if not isinstance(token, str) or not 0 < len(token) <= MOST_TOKEN:
-        found = f"{len(token):,} characters" if isinstance(token, str) else shown(token)
-        raise InputError(f"token: expected a text of 1 to {MOST_TOKEN:,} characters, found {found}")
-    return token
-
-
-def _check_turn(played: Replayed, action: str, position: int, winnings: int | None) -> None:
+def check_turn(played: Replayed, action: str, position: int, winnings: int | None) -> None:
     """Check that the client is to act, or that the hand is over and the client has won what the rules say."""
     hand = played.hand
     if winnings is None:
@@ -273,14 +259,14 @@ def _check_turn(played: Replayed, action: str, position: int, winnings: int | No
         raise InputError(f"winnings after {shown(action)}: expected {won}, found {winnings}")
 
 
-def _text(fields: Mapping[str, Any], name: str) -> str:
+def read_text_field(fields: Mapping[str, Any], name: str) -> str:
     value = fields.get(name)
     if not isinstance(value, str):
         raise InputError(f"{name}: expected a text, found {shown(value)}")
     return value
 
 
-def _whole(fields: Mapping[str, Any], name: str) -> int:
+def read_whole(fields: Mapping[str, Any], name: str) -> int:
     value: Any = fields.get(name)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not (is_number and abs(value) <= MOST_CHIPS and value == int(value)):

@@ -1,4 +1,4 @@
-"""Send requests to Slumbot's server: one at a time, within a time limit, with ever longer pauses after failures.
+"""Send requests to a server: one at a time, within a time limit, with ever longer pauses after failures.
 
 httpx is an optional dependency and takes a while to load, so functions import it.
 """
@@ -22,7 +22,6 @@ from spewy.errors import InputError, PeerError, one_line, short, shown
 if TYPE_CHECKING:
     import httpx
 
-URL = "https://slumbot.com"
 TIMEOUT, PATIENCE = 60.0, 600.0
 """Seconds to wait for the answer to one request, and seconds during which a failed request is repeated."""
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
@@ -35,6 +34,8 @@ LEAST_SECRET = 4
 """Number of characters from which a token or a password is removed from messages."""
 BUSY = (408, 429, 500, 502, 503, 504)
 """HTTP statuses after which a request is repeated."""
+UNAUTHORISED = (401, 403)
+"""HTTP statuses that refuse a key: they are no answer to a request, and end the session."""
 HEADERS = {
     "Content-Type": "application/json",
     "Accept": "application/json",
@@ -47,7 +48,29 @@ Note = Callable[[str], None]
 
 
 class RefusedError(PeerError):
-    """The server has answered with an ``error_msg``."""
+    """The server has refused a request, in words of its own."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """What the requests of a protocol have in common.
+
+    Attributes:
+        name: name of the server's bot, of its log and of its command.
+        title: the server's name in messages to the user.
+        url: the server's usual address, without ``prefix``.
+        prefix: beginning of the path of every request.
+        refusal: name of the field in which the server says why it refuses a request.
+        refuses_by_status: whether only HTTP statuses say that a request is refused, so that a busy server may use the
+            field too.
+    """
+
+    name: str
+    title: str
+    url: str
+    prefix: str
+    refusal: str
+    refuses_by_status: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,26 +100,29 @@ class _FailedError(Exception):
 
 @dataclass
 class Server:
-    """A server that speaks Slumbot's protocol.
+    """A server at which a bot plays.
 
     Attributes:
-        url: its address, without ``/api``.
+        url: its address, without the prefix of the site's paths; empty: the site's own.
+        headers: HTTP headers of every request, beside `HEADERS`; their values are secrets.
         timeout: seconds to wait for the answer to one request.
         patience: seconds during which a failed request is repeated; 0: it is not repeated.
         note: called with each message that is sent or received, without passwords and tokens, and with each failure.
         stop: set when the user wants to end; a failed request is then not repeated.
     """
 
-    url: str = URL
+    site: Site
+    url: str = ""
     timeout: float = TIMEOUT
     patience: float = PATIENCE
     note: Note = lambda text: None
     stop: threading.Event = field(default_factory=threading.Event)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         import httpx
 
-        self.url = self.url.rstrip("/").removesuffix("/api")
+        self.url = (self.url or self.site.url).rstrip("/").removesuffix(self.site.prefix)
         try:
             parts = urlsplit(self.url)
             host = parts.hostname or ""
@@ -105,14 +131,16 @@ class Server:
         except (ValueError, httpx.InvalidURL):  # the errors of idna are ValueErrors
             parts, host, whole = urlsplit(""), "", False
         if not whole or not self.url.isascii() or not self.url.isprintable() or " " in self.url:
-            raise InputError(f"--url: expected an address such as {URL}, found {shown(self.url)}")
+            raise InputError(f"--url: expected an address such as {self.site.url}, found {shown(self.url)}")
         if parts.username is not None or parts.query or parts.fragment:
             without_user = self.url.rpartition("@")[2]
-            raise InputError(f"--url: expected an address such as {URL}, found {shown(without_user)}")
+            raise InputError(
+                f"--url: expected an address such as {self.site.url}, found {shown(without_user)}"
+            )
         self.is_private = parts.scheme == "https" or is_local(host)
         try:
             self._client = httpx.Client(
-                headers=HEADERS,
+                headers={**HEADERS, **self.headers},
                 cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),  # keeps none: not all can be sent
                 verify=ssl.create_default_context(),  # trusts the system's certificates, as other programs do
                 trust_env=not is_local(host),  # no proxy is asked for a server on this machine
@@ -124,14 +152,25 @@ class Server:
         except (httpx.InvalidURL, ValueError, ImportError) as error:
             raise InputError(f"proxy of the environment: {one_line(str(error), 200)}") from None
         self._secrets: set[str] = set()
+        for secret in self.headers.values():
+            self.hide(secret)
 
-    def post(self, path: str, fields: Mapping[str, Any]) -> Reply:
-        """Send a request, and return the answer; repeat the request after a failure of the network."""
+    def require_private(self, what: str) -> None:
+        """Refuse an address to which a secret would go in plain text; ``what`` names the secret."""
+        if not self.is_private:
+            raise InputError(f"{self.url}: {what} is sent over https only; give an address with https")
+
+    def post(self, path: str, fields: Mapping[str, Any], busy: tuple[int, ...] = ()) -> Reply:
+        """Send a request, and return the answer; repeat the request after a failure of the network.
+
+        Args:
+            busy: HTTP statuses after which this request is repeated, beside `BUSY`.
+        """
         begun, pause, repeated = time.monotonic(), FIRST_PAUSE, False
         self._tell("TO", path, fields)
         while True:
             try:
-                answer = self._within_timeout(lambda: self._exchange(path, fields))
+                answer = self._within_timeout(lambda: self._exchange(path, fields, busy))
                 self._tell("FROM", path, answer)
                 return Reply(answer, repeated)
             except _FailedError as failure:
@@ -172,13 +211,15 @@ class Server:
             raise result
         return result
 
-    def _exchange(self, path: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    def _exchange(self, path: str, fields: Mapping[str, Any], busy: tuple[int, ...]) -> dict[str, Any]:
         import httpx
 
         deadline, data = time.monotonic() + self.timeout, b""
         try:
             content = json.dumps(fields).encode()
-            with self._client.stream("POST", f"{self.url}/api/{path}", content=content) as response:
+            with self._client.stream(
+                "POST", f"{self.url}{self.site.prefix}/{path}", content=content
+            ) as response:
                 for piece in response.iter_raw():
                     data += piece
                     if len(data) > MOST_BYTES:
@@ -189,7 +230,7 @@ class Server:
                         raise TimeoutError
         except (httpx.HTTPError, OSError, UnicodeError) as error:
             raise self._failure(error) from None
-        return self._read(response, data)
+        return self._read(response, data, (*BUSY, *busy))
 
     def _failure(self, error: Exception) -> Exception:
         import httpx
@@ -214,22 +255,24 @@ class Server:
             where = short(self._hidden(response.headers.get("Location") or "nowhere"), 100)
             raise PeerError(f"{self.url}: expected an answer, found a redirection to {where}; give its --url")
 
-    def _read(self, response: httpx.Response, data: bytes) -> dict[str, Any]:
+    def _read(self, response: httpx.Response, data: bytes, busy: tuple[int, ...]) -> dict[str, Any]:
         """Return the JSON object of an answer."""
-        answer, status = _json_object(data), response.status_code
-        if "error_msg" in answer:
-            message = answer["error_msg"]
+        answer, status, field_name = _json_object(data), response.status_code, self.site.refusal
+        fine = 200 <= status < 300
+        if field_name in answer and not (self.site.refuses_by_status and (fine or status in busy)):
+            message = answer[field_name]
             told = message if isinstance(message, str) else json.dumps(message)
             told = short(self._hidden(told), 200)
-            raise RefusedError(f"{self.url}: the server refuses: {told}")
-        if not 200 <= status < 300:
+            refused = PeerError if self.site.refuses_by_status and status in UNAUTHORISED else RefusedError
+            raise refused(f"{self.url}: the server refuses: {told}")
+        if not fine:
             reason = one_line(self._hidden(response.reason_phrase), 60)
             told = f"the server answers {status} {reason}".rstrip()
-            if status not in BUSY:
-                raise PeerError(f"{self.url}: {told}; is this the address of Slumbot's server?")
+            if status not in busy:
+                raise PeerError(f"{self.url}: {told}; is this the address of {self.site.title}?")
             after = response.headers.get("Retry-After", "")
             pause = float(after) if after.isascii() and after.isdigit() and len(after) < 7 else 0.0
-            raise _FailedError(told, received=status not in (429, 503), pause=pause)
+            raise _FailedError(told, received=status not in (409, 429, 503), pause=pause)
         if not answer:
             text = self._hidden(data.decode("utf-8", errors="replace")).strip()
             kind = "an HTML page" if text[:1] == "<" else "no JSON object" if text else "nothing"

@@ -1,0 +1,1 @@
+"""Servers on the web at which a bot plays hand after hand: requests, the record on disk, and each protocol."""

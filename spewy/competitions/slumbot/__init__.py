@@ -1,1 +1,0 @@
-"""Slumbot's server on the web: its protocol, and a client that plays a session."""
