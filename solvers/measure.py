@@ -103,12 +103,11 @@ def decision_losses(
     ``pots`` has the chips in the pot at the nodes of each round's betting trees: ``[node]``.
     """
     times = _times_dealt(walker.game)
-    found = [_losses(walker, strategies, pots, p, times, stopped) for p in (0, 1)]
-    first, second = (
-        (total / known if known else float("nan"), known + unknown, unknown)
-        for total, known, unknown in found
+    first, second = (_losses(walker, strategies, pots, p, times, stopped) for p in (0, 1))
+    means = [lost / known if known else float("nan") for lost, known, _ in (first, second)]
+    return DecisionLosses(
+        (means[0], means[1]), (first[1] + first[2], second[1] + second[2]), (first[2], second[2])
     )
-    return DecisionLosses(*zip(first, second, strict=True))
 
 
 def _losses(
