@@ -66,7 +66,10 @@ def read_spot(
     known = recognised(text)
     if known is None:
         programs = ", ".join(each.name for each in FORMATS.values())
-        raise InputError(f"{subject}: expected a spot of {programs} or Desktop Postflop, found another text")
+        raise InputError(
+            f"{subject}: expected a spot of {programs} or Desktop Postflop, found another text (for a played hand, use "
+            "--from-hand)"
+        )
     try:
         described = known.read(text)
     except InputError as error:

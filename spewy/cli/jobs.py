@@ -410,6 +410,9 @@ def _hands(file: Path) -> list[LoggedHand]:
         say(f"hand {each.number} not readable: {each.reason}")
     if len(unread) > MOST_UNREAD:
         say(f"and {count(len(unread) - MOST_UNREAD, 'more hand')} not readable")
+    others = sum(isinstance(each, UnreadHand) and each.read for each in found)
+    if others:
+        say(f"{count(others, 'hand')} without a flop of two players left out")
     return [each for each in found if not isinstance(each, UnreadHand)]
 
 
