@@ -1,6 +1,6 @@
 """Values of the benchmark games (``spewy examples --benchmark``), and the iterations of CFR that they need.
 
-    python -m benchmarks.studies.benchmark_games --values [--seconds 300] [--write]
+    python -m benchmarks.studies.benchmark_games --values [--seconds 60] [--write]
     python -m benchmarks.studies.benchmark_games --iterations [--most 20000] [--only river-small,turn-small]
 
 ``--values`` computes the value of each game: of rivers and turns by a linear program, of the flop by CFR for at most
@@ -44,7 +44,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--values", action="store_true", help="compute the values")
-    parser.add_argument("--seconds", type=float, default=300.0, help="seconds of CFR for a value")
+    parser.add_argument("--seconds", type=float, default=60.0, help="seconds of CFR for a value")
     parser.add_argument("--write", action="store_true", help="store the values")
     parser.add_argument("--iterations", action="store_true", help="print the tables of iterations")
     parser.add_argument("--most", type=int, default=20_000, help="largest number of iterations")
