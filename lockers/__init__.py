@@ -17,7 +17,7 @@ together or not at all:
 `open_store` opens a store on disk for many processes at once. `MemoryStore`, its twin in memory, has the same methods.
 """
 
-from lockers.disk_size import STORE_BYTES, DiskSize
+from lockers.codec import STORE_BYTES, DiskSize
 from lockers.errors import (
     DamagedLockerError,
     LockerError,

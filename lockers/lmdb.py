@@ -48,7 +48,17 @@ from typing import Any, NoReturn, Self, TypeAlias
 import lmdb
 
 from lockers.audit import data_file_findings, require_whole, restore_meta_page, structure_findings
-from lockers.codec import Array, decode_from, encode
+from lockers.codec import (
+    VISITS,
+    Array,
+    decode_from,
+    describe,
+    encode,
+    full_key,
+    internal_key,
+    locker_start,
+    split_key,
+)
 from lockers.errors import DamagedLockerError, LockerError, ReadOnlyLockerError, translate, unreadable
 from lockers.files import (
     DATA,
@@ -75,7 +85,6 @@ from lockers.files import (
     require_writable,
     sync_folder,
 )
-from lockers.keys import VISITS, describe, full_key, internal_key, locker_start, split_key
 from lockers.store import NOT_NESTED, BaseTransaction, Store, T, Transaction, read_visits
 
 LmdbTransaction: TypeAlias = "lmdb.Transaction[memoryview]"
@@ -434,7 +443,7 @@ def _nothing() -> None: ...
 
 
 def _look_up(transaction: LmdbTransaction, full: bytes, path: Path) -> bytearray | None:
-    """Return a copy of the value under a full key (`lockers.keys`), or None if the key is absent."""
+    """Return a copy of the value under a full key (`lockers.codec`), or None if the key is absent."""
     value = transaction.get(full)
     if value is not None:
         return bytearray(value)

@@ -14,10 +14,19 @@ from typing import Any, NoReturn, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 
-from lockers.codec import Array, decode, encode
+from lockers.codec import (
+    VISITS,
+    Array,
+    decode,
+    describe,
+    encode,
+    full_key,
+    internal_key,
+    locker_start,
+    split_key,
+)
 from lockers.errors import DamagedLockerError, LockerError, ReadOnlyLockerError
 from lockers.files import normalise
-from lockers.keys import VISITS, describe, full_key, internal_key, locker_start, split_key
 
 T = TypeVar("T")
 Value: TypeAlias = bytes | Callable[[], Array]
@@ -78,7 +87,7 @@ class Reads(Protocol):
 
 
 class Store(Reads, Protocol):
-    """Lockers with arrays under keys; `lockers.keys` defines valid names and keys."""
+    """Lockers with arrays under keys; `lockers.codec` defines valid names and keys."""
 
     @property
     def manifest(self) -> Mapping[str, Any]:

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lockers.audit import structure_findings
+from lockers.codec import describe
 from lockers.errors import LockerError, StorageError
-from lockers.keys import describe
 from lockers.lmdb import Environment, LmdbTransaction
 from lockers.store import entry_findings
 

@@ -361,7 +361,7 @@ def footprint(game: LiveGame, *, threads: int, short: bool) -> Footprint:
     for t, r in enumerate(game.rounds):
         rows = [padded_rows(r.hands[p].n_hands) for p in (0, 1)]
         programs = [program(r.forest, p, {}) for p in (0, 1)]
-        state += sum(_state(r, p, int(rows[p].sum()), short) for p in (0, 1))
+        state += state_bytes(r, 2 if short else SINGLE)
         tables += sum(3 * SINGLE * int(rows[p].sum()) for p in (0, 1)) + sum(map(_bytes, programs))
         if r.deal is None:
             tables += 2 * 2 * SINGLE * _classes(r)
@@ -379,8 +379,10 @@ def footprint(game: LiveGame, *, threads: int, short: bool) -> Footprint:
     return Footprint(state, tables, buffers)
 
 
-def _state(r: Round, p: int, n_rows: int, short: bool) -> int:
-    return 2 * n_rows * r.forest.n_slots[p] * (2 if short else SINGLE)
+def state_bytes(r: Round, itemsize: int) -> int:
+    """Bytes of both players' regrets and sums of a round, with ``itemsize`` bytes for each number."""
+    n_rows = [int(padded_rows(hands.n_hands).sum()) for hands in r.hands]
+    return 2 * itemsize * int(np.dot(n_rows, r.forest.n_slots))
 
 
 def _classes(r: Round) -> int:

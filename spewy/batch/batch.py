@@ -409,12 +409,6 @@ def _boards(spot: dict[str, Any], source: str) -> tuple[str, ...]:
     return tuple(map(board_text, boards))
 
 
-def lists_boards(file: str | Path, overrides: Sequence[str] = ()) -> bool:
-    """Whether a job file has the key ``spot.boards``, and so gives several jobs."""
-    spot = read_job(file, overrides).get("spot")
-    return isinstance(spot, dict) and "boards" in spot
-
-
 def folder_name(name: str) -> str:
     """Turn the name of a job into the name of a folder, which cannot lead out of its parent folder.
 

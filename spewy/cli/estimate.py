@@ -91,8 +91,8 @@ def estimate(job_file: Path, locks: tuple[str, ...], overrides: tuple[str, ...],
       --flops all), seconds_per_deal (rough, on one core), making_seconds (rough, for computing board buckets and rows;
       0: they are computed already), budget_bytes, fits, betting_nodes
     """  # noqa: D301
-    from spewy.batch.batch import lists_boards
     from spewy.job.job import Job
+    from spewy.job.load import lists_boards
 
     overrides += locking(locks)
     if lists_boards(job_file, overrides):

@@ -146,8 +146,8 @@ def solve(
 
     All jobs are validated before the first one starts. If a job fails, the others finish, and the exit code is 1.
     """  # noqa: D301
-    from spewy.batch.batch import lists_boards
     from spewy.job.job import Job
+    from spewy.job.load import lists_boards
     from spewy.run.session import Session
     from spewy.run.walked_cost import lower_bounds
 

@@ -60,6 +60,12 @@ def read_job(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
     return with_range_files(data, path.parent)
 
 
+def lists_boards(file: str | Path, overrides: Sequence[str] = ()) -> bool:
+    """Whether a job file has the key ``spot.boards``, and so gives several jobs."""
+    spot = read_job(file, overrides).get("spot")
+    return isinstance(spot, dict) and "boards" in spot
+
+
 def override(data: dict[str, Any], text: str) -> None:
     """Set one key in the nested dictionaries of a job, or add to its value.
 

@@ -16,12 +16,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from compiled.vector import WIDTH
 from solvers.discount import DEFAULT_VARIANT, Variant, exact_variant, variant
 from solvers.exact import ExactCfr, useful_threads
-from solvers.exact.context import n_tasks
+from solvers.exact.context import n_tasks, state_bytes
 from solvers.exact.engine import MAX_ROUNDS
-from solvers.exact.tables import n_blocks
 from solvers.solver import Solver
 from spewy.chunks.boards import counted_exactly
 from spewy.chunks.layout import Layout
@@ -369,24 +367,13 @@ class MemoryPlan:
         """
         if needed <= budget or not streaming:
             return cls(1.0, 0, needed)
-        state, tasks = last_state(layout, itemsize), _n_tasks(layout)
+        rounds, state, tasks = layout.live.rounds, 0, 1  # a single round does not stream
+        if len(rounds) > 1:
+            state = state_bytes(rounds[-1], itemsize)
+            tasks = n_tasks(len(rounds), len(layout.boards[1].boards))
         window = state * min(threads, tasks) // tasks
         least = needed - state + window + RESERVE
         return cls(max(0.0, (budget - least) / state) if state else 1.0, state, least)
-
-
-def last_state(layout: Layout, itemsize: int) -> int:
-    """Return the bytes of the regrets and sums on all boards of the last round; 0 for a single round."""
-    if layout.n_rounds == 1:
-        return 0
-    slots = layout.betting[-1].forest.n_slots
-    boards = layout.boards[layout.n_rounds - 1].boards
-    blocks = [sum(n_blocks(len(board.hands[p].numbers)) for board in boards) for p in (0, 1)]
-    return 2 * itemsize * WIDTH * int(np.dot(blocks, slots))
-
-
-def _n_tasks(layout: Layout) -> int:
-    return n_tasks(layout.n_rounds, len(layout.boards[1].boards)) if layout.n_rounds > 1 else 1
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,7 @@ from lockers import (
 )
 from lockers import audit as audit_module
 from lockers import walk as walk_module
-from lockers.codec import encode
-from lockers.keys import VISITS, internal_key
+from lockers.codec import VISITS, encode, internal_key
 
 NAME = "lockers.mdb"
 KEYS = [b"%d|x" % number for number in range(130)]

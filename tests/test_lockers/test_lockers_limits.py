@@ -30,9 +30,8 @@ from lockers import (
     open_store,
 )
 from lockers import lmdb as lmdb_module
-from lockers.codec import encode
+from lockers.codec import encode, full_key
 from lockers.errors import translate
-from lockers.keys import full_key
 
 
 def test_a_map_takes_no_room_on_the_disk(tmp_path: Path) -> None:

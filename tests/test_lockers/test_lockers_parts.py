@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from lockers import DamagedLockerError
-from lockers.keys import full_key, split_key
+from lockers.codec import full_key, split_key
 from lockers.lmdb import RWLock
 
 
