@@ -31,7 +31,7 @@ class Figure(NamedTuple):
 
 ROWS: dict[str, tuple[str, list[Figure]]] = {
     "deals": (
-        "whole_games examples/flop-holdem.toml --seconds 3 --rounds 3 --flops 3",
+        "whole_games examples/flop-holdem.toml --seconds 3 --rounds 3 --flops 300",
         [
             Figure("deals per core-second", r"^\| 1 \| ([\d.,]+)", is_rate=True),
             Figure("core-seconds of a judged flop", r"flop take ([\d.]+)"),
