@@ -199,14 +199,14 @@ def _head(job: str, words: str, view: NodeView, filters: tuple[str, ...]) -> str
         ("line", line_text(view.line, words)),
         ("to act" if acts else "waits", f"player {view.player} ({seat}), with {view.reach.sum():,.2f} hands"),
     ]
-    if view.loss == view.loss:
-        rows.append(("mean loss", f"{number(view.loss, 4)} {view.unit} a hand against its best action"))
-    if view.rare:
-        rows.append(("reached by", f"{100 * view.reached:.2g}% of play: frequencies are less certain here"))
     if view.unit != "chips":
         rows.append(("amounts", f"in {view.unit}"))
     if filters:
         rows.append(("filter", " and ".join(filters)))
+    if view.loss == view.loss:
+        rows.append(("mean loss", f"{number(view.loss, 4)} {view.unit} a hand against its best action"))
+    if view.rare:
+        rows.append(("reached by", f"{100 * view.reached:.2g}% of play: frequencies are less certain here"))
     rows += [
         (action, percent(share, 2)) for action, share in zip(view.actions, view.frequencies, strict=True)
     ]

@@ -34,6 +34,7 @@ speed.start --quick
 speed.start --compile --quick
 speed.whole_game_stages OUT/no-limit.toml --deals 32
 speed.whole_games --quick
+studies.bet_sizes rivers --number 1 --target 1%
 studies.board_classes measure --quick
 studies.benchmark_games --values --iterations --only river-small --most 100
 studies.bucket_payoffs LIMIT --boards 1 --workers 2
@@ -59,6 +60,7 @@ studies.rhode_island --target 0.05
 studies.sampled_flops --stored 50 --deals 20 --iterations 3
 studies.schedules --most 20
 studies.threads --quick
+studies.unreached --only R1 --target 1%
 studies.upac_depths push --stacks 12
 studies.walks solve
 studies.house

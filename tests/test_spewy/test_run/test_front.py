@@ -228,8 +228,8 @@ def test_the_readme_example_runs(tmp_path, monkeypatch, capsys):
     with spewy.Solution.open("results/T1") as continued:
         assert continued.result.exploitability_pct < 0.1
     assert sum(scope["node"].action_probabilities("AsKs").values()) == pytest.approx(1)
-    policy = capsys.readouterr().out.splitlines()[-1].strip("[]").split()
-    assert sum(map(float, policy)) == pytest.approx(1)
+    policy = ast.literal_eval(capsys.readouterr().out.splitlines()[-1])
+    assert sum(policy.values()) == pytest.approx(1)
 
 
 @pytest.mark.slow
