@@ -25,7 +25,9 @@ CLOSER = 1e-9
 
 
 def _require_same(found: Any, expected: Any, close: float | None = None) -> None:
-    """The same data, though there may be new keys, and the same floats: by bits, unless told how close; close on another kind of processor."""
+    """The same data, with new keys or without, and the same floats: by bits, unless told how close; close on another
+    kind of processor.
+    """
     if isinstance(expected, dict):
         assert found.keys() >= expected.keys()
         for key, value in expected.items():
