@@ -63,7 +63,7 @@ class Solver(Protocol):
         """Compute the values of all chance leaves when both players follow the average strategies.
 
         Returns:
-            Counterfactual values by (round, board): for each player ``[chance leaf, hand]``.
+            Counterfactual values by (round, board); each player has an array ``[chance leaf, hand]``.
         """
         ...
 

@@ -3,8 +3,7 @@
 `engine.ExactCfr` solves such games with the same results as `solvers.reference`, many times faster. The modules:
 
 - `tables` has the game as kernels read it: steps of the betting, hands on all boards, maps between rounds.
-- `exact.board` has the four steps of a pass on one board, in the order of the formulas, and the tuples that kernels
-  read.
+- `board` has the four steps of a pass on one board, in the order of the formulas, and the tuples that kernels read.
 - `passes` goes from board to board, as a `Plan` says.
 - `storage` has the regrets and sums, `context` the buffers and threads, and the memory that they take.
 - `engine` has the solver. `many` solves many one-round games in one call of a kernel.
