@@ -58,6 +58,7 @@ studies.resolved_rounds LIMIT --hands 3 --iterations 3
 studies.resolved_rounds LIMIT --hands 3 --few 1,2
 studies.rhode_island --target 0.05
 studies.sampled_flops --stored 50 --deals 20 --iterations 3
+studies.session_review --hands 5 --flops 1
 studies.schedules --most 20
 studies.threads --quick
 studies.unreached --only R1 --target 1%
