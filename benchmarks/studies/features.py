@@ -188,7 +188,10 @@ class Game:
         return np.concatenate([one / np.float32(np.sqrt(one.shape[2])) for one in found], axis=2)
 
     def board_features(self, table: BoardMap, features: str) -> Floats:
-        """Compute features of boards ``[board, feature]``: means over the hands of each starting hand."""
+        """Compute the features of boards with the name ``features``, such as equities: ``[board, feature]``.
+
+        A feature is the mean over the hands of one starting hand, such as all AKs that the board leaves possible.
+        """
         if features == "outcomes":
             (name,) = feature_names((table.boards.shape[1],))
             return np.asarray(self.known[name])

@@ -257,7 +257,7 @@ def _failing_test(folder: Path, file: str) -> str | None:
 
 
 def _test_files(folder: Path, file: str) -> Iterator[list[str]]:
-    """List the tests of a source file in groups: its doctests and files named after it, its room, further places."""
+    """List the tests of a source file in groups: its doctests and the tests named after it, the folders of `ROOMS`."""
     places = [
         (folder / "tests/test_spewy" / place).resolve()
         for room, places in ROOMS.items()

@@ -212,7 +212,10 @@ class _Pairs:
         return self.of(replace(public, betting=betting))
 
     def of(self, public: Hand) -> Floats:
-        """Return the chips won in the whole hand, as in `after`, if both follow the strategy from a decision on."""
+        """Chips that the reviewed player wins in the whole hand with each opposing hand, ``[opposing hand]``.
+
+        Both players follow the strategy from ``public``, where somebody decides, to the end.
+        """
         is_own = public.to_act == self.player
         out = np.zeros(len(self.margin))
         for action, frequencies in self.reviewed.frequencies(public).items():
