@@ -33,6 +33,21 @@ donk = "30%"
 ALIKE = SUITED.replace(",KhJd", "")
 """Clubs, diamonds and hearts are the same."""
 
+TURN = {
+    "name": "turn",
+    "game": {"file": "holdem.nolimit.2p.reverse_blinds"},
+    "spot": {
+        "board": "Qs Jh 2h 8c",
+        "pot": 100,
+        "stack": 200,
+        "oop": "AA,QJs,T9s:0.5,76s",
+        "ip": "KK,QTs,AhKh,JJ",
+    },
+    "bets": {"turn": {"bet": "50%", "raise": "a"}},
+    "solve": {"target": "0.5%", "workers": 1},
+}
+"""A turn with few hands and one size, as nested dictionaries."""
+
 
 def parsed_job(text):
     """A job from the text of its file."""

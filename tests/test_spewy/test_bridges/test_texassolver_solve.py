@@ -8,23 +8,11 @@ import json
 import numpy as np
 import pytest
 from cli_runs import good, good_json, refused
+from jobs import TURN
 
 from spewy import Solution, solve
 from spewy.job.job import Job
 
-TURN = {
-    "name": "turn",
-    "game": {"file": "holdem.nolimit.2p.reverse_blinds"},
-    "spot": {
-        "board": "Qs Jh 2h 8c",
-        "pot": 100,
-        "stack": 200,
-        "oop": "AA,QJs,T9s:0.5,76s",
-        "ip": "KK,QTs,AhKh,JJ",
-    },
-    "bets": {"turn": {"bet": "50%", "raise": "a"}},
-    "solve": {"target": "0.5%", "workers": 1},
-}
 CARDS = ("3d", "Ac")
 
 

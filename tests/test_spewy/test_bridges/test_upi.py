@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from jobs import TURN
 from upi_client import Upi
 
 from spewy import Solution, solve
@@ -16,20 +17,6 @@ from spewy.cli.app import main
 from spewy.game.tree import tree_json
 from spewy.job.job import Job
 from spewy.look.solution import Solution as View
-
-TURN = {
-    "name": "turn",
-    "game": {"file": "holdem.nolimit.2p.reverse_blinds"},
-    "spot": {
-        "board": "Qs Jh 2h 8c",
-        "pot": 100,
-        "stack": 200,
-        "oop": "AA,QJs,T9s:0.5,76s",
-        "ip": "KK,QTs,AhKh,JJ",
-    },
-    "bets": {"turn": {"bet": "50%", "raise": "a"}},
-    "solve": {"target": "0.5%", "workers": 1},
-}
 
 
 @pytest.fixture(scope="module")
