@@ -67,7 +67,7 @@ class Measurement(NamedTuple):
 
 
 class DecisionLosses(NamedTuple):
-    """What hands lose at decisions, whether play gets there often or hardly ever.
+    """Mean loss of a hand at a decision, over all decisions alike.
 
     A hand's loss at a decision is the value of its best action less the value of its strategy, when both players follow
     their strategies afterwards: a share of the pot at the decision, given that play has got there with this hand. All

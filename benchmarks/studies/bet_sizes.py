@@ -1,4 +1,4 @@
-"""What one, two and three bet sizes lose against eight, on random rivers and turns of single-raised pots.
+"""Measures the EV that a player loses with one, two or three bet sizes instead of a whole list of sizes.
 
     python -m benchmarks.studies.bet_sizes rivers [--number 200] [--seed 0] [--target 0.05%]
     python -m benchmarks.studies.bet_sizes turns [--number 20] [--seed 0] [--target 0.1%]

@@ -1,4 +1,4 @@
-"""What strategies lose at decisions that play hardly reaches, with and without ``solve.refine``.
+"""Compares plain and refined solves by the mean loss of hands at all decisions, reached or not.
 
     python -m benchmarks.studies.unreached [--target 0.1%] [--only R1 T1]
 

@@ -30,7 +30,7 @@ MOST_SOLVES = 1000
 
 @dataclass(frozen=True)
 class SizeLoss:
-    """What a player loses with a few sizes.
+    """EV that a player loses with a few bet sizes instead of the whole list.
 
     Attributes:
         sizes: the sizes, as in a job file.

@@ -41,7 +41,7 @@ _SIZE = re.compile(r"(?P<number>\d+\.?\d*|\.\d+)?(?P<kind>%|x|c|e|a|ai|allin)?(?
 
 @dataclass
 class Described:
-    """What a text says about a spot.
+    """A spot as a text of another program describes it.
 
     Attributes:
         program: name of the program that writes such texts.

@@ -83,7 +83,7 @@ def read(text: str) -> Described:
 
 
 class _Reader:
-    """What a text has said that needs the rest of the text."""
+    """Settings of a text that can be applied only when the whole text has been read."""
 
     def __init__(self) -> None:
         self.add_allin: set[tuple[str, str]] = set()

@@ -50,7 +50,7 @@ SORTS = ("ev", "moved", "reach", "hand")
 
 
 class Side(Protocol):
-    """One of two solves that are compared: a `SolveView`, or a solve of another program, whose EVs may be NaN."""
+    """A solve that `compare` reads: a `SolveView`, or a solve of another program, whose EVs may be NaN."""
 
     @property
     def job(self) -> Job: ...

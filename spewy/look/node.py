@@ -171,7 +171,7 @@ class NodeView(Printed):
 
     @property
     def regret(self) -> Floats:
-        """What each hand loses against its best action, ``[hand]``; NaN where it is unknown, and if nobody acts."""
+        """EV of each hand's best action less the EV of its strategy, ``[hand]``; NaN if unknown or if nobody acts."""
         best = self.action_ev.max(axis=0) if self.actions else np.full(len(self.hands), np.nan)
         return np.maximum(best - self.ev, 0.0)
 

@@ -181,7 +181,7 @@ def _read_raise(hand: Hand, rest: str) -> tuple[str, str | None]:
 
 @dataclass(frozen=True)
 class Origin:
-    """What a room's hand was before two players saw the flop, where the betting of the two does not say it.
+    """Facts about a room's hand before the flop, which the betting of the two players after it does not tell.
 
     Attributes:
         positions: seats of players 0 and 1 at the table, such as "BB" and "CO".

@@ -53,7 +53,7 @@ class RefusedError(PeerError):
 
 @dataclass(frozen=True)
 class Site:
-    """What the requests of a protocol have in common.
+    """Address, names and statuses that all requests to one site share.
 
     Attributes:
         name: name of the server's bot, of its log and of its command.

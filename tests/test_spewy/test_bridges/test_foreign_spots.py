@@ -21,7 +21,7 @@ TREES = {
     "postflop": naive.postflop_tree,
 }
 MISSING = {"board": "Qs Jh 2h 8c", "oop": "AA,KK", "ip": "QQ,JJ"}
-"""What a file of configurations lacks."""
+"""Values of a spot that a file of configurations does not have."""
 
 
 def content(path):

@@ -66,7 +66,7 @@ def flop(tmp_path_factory):
 
 
 def run(tmp_path, script, *arguments):
-    """What a client's script prints as JSON."""
+    """Run a client's script, and return the JSON that it prints."""
     path = executable(tmp_path)
     (tmp_path / "pious.toml").write_text(f'[pio]\ninstall_directory = "{path.parent}"\n')
     ended = subprocess.run(
