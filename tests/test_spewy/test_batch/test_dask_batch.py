@@ -112,12 +112,12 @@ def test_jobs_are_solved_by_workers_that_join_when_all_others_have_left(cluster,
 
 
 def test_ctrl_c_brings_back_what_was_solved(cluster, tmp_path):
-    """Ctrl-C comes when both running jobs have reported a check: a job that is stopped earlier may have no sweep."""
+    """Ctrl-C comes when two jobs have reported a check: one of them is running then, another may have no sweep yet."""
     outcomes = run(cluster, tmp_path, 10_000_000, lambda: signal.raise_signal(signal.SIGINT), jobs=2)
     stopped = [i for i, outcome in enumerate(outcomes) if outcome.result and outcome.result.interrupted]
     left = Batch.load([tmp_path / "job.toml"], ["solve.target=0 chips"], tmp_path / "out").stored
-    assert stopped
-    assert all(left[i].sweeps == outcomes[i].result.sweeps > 0 for i in stopped)
+    assert any(outcomes[i].result.sweeps > 0 for i in stopped)
+    assert all(left[i].sweeps == outcomes[i].result.sweeps for i in stopped)
 
 
 @pytest.mark.slow
