@@ -34,6 +34,7 @@ POTS = ((5.5, 97.5), (9.1, 95.7), (22.9, 88.8))
 """Pots and stacks in big blinds: no bet before, a bet of 33 % on the flop, and one of 75 % on the turn."""
 CHIPS = 100
 """Chips of a big blind."""
+PLAYERS = ("oop", "ip")
 BEST_TWOS = 10
 Parts = dict[tuple[str, ...], np.ndarray]
 """Losses ``[spot]`` in % of the pot by sizes."""
@@ -47,6 +48,7 @@ def main() -> None:
     parser.add_argument("--number", type=int, help="number of spots (default 200 rivers or 20 turns)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the spots")
     parser.add_argument("--target", help="exploitability of each solve (default 0.05%% or 0.1%%)")
+    parser.add_argument("--player", choices=PLAYERS, help="the player who has the sizes (default: each in turn)")
     options = parser.parse_args()
     rng = np.random.default_rng(options.seed)
     rivers = options.what == "rivers"
@@ -56,7 +58,7 @@ def main() -> None:
     print(
         "| spots | player | sizes | best of each spot, % | same for all, % | these |\n|---|---|---|---|---|---|"
     )
-    for player in ("oop", "ip"):
+    for player in [options.player] if options.player else PLAYERS:
         if rivers:
             losses = of_rivers(boards, pots, player, options.target or "0.05%")
         else:
@@ -100,7 +102,7 @@ def job(player: str, sizes: tuple[str, ...], board: np.ndarray, pot: int, target
 
 def of_rivers(boards: list[np.ndarray], pots: np.ndarray, player: str, target: str) -> Parts:
     """Solve all rivers with each part of the list."""
-    sizes, seat = SIZES["rivers"], ("oop", "ip").index(player)
+    sizes, seat = SIZES["rivers"], PLAYERS.index(player)
     chips = np.array([[round(CHIPS * amount) for amount in POTS[pot]] for pot in pots])
     weights = [parse_range(text).weights for text in ranges(job(player, sizes, boards[0], 0, target))]
     shares = [pairs(board, weights[seat], weights[1 - seat]) for board in boards]
