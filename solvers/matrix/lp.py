@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
 from solvers.errors import SolverError
-from solvers.game import LiveGame, Strategies
+from solvers.game import Hands, LiveGame, Strategies
 from solvers.matrix.chunk import Chunk
 from solvers.state import ChunkStrategy
 from solvers.tree import DECISION, FOLD, SHOWDOWN, Floats, Forest, Ints
@@ -34,15 +34,19 @@ class SequenceForm:
     """A game in sequence form.
 
     Attributes:
-        payoff: ``[variable of player 0's plan, variable of player 1's plan]``, player 0's chips.
+        payoff: ``[variable of player 0's plan, variable of player 1's plan]``, player 0's chips. Further rows belong to
+            running sums of player 0's plan, see `live_form`.
         flow: for each player ``[constraint, variable]``; a realisation plan satisfies ``flow @ plan = inflow``. There
             is one constraint for each row at the root, and one for each row at each of the player's decisions.
         inflow: for each player ``[constraint]``: the row's weight at the root, and 0 at decisions.
+        sums: ``[running sum, variable of player 0's plan or running sum]``; ``sums @ (plan, running sums) = 0`` defines
+            the sums. None: there are no running sums.
     """
 
     payoff: sparse.csr_matrix
     flow: tuple[sparse.csr_matrix, sparse.csr_matrix]
     inflow: tuple[Floats, Floats]
+    sums: sparse.csr_matrix | None = None
 
 
 @dataclass(frozen=True)
@@ -64,22 +68,25 @@ class LpResult:
 
 def solve_lp(form: SequenceForm, method: Method = "highs", *, dense: bool = False) -> LpResult:
     """Solve a game in sequence form by linear programming."""
-    (n_x, n_y), (E, F) = form.payoff.shape, form.flow
-    n_v = F.shape[0]
+    (n_all, n_y), (E, F) = form.payoff.shape, form.flow
+    n_x, n_v = E.shape[1], F.shape[0]
+    n_sums = n_all - n_x
     size = abs(form.payoff).max() or 1.0  # HiGHS drops coefficients below 1e-9: deep chunks have tiny weights
     entering = tuple(
         np.abs(inflow).max(initial=0.0) or 1.0 for inflow in form.inflow
     )  # tolerances are absolute
-    cost = np.concatenate([np.zeros(n_x), -form.inflow[1] / entering[1]])
+    cost = np.concatenate([np.zeros(n_all), -form.inflow[1] / entering[1]])
     upper = sparse.hstack([-form.payoff.T / size, F.T]).tocsr()
-    equal = sparse.hstack([E, sparse.csr_matrix((E.shape[0], n_v))]).tocsr()
-    bounds = np.concatenate([np.tile([0.0, np.inf], (n_x, 1)), np.tile([-np.inf, np.inf], (n_v, 1))])
+    flow = sparse.hstack([E, sparse.csr_matrix((E.shape[0], n_sums + n_v))])
+    sums = sparse.hstack([form.sums, sparse.csr_matrix((n_sums, n_v))]) if n_sums else flow.tocsr()[:0]
+    equal = sparse.vstack([flow, sums]).tocsr()
+    bounds = np.concatenate([np.tile([0.0, np.inf], (n_x, 1)), np.tile([-np.inf, np.inf], (n_sums + n_v, 1))])
     answer = linprog(
         cost,
         A_ub=upper.toarray() if dense else upper,
         b_ub=np.zeros(n_y),
         A_eq=equal.toarray() if dense else equal,
-        b_eq=form.inflow[0] / entering[0],
+        b_eq=np.concatenate([form.inflow[0] / entering[0], np.zeros(n_sums)]),
         bounds=bounds,
         method=method,
     )
@@ -115,15 +122,24 @@ def chunk_strategy(chunk: Chunk, result: LpResult) -> ChunkStrategy:
     return first, second
 
 
-def live_form(game: LiveGame) -> SequenceForm:
+def live_form(game: LiveGame, *, pairs: bool = False) -> SequenceForm:
     """Return the sequence form of a small game of several rounds, with a row for each hand on each board.
+
+    What an opposing hand wins or loses against all hands of player 0 at a showdown is a difference of running sums of
+    player 0's plan over the hands in ascending order of strength: over all hands, less those over the hands that hold
+    one of its cards. With a variable for each running sum, an opposing hand has nine payoffs at a showdown, instead of
+    one for each hand of player 0 (a special case of the factorisations of Zhang and Sandholm 2020).
 
     Locked hands get constraints that fix their frequencies. The function refuses boards that stand for several boards
     equal up to suits, hands that share strategy rows, and rake.
+
+    Args:
+        game: the game.
+        pairs: whether the form has a payoff for each pair of hands, and no running sums.
     """
     if game.raked:
         raise SolverError("live game: the LP needs a zero-sum game, found rake")
-    payoff, plans = _Payoff(), (_Plan(), _Plan())
+    payoff, plans, sums = _Payoff(), (_Plan(), _Plan()), _Sums()
     parents: list[tuple[int, int]] = [(0, -1)]  # for each board: (its parent board, the link of the deal)
     above: list[list[int]] = [[], []]  # for each player the first variable of each board of the round before
     chance = 1.0
@@ -145,7 +161,11 @@ def live_form(game: LiveGame) -> SequenceForm:
                             source = _source(game, t, p, parents[b], root, h)
                             plan.split(above[p][parents[b][0]] + source, [variable])
                 plan.decide(r.forest, p, count, width, start, _locked(game, t, b, p))
-            _add_terminals(payoff, game, t, b, chance, (starts[0][b], starts[1][b]))
+            start = starts[0][b], starts[1][b]
+            if pairs or min(int(r.hands[p].n_hands[b]) for p in (0, 1)) < FEWEST_HANDS:
+                _add_pairs(payoff, game, t, b, chance, start)
+            else:
+                sums.add_terminals(game, t, b, chance, start)
         if r.deal is not None:
             if len(r.deal.child) != len(r.deal.child_row[0]):
                 raise SolverError("live game: the LP needs symmetry switched off, found merged boards")
@@ -155,7 +175,7 @@ def live_form(game: LiveGame) -> SequenceForm:
                     parents[int(r.deal.child[e])] = (b, e)
             chance *= r.deal.probability
             above = starts
-    return _form(payoff, plans)
+    return _form(payoff, plans, sums)
 
 
 def live_strategies(game: LiveGame, result: LpResult) -> Strategies:
@@ -176,6 +196,10 @@ def live_strategies(game: LiveGame, result: LpResult) -> Strategies:
 def solve_live(game: LiveGame, method: Method = "highs") -> Strategies:
     """Compute an equilibrium of a small game of several rounds, in the form of strategy sums."""
     return live_strategies(game, solve_lp(live_form(game), method))
+
+
+FEWEST_HANDS = 24
+"""Number of hands of each player on a board from which running sums take fewer nonzeros than pairs of hands."""
 
 
 class _Plan:
@@ -249,19 +273,124 @@ class _Payoff:
 
     def matrix(self, shape: tuple[int, int]) -> sparse.csr_matrix:
         """Return the payoff matrix: ``[variable of player 0's plan, variable of player 1's plan]``."""
+        if not self.parts:
+            return sparse.csr_matrix(shape)
         x, y, chips = (np.concatenate(part) for part in zip(*self.parts, strict=True))
         matrix = sparse.coo_matrix((chips, (x, y)), shape=shape).tocsr()
         matrix.eliminate_zeros()
         return matrix
 
 
-def _form(payoff: _Payoff, plans: tuple[_Plan, _Plan]) -> SequenceForm:
+class _Sums:
+    """Collects the running sums of player 0's plan, and the payoffs by them.
+
+    A sum has a number from 0 on. Each hand has a sum over all hands up to it in ascending order of strength, and for
+    each of its cards a sum over the hands up to it that hold the card.
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.before: list[Ints] = []
+        self.added: list[Ints] = []
+        self.payoff = _Payoff()
+        self.plan_payoff = _Payoff()
+
+    def add_terminals(
+        self, game: LiveGame, t: int, b: int, chance: float, start: tuple[int, int]
+    ) -> None:
+        """Add the payoffs of all folds and showdowns of board b of round t, as `_add_pairs` does."""
+        r = game.rounds[t]
+        a, (rows0, rows1) = r.forest.arrays, r.hands
+        lists = _Lists.of(rows0.on(b, 0), rows1.on(b, 0))
+        first: dict[int, int] = {}
+        for leaf in np.flatnonzero((a.kind == FOLD) | (a.kind == SHOWDOWN)).tolist():
+            sequence, stake = int(a.sequence[0, leaf]), chance * a.stake[leaf]
+            x = start[0] + sequence * rows0.row.shape[1]
+            y = start[1] + int(a.sequence[1, leaf]) * rows1.row.shape[1]
+            if sequence not in first:
+                first[sequence] = self.size
+                self.before.append(np.where(lists.before < 0, -1, self.size + lists.before))
+                self.added.append(x + lists.hand)
+                self.size += len(lists.hand)
+            sums, hands, sign = lists.folds if a.kind[leaf] == FOLD else lists.showdowns
+            self.payoff.add(first[sequence] + sums, y + hands, stake * sign)
+            if a.kind[leaf] == FOLD:
+                same, hands = lists.same
+                self.plan_payoff.add(x + same, y + hands, np.full(len(same), stake))
+
+    def matrix(self, n_plan: int) -> sparse.csr_matrix:
+        """Return the definitions of the sums: ``[sum, variable of the plan or sum]``."""
+        before, added, each = np.concatenate(self.before), np.concatenate(self.added), np.arange(self.size)
+        later = before >= 0
+        line = np.concatenate([each, each, each[later]])
+        column = np.concatenate([n_plan + each, added, n_plan + before[later]])
+        sign = np.repeat([1.0, -1.0, -1.0], [self.size, self.size, int(later.sum())])
+        return sparse.csr_matrix((sign, (line, column)), shape=(self.size, n_plan + self.size))
+
+
+class _Lists(NamedTuple):
+    """Player 0's hands on a board in lists ascending by strength: all hands, then the hands with each card.
+
+    Attributes:
+        hand: ``[entry]``, the hand of each entry of all lists, one list after another.
+        before: ``[entry]``, the entry before in the list; -1: the list begins.
+        folds, showdowns: ``(entry, player 1's hand, factor)``: what a hand of player 1 loses per chip at stake is the
+            sum over its entries of the factor times the running sum; for folds without player 0's hand of the same
+            cards.
+        same: ``(player 0's hand, player 1's hand)`` with the same two cards.
+    """
+
+    hand: Ints
+    before: Ints
+    folds: tuple[Ints, Ints, Floats]
+    showdowns: tuple[Ints, Ints, Floats]
+    same: tuple[Ints, Ints]
+
+    @classmethod
+    def of(cls, ours: Hands, theirs: Hands) -> _Lists:
+        """Make the lists of player 0's hands ``ours``, and the factors of player 1's hands ``theirs``."""
+        n0, n1, held = len(ours.strength), len(theirs.strength), ours.cards.shape[1]
+        strengths, ranks = np.unique(np.concatenate([ours.strength, theirs.strength]), return_inverse=True)
+        # An entry's key is its list, 0 or 1 + card, and its strength.
+        span = len(strengths) + 1
+        keys = np.concatenate([ranks[:n0], *((1 + ours.cards[:, k]) * span + ranks[:n0] for k in range(held))])
+        order = np.argsort(keys, kind="stable")
+        keys, hand = keys[order], order % n0
+        before = np.where(np.diff(keys // span, prepend=-1) > 0, -1, np.arange(len(keys)) - 1)
+        entries: list[list[Ints]] = [[], []]
+        whose: list[list[Ints]] = [[], []]
+        factors: list[list[Floats]] = [[], []]
+        each = np.arange(n1)
+        for which in range(1 + held):
+            base = np.zeros(n1, dtype=np.int64) if which == 0 else (1 + theirs.cards[:, which - 1]) * span
+            begin = np.searchsorted(keys, base)
+            sign = 1.0 if which == 0 else -1.0
+            for up_to, kinds in ((base + span - 1, ((0, 1.0), (1, 1.0))), (base + ranks[n0:], ((1, -1.0),))):
+                sides = ("right",) if kinds[0][0] == 0 else ("right", "left")
+                for side in sides:
+                    end = np.searchsorted(keys, up_to, side=side)
+                    some = end > begin
+                    for kind, factor in kinds:
+                        entries[kind].append(end[some] - 1)
+                        whose[kind].append(each[some])
+                        factors[kind].append(np.full(int(some.sum()), sign * factor))
+        folds, showdowns = (
+            (np.concatenate(entries[k]), np.concatenate(whose[k]), np.concatenate(factors[k])) for k in (0, 1)
+        )
+        two = theirs.same_cards >= 0 if held == 2 else np.zeros(n1, dtype=bool)
+        return cls(hand, before, folds, showdowns, (theirs.same_cards[two], each[two]))
+
+
+def _form(payoff: _Payoff, plans: tuple[_Plan, _Plan], sums: _Sums | None = None) -> SequenceForm:
     first, second = plans
-    return SequenceForm(
-        payoff.matrix((first.size, second.size)),
-        (first.matrix(), second.matrix()),
-        (np.array(first.inflow), np.array(second.inflow)),
+    flow, inflow = (first.matrix(), second.matrix()), (np.array(first.inflow), np.array(second.inflow))
+    if sums is None or not sums.size:
+        return SequenceForm(payoff.matrix((first.size, second.size)), flow, inflow)
+    payoff.parts += sums.plan_payoff.parts
+    payoffs = sparse.vstack(
+        [payoff.matrix((first.size, second.size)), sums.payoff.matrix((sums.size, second.size))]
     )
+    return SequenceForm(payoffs.tocsr(), flow, inflow, sums.matrix(first.size))
 
 
 def _locked(game: LiveGame, t: int, b: int, p: int) -> dict[int, Floats]:
@@ -282,7 +411,7 @@ def _source(game: LiveGame, t: int, p: int, parent: tuple[int, int], root: int, 
     return sequence * width + row
 
 
-def _add_terminals(
+def _add_pairs(
     payoff: _Payoff, game: LiveGame, t: int, b: int, chance: float, start: tuple[int, int]
 ) -> None:
     """Add the payoffs of all pairs of hands at all folds and showdowns of board b of round t.
