@@ -231,7 +231,10 @@ class _Reader:
 
 
 def _limited(config: TreeConfig, caps: dict[str, int], never_3bets: tuple[str, ...]) -> Rule:
-    """Return the rule of sizes with a number of bets and raises by round, and rounds in which ip never re-raises."""
+    """Return the rule of the configuration's sizes, with at most ``caps[round]`` bets and raises in a round.
+
+    In the rounds ``never_3bets``, ip does not re-raise.
+    """
 
     def totals(state: Betting, before: int, donk: bool) -> tuple[int, ...]:
         name = config.game.round_names[config.start_round + state.round]

@@ -36,11 +36,11 @@ _ACTION = re.compile(r"(CHECK|CALL|FOLD)|(BET|RAISE) (\d{1,12}(?:\.\d+)?)")
 
 
 class TexasSolve:
-    """A solve of TexasSolver, of the spot of another solve.
+    """A solve of TexasSolver, to be compared with another solve of the same spot.
 
     Args:
         path: file that ``dump_result`` has written.
-        like: solve of the same spot.
+        like: the other solve, which gives the pot, the stacks and the ranges.
     """
 
     def __init__(self, path: Path, like: SolveView) -> None:

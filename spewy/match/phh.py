@@ -75,7 +75,7 @@ def read_phh(
 
 
 def read_table(game: Game, number: int, table: Any, own_stakes: bool) -> LoggedHand | UnreadHand:
-    """Read one hand: its TOML table as Python objects, or the error in its place."""
+    """Read one hand from its TOML table; if that fails, or ``table`` is an error, return an `UnreadHand`."""
     try:
         return LoggedHand(number, *_read(game, table, own_stakes))
     except InputError as error:
