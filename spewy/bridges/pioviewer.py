@@ -250,7 +250,7 @@ def _limited(config: TreeConfig, caps: dict[str, int], never_3bets: tuple[str, .
 def write(job: SpotJob) -> tuple[str, list[str]]:
     """Write a spot for PioViewer.
 
-    Below the lines ``#Key#Value``, commands of UPI list the bets of the tree if PioViewer's boxes cannot say them.
+    Below the lines ``#Key#Value``, commands of UPI list the bets of the tree if PioViewer's boxes cannot express them.
 
     Returns:
         the text, and notes on what it does not say.

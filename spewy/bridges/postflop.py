@@ -255,7 +255,7 @@ def _variants(config: TreeConfig, caps: dict[str, dict[str, int]]) -> list[TreeC
 def write(job: SpotJob) -> tuple[str, list[str]]:
     """Write a spot as JSON that Desktop Postflop imports; its object ``config`` has the form of WASM Postflop.
 
-    A tree that their bet sizes cannot say is listed in ``addedLines``.
+    A tree that the programs' bet sizes cannot express is listed in ``addedLines``.
 
     Returns:
         the text, and notes on what it does not say.

@@ -214,7 +214,7 @@ class _Pairs:
     def of(self, public: Hand) -> Floats:
         """Chips that the reviewed player wins in the whole hand, ``[opponent's hand of the deck]``.
 
-        Both players follow the strategy from ``public``, where somebody decides, to the end.
+        Both players follow the strategy from ``public``, where somebody decides, to the end of the round.
         """
         is_own = public.to_act == self.player
         out = np.zeros(len(self.margin))

@@ -279,7 +279,7 @@ def _own_stakes(game: Game, table: dict[str, Any], actions: Iterable[str]) -> _S
 
 
 def _stakes_of(game: Game, table: dict[str, Any]) -> _Stakes:
-    """Check that a hand has the stakes of a game, in any unit."""
+    """Check that a hand has the stakes of a game, in any unit, and return them."""
     (small, big), ante = _blinds(table), _ante(table)
     chips = game.big_blind / big
     expected: dict[str, Any] = {"blinds_or_straddles": [game.blinds[1] / chips, big], "antes": [0, 0]}
