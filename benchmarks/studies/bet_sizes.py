@@ -1,6 +1,6 @@
 """Measures the EV that a player loses with one, two or three bet sizes instead of a whole list of sizes.
 
-    python -m benchmarks.studies.bet_sizes rivers [--number 200] [--seed 0] [--target 0.05%]
+    python -m benchmarks.studies.bet_sizes rivers [--number 200] [--seed 0] [--target 0.05%] [--player ip]
     python -m benchmarks.studies.bet_sizes turns [--number 20] [--seed 0] [--target 0.1%]
 
 Pots are those of 100 big blinds, the button against the big blind: checked to the river, or bet once or twice before.
@@ -49,7 +49,9 @@ def main() -> None:
     parser.add_argument("--number", type=int, help="number of spots (default 200 rivers or 20 turns)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the spots")
     parser.add_argument("--target", help="exploitability of each solve (default 0.05%% or 0.1%%)")
-    parser.add_argument("--player", choices=PLAYERS, help="the player who has the sizes (default: each in turn)")
+    parser.add_argument(
+        "--player", choices=PLAYERS, help="the player who has the sizes (default: each in turn)"
+    )
     options = parser.parse_args()
     rng = np.random.default_rng(options.seed)
     rivers = options.what == "rivers"
