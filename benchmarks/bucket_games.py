@@ -1,14 +1,14 @@
 """Boards and payoff matrices of whole games with board buckets, for studies.
 
 A *layout* (boards, hands, rows and betting) is built around a single board. It has one board in each round up to that
-board, so that both ranges can be played down, and all boards that can follow in the next round, to which the chance
-leaves of the board's chunks lead. Strategy rows are those of the board buckets.
+board, so that both ranges can be computed there, and all boards that can follow in the next round, to which the chance
+leaves of the board's chunks lead. Strategy rows (groups of hands) are those of the board buckets.
 
 A payoff matrix of a chunk in a board bucket is a mean over boards of the bucket, row against row:
 ``U[x, y] = Σ_boards A[x, y] / Σ_boards W[x, y]``, where on each board ``W[x, y]`` is the joint weight of player 0's row
 x and player 1's row y, and ``A[x, y]`` is this weight times the chips that player 0 wins.
 
-On each board both ranges are played down by the average strategies. The ranges weigh the hands within a row, as in
+On each board both ranges are computed from the average strategies. The ranges weigh the hands within a row, as in
 the payoff matrices of chunks. Card removal is exact for both hands. The values of chance leaves are the payoff matrices
 of the next round's buckets. A small constant (*tremble*) is added to the weight of each hand, so that no weight is 0.
 """
@@ -170,7 +170,7 @@ def drawn_boards(abstraction: Abstraction, t: int, seed: int, n: int, turn: int 
         turn: number of the draw, from 0; draws with different numbers use different deals.
 
     Returns:
-        The drawn boards of each board bucket; fewer than ``n`` for buckets that are dealt too rarely.
+        For each board bucket, pairs (cards, number of draws); fewer than ``n`` draws for buckets dealt too rarely.
 
     Raises:
         InputError: the deals contain no board of one of the buckets.

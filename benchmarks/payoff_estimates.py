@@ -2,8 +2,8 @@
 
 - *Closest*, the paper's "closest situation": the stored matrix of another chunk on the same board (or in the same board
   bucket), scaled to the pot. Both chunks must have the same betting tree, except for the bet sizes.
-- *Regression*: gradient boosted trees are trained on stored matrices. They predict how much a pair of rows wins beyond
-  its all-in equity.
+- *Regression*: gradient boosted trees are trained on stored matrices. They predict how much player 0 wins beyond the
+  all-in equity of a pair of rows.
 
 Payoffs are chips that player 0 wins in the whole hand, ``[row of player 0, row of player 1]``.
 ``docs/research/leaf-estimates.md`` compares both with `spewy.learn.payoffs.NoMoreBetting`.
@@ -68,7 +68,7 @@ class ClosestLine:
         return self._otherwise(t, b, r)
 
     def _closest(self, t: int, r: int) -> list[int]:
-        """Return the other lines into round t after which the betting tree has the same shape as after line r.
+        """Return the numbers of other lines into round t after which the betting tree is shaped as after line r.
 
         Those with the most similar pot come first; among equal pots, those with the same aggressor.
         """
@@ -89,7 +89,7 @@ class Regression:
     Args:
         lines: features of the betting lines that enter chunks.
         t: the round.
-        share: computes all-in equities.
+        share: computes all-in equities, from -1 to 1.
         seed: seed of the random choice of training data.
     """
 
@@ -100,7 +100,7 @@ class Regression:
     def fit(self, chunks: Iterable[tuple[int, int]], stored: StoredMatrix) -> Regression:
         """Train the regression trees on stored matrices of some chunks, and return this object.
 
-        The trees learn the payoff divided by half the pot, minus the all-in equity.
+        The trees learn the payoff divided by half the pot, minus the all-in equity (-1 to 1).
 
         Args:
             chunks: pairs (board or board bucket, entering line).

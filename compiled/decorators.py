@@ -108,7 +108,7 @@ def _without_constants(
 
 
 class _Instructions(JITCodeLibrary):
-    """LLVM instructions of a helper function, which only its kernels turn into machine code.
+    """LLVM instructions of a helper function, which become machine code only in the kernels that call it.
 
     Inlined functions are optimised alone, too, since kernels are a little faster then. Optimising large parts alone
     takes long, and was not found to make kernels faster.

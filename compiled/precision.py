@@ -10,7 +10,8 @@ offset in elements, and x a vector of 16 float32:
                                   and numbers beyond the range of a float16 become plus or minus `LARGEST`
     prefetch_as(kind, a, i)       prefetch the cache line of a number; any address is allowed
     size_of(kind)                 size of a number in bytes
-    quantum_of(kind, x)           distance from each x >= 0 to the next larger stored number, a power of 2
+    quantum_of(kind, x)           distance from each x >= 0 to the next larger stored number: a power of 2, at least
+                                  2**-100
 
 The dither d changes from iteration to iteration. So rounding is right on average, and a change that is smaller than the
 last bit takes effect in some iterations.

@@ -111,7 +111,7 @@ _types: dict[Any, tuple[PackedType, struct.Struct]] = {}
 def _spread(bundle: Any, numbers: list[Any]) -> Any:
     """Append all numbers of nested tuples to a list, in order, with addresses in place of arrays and `Records`.
 
-    The result is the class of the tuple with the classes of its members, nested; for `Records` also that of the rows.
+    The result is the class of the tuple with the classes of its members, nested; for `Records` also the rows' class.
     """
     kind = type(bundle)
     if isinstance(bundle, np.ndarray):
@@ -127,7 +127,10 @@ def _spread(bundle: Any, numbers: list[Any]) -> Any:
 
 
 def _format(shape: Any) -> tuple[str, int]:
-    """Format of a tuple for the module `struct`, in LLVM's layout, and the tuple's alignment in bytes."""
+    """Format of a tuple for the module `struct`, in LLVM's layout, and the tuple's alignment in bytes.
+
+    ``shape`` is the result of `_spread` for the tuple.
+    """
     if not isinstance(shape, tuple):
         return _FORMATS[shape]
     if shape[0] is Records:

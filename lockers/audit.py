@@ -6,7 +6,7 @@ child reads every entry through LMDB. A child that crashes or takes too long mea
 
 Reading a page that a file lacks would end the process with SIGBUS; `require_whole` refuses such a file. The first two
 pages of a data file are LMDB's meta pages: each commit overwrites the older of both. LMDB refuses a file if either page
-is not a meta page; `restore_meta_page` repairs a file with one of them.
+is not a meta page; `restore_meta_page` repairs a file that still has one of both.
 """
 
 from __future__ import annotations
@@ -134,8 +134,8 @@ def require_whole(env: lmdb.Environment, path: Path) -> None:
 def restore_meta_page(path: Path) -> bool:
     """Copy LMDB's whole meta page over a damaged one; return whether the file can be opened now.
 
-    If the damaged page was that of the last commit, the file is then as it was before this commit, of which LMDB keeps
-    all pages. Nothing changes if both meta pages are whole or damaged, if other pages are damaged, if this process may
+    If the damaged page was that of the last commit, the file is then as it was after the commit before, whose pages
+    LMDB keeps. Nothing changes if both meta pages are whole or damaged, if other pages are damaged, if this process may
     not write the file, or if another process has it open.
     """
     with path.open("rb") as file:

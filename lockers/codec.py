@@ -5,7 +5,7 @@ r"""Keys and arrays as the bytes that a store keeps, and the size of a store on 
 - The *full key* is ``locker + b"\0" + key``. One LMDB database holds the full keys of all lockers in sorted order, so
   the keys of a locker are neighbours. A named LMDB database for each locker would add a page to every transaction.
 
-Names that begin with a dot belong to the store itself: the locker ``.visits`` counts visits.
+Names that begin with a dot belong to the store itself: ``.visits`` counts visits (`Transaction.count_visit`).
 
 The bytes of an array are a header, the shape and the items:
 

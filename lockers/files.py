@@ -115,7 +115,7 @@ def manifest_of(folder: Path) -> Mapping[str, Any]:
 
 
 def require_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Check that the store in a folder has a manifest.
+    """Check that the store in a folder has a manifest equal to ``manifest``.
 
     Raises:
         ManifestMismatchError: The folder holds the lockers of another job.
@@ -173,7 +173,7 @@ def _remove_data(folder: Path) -> None:
 
 
 def _require_vacant(folder: Path) -> None:
-    """Refuse a folder with files, except those that an interrupted creation of a store leaves."""
+    """Refuse a folder with files, except `LOCK` and those that an interrupted creation of a store leaves."""
     for path in sorted(folder.iterdir()):
         if path.name == DATA and path.stat().st_size > _EMPTY:
             raise DamagedLockerError(f"{folder}: expected {FILE} beside {DATA}, found none")

@@ -533,7 +533,7 @@ class Environment:
     def write(self, body: Callable[[Transaction], T]) -> T:
         """Run ``body`` in a write transaction, commit, and return the result of ``body``.
 
-        ``body`` runs again if the map is full, and once more if the last step of a commit failed.
+        ``body`` runs again if the memory map is full, and once more if the last step of a commit failed.
         """
         panicked = False
         while True:

@@ -66,7 +66,7 @@ class Transaction(Protocol):
         ...
 
     def count_visit(self, key: bytes, visit_id: int) -> bool:
-        """Count a visit of a key, and return whether it was counted.
+        """Count a visit of a key (one improvement of its arrays), and return whether it was counted.
 
         The ids of a key's visits are positive and increase. A visit with an id that is not greater than the last
         counted id is a repetition, and is not counted.

@@ -176,9 +176,10 @@ def variant(name: str) -> Variant:
 
 
 def exact_variant(n_rounds: int) -> str:
-    """Name the default variant of the exact engine for a game of ``n_rounds`` betting rounds.
+    """Return the name of the exact engine's default variant for a game of ``n_rounds`` betting rounds.
 
-    Looking ahead saves iterations and makes each longer; in a game of one round, it saves no time.
+    A variant that looks ahead (see `solvers.discount`) needs fewer, but longer iterations; in a game of one round, this
+    saves no time.
     """
     return "dcfr-steep" if n_rounds == 1 else "dcfr-ahead"
 

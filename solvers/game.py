@@ -186,7 +186,7 @@ class LiveGame:
     locks: tuple[Lock, ...] = ()
 
     def entered(self, p: int, reach: Floats) -> LiveGame:
-        """Return a copy of the game in which player p has the range ``reach[hand]``."""
+        """Return a copy of the game in which player p has the range ``reach[hand]`` in the first betting tree."""
         ranges = [weights.copy() for weights in self.reach]
         ranges[p][0, : len(reach)] = reach
         return replace(self, reach=(ranges[0], ranges[1]))

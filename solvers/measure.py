@@ -76,7 +76,7 @@ class DecisionLosses(NamedTuple):
     Attributes:
         mean: each player's mean loss over the decisions, a share of the pot; NaN if it is known at no decision.
         decisions: number of each player's decisions on all boards.
-        unknown: number of them to which the opponent never plays, so that losses are unknown and do not count.
+        unknown: number of those decisions that the opponent's strategy never reaches: their losses do not count.
     """
 
     mean: tuple[float, float]

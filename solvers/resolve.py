@@ -53,7 +53,7 @@ class GadgetStep:
         return out
 
     def reach(self) -> Floats:
-        """Return the opponent's range ``[hand]`` in the subgame: hands that enter, in *mixed* also the estimate."""
+        """Return the opponent's range ``[hand]`` in the subgame: `enters`, in *mixed* plus the estimated range."""
         return self.enters() if self._estimated is None else self._estimated + self.enters()
 
     def learn(self, values: Floats) -> None:

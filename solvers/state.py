@@ -1,4 +1,4 @@
-"""Regrets and strategy sums as plain arrays: their normalised frequencies, rounding, and a test for finite numbers."""
+"""Regrets and strategy sums as plain arrays: normalised frequencies, and a test for finite numbers."""
 
 from __future__ import annotations
 

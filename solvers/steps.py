@@ -164,5 +164,5 @@ def _positive(kind: Any, regrets: Address, at: int):  # type: ignore[no-untyped-
 
 @inlined
 def cards_of(hands: Any, row: int) -> tuple[int, int]:
-    """Offsets of a hand's two cards in totals by card, ``[card, 16]``, from the address ``hands.cards``."""
+    """Offsets of the two cards of row ``row`` of ``hands.cards`` in a buffer of totals by card, ``[card, 16]``."""
     return WIDTH * int32_at(hands.cards, 2 * row), WIDTH * int32_at(hands.cards, 2 * row + 1)

@@ -1,6 +1,6 @@
 """Compares the speed of this checkout with another checkout: each benchmark runs in both, by turns.
 
-    python -m benchmarks.speed.against CHECKOUT [--repeat 3] [--only deals,look,click,bot,start] [--quick]
+    python -m benchmarks.speed.against CHECKOUT [--repeat 3] [--only deals,look,policy,click,bot,start]
 
 Each row runs a benchmark of `benchmarks.speed` in a process of its own, with the code and the benchmark of either
 checkout, ``--repeat`` times, and reads one figure from its table. The table has medians; "ratio" is the time of the

@@ -1,10 +1,11 @@
-"""Time to compute hand outcomes and merge trees, for random boards on one core or for all flops with two workers.
+"""Time to cluster the hands of random boards on one core, or of all flops with two workers.
 
     python -m benchmarks.speed.buckets [--quick] [--boards 15] [--flops]
 
-Boards are drawn with a fixed seed. The table has median times (and the slowest) after a warm-up that compiles the
-kernels; "of the goal" divides the median by the time that the project aims at. ``--flops`` also computes the merge
-trees of all 1,755 flops.
+A hand's outcomes are its percentiles on the final boards; a merge tree is the record of the hierarchical clustering of
+a board's hands by outcomes. Boards are drawn with a fixed seed. The table has median times (and the slowest) after a
+warm-up that compiles the kernels; "of the goal" divides the median by the time that the project aims at. ``--flops``
+also computes the merge trees of all 1,755 flops.
 """
 
 import argparse

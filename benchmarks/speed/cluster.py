@@ -7,9 +7,10 @@
 ``compare`` solves a whole game from scratch with one thread, with two threads and on each cluster, for a number of
 deals and with several seeds of the deals. It measures exploitability, always on the same flops. It prints means over
 the seeds: exploitability with its standard error, and deals per second of wall time and of processor time (all
-processes together). ``stored`` runs sweeps over a job's stored chunks with one process, with two and on each cluster,
-and repeats these runs --rounds times. Each run gives the mean time of its sweeps without the first one; ``stored``
-prints the median of these times over the repetitions. A cluster is a Dask scheduler and a number of worker processes.
+processes together). ``stored`` runs sweeps (each visits every chunk) over a job's stored chunks (see the glossary) with
+one process, with two and on each cluster, and repeats these runs --rounds times. Each run gives the mean time of its
+sweeps without the first one; ``stored`` prints the median of these times over the repetitions. A cluster is a Dask
+scheduler and a number of worker processes.
 """
 
 import argparse
@@ -170,7 +171,7 @@ class _Watch:
         self._points: list[tuple[int, float, float]] = []
 
     def __call__(self, event: Event) -> None:
-        """Record the number of deals, the wall time and the processor time of a status."""
+        """Record the number of deals, the wall time and the processor time when a status arrives."""
         if isinstance(event, Stated):
             spent = time.process_time() + self._spent()
             self._points.append((event.status.deals, time.perf_counter(), spent))

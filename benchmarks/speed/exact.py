@@ -114,7 +114,7 @@ def main() -> None:
 
 
 def compare(spots: list[str], other: Path, precision: str, threads: int, repeat: int) -> None:
-    """Print the medians of solves to 0.1 % of the pot with another checkout (*before*) and with this one (*now*)."""
+    """Print median times of solves to 0.1 % of the pot with another checkout (*before*) and with this one (*now*)."""
     overrides = [
         "solve.target=0.1%",
         "solve.max_sweeps=20000",

@@ -90,7 +90,10 @@ def main() -> None:
 
 
 def looks(job: Job) -> list[tuple]:
-    """List what to measure for a job, each as (label, "show", "bare" (show without EVs) or "report", line, board)."""
+    """List what to measure for a job, each as (label, command, line, board).
+
+    The command is "show", "bare" (`show` without EVs) or "report".
+    """
     rng, names = random.Random(0), job.rules.round_names
     nodes = [node for node in job.betting_tree.nodes() if node.kind == "decision"]
     remaining = [card for card in job.rules.deck.cards if card not in job.board]

@@ -10,7 +10,7 @@ send the requests of these clicks again, 100 requests a second; and 10,000 clien
 request these positions as fast as they can from a second server, which has not computed any of them before. Each row of
 the table has the limit that the project sets. Every answer must be a position or a plain message, or the benchmark
 fails; a time above its limit has a star, and never fails. Clicks above the limit are also printed one by one, with
-their places. Without Chromium the benchmark does nothing.
+the positions to which they lead. Without Chromium the benchmark does nothing.
 """
 
 import argparse
@@ -374,7 +374,7 @@ def _all_at_once(client: Callable[[int], None]) -> None:
 
 
 def _require_positions(statuses: Counter[str]) -> None:
-    """End the benchmark unless all answers to the four clients were positions."""
+    """End the benchmark with an error unless ``statuses``, the number of answers by status, has only the status 200."""
     if set(statuses) != {"200"}:
         sys.exit(f"answers to {CLIENTS} clients: {dict(statuses)}; expected no error")
 

@@ -1,11 +1,11 @@
-"""Time and accuracy of solves: spots with a row for each hand, and a turn with 40 rows on each board.
+"""Time and accuracy of solves: spots with a row for each hand, and a turn with 40 rows (buckets of hands).
 
     python -m benchmarks.speed.solve [--quick] [--repeat 3]
 
 The spots R1 and T1 are solved to several targets with a row for each hand, and T1 also with 40 rows, by regret updates
-and by averaging of local optima. The table has medians over ``--repeat`` solves in memory, after a solve that compiles
-the kernels. "seconds" is the time from the first iteration to the stop, "of it checks" the part of it that checks of
-exploitability take (every ten sweeps). Exploitability is measured in the full game.
+and by averages of local optima (equilibria of single chunks). The table has medians over ``--repeat`` solves in memory,
+after a solve that compiles the kernels. "seconds" is the time from the first iteration to the stop, "of it checks" the
+part of it that checks of exploitability take (every ten sweeps). Exploitability is measured in the full game.
 """
 
 import argparse

@@ -81,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def stages(args: argparse.Namespace) -> None:
-    """Print a table of the steps of a deal, and a table of the steps of a measured flop."""
+    """Print a table of the steps of a deal, and a table of the steps of best responses on a flop."""
     job = Job.load(args.job)
     if job.dealing is None:
         raise InputError(f"{job.name}: expected a job with [boards], found none")

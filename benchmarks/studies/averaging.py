@@ -2,11 +2,11 @@
 
     python -m benchmarks.studies.averaging [JOB.toml] [--sweeps 4] [--flops 10] [--set KEY=VALUE ...]
 
-Here a *visit* improves all chunks of one board bucket. It deals a board of the bucket, plays down both ranges by the
-average strategies, and computes a local optimum against the payoff matrices of the board buckets that follow. The
-optimum is added to the strategy sums, weighted by the number of the visit and the player's own reach. A sweep visits
-every board bucket once, starting with the last round. Result (docs/research/averaging.md): with sixty times the work
-the strategy is four times as exploitable as the strategy of a solve by deals, so Spewy offers deals only.
+Here a *visit* improves all chunks of one board bucket. It deals a board of the bucket, computes both ranges there from
+the average strategies, and solves each chunk alone against the payoff matrices of the board buckets that follow. This
+*local optimum* is added to the strategy sums, weighted by the number of the visit and the player's own reach. A sweep
+visits every board bucket once, starting with the last round. Result (docs/research/averaging.md): with sixty times the
+work the strategy is four times as exploitable as the strategy of a solve by deals, so Spewy offers deals only.
 """
 
 import argparse
@@ -103,14 +103,20 @@ class Averaging(SampledEngine):
         return drawn_boards(self._abstraction, t, self._seed, 1, sweep)
 
     def _slots(self, t: int, board_bucket: int, r: int, p: int) -> Floats:
-        """Return player p's strategy sums in the chunk of a board bucket and line r: ``[slot, row]``, not a copy."""
+        """Return player p's strategy sums in the chunk of a board bucket and line r: ``[slot, row]``, not a copy.
+
+        A slot is one action of a decision.
+        """
         batch, lane = self._cfr.batches[t].place[r]
         first, k = self._first[t][p], self._n_rows[t]
         begin, end = (board_bucket * first[-1] + first[s] for s in (batch, batch + 1))
         return self.numbers.sums[t][p][begin:end].reshape(k, -1, WIDTH)[:, :, lane].T
 
     def _strategies(self, t: int, board_bucket: int, r: int) -> ChunkStrategy:
-        """Return both players' strategy sums ``[slot, row]`` in the chunk of a board bucket and betting line r."""
+        """Return both players' strategy sums in the chunk of a board bucket and betting line r: ``[slot, row]``.
+
+        A slot is one action of a decision.
+        """
         first, second = (
             np.ascontiguousarray(self._slots(t, board_bucket, r, p), dtype=np.float64) for p in (0, 1)
         )

@@ -3,8 +3,8 @@
     python -m benchmarks.studies.benchmark_games --values [--seconds 60] [--write]
     python -m benchmarks.studies.benchmark_games --iterations [--most 20000] [--only river-small,turn-small]
 
-``--values`` computes the value of each game: of rivers and turns by a linear program, of the flop by CFR for at most
-``--seconds``, between the best responses of both players. ``--write`` stores the values in
+``--values`` computes the value of each game: of rivers and turns by a linear program, of the flop by CFR for
+``--seconds``. Both players' best responses bound the value. ``--write`` stores the values in
 ``spewy/examples/benchmark/values.json``.
 
 ``--iterations`` prints tables with the number of iterations after which each variant of CFR has an exploitability of 1,
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def value(name: str, seconds: float) -> dict:
-    """Compute the value of a game in chips of oop, and print it."""
+    """Return the value of a game (chips that oop wins), its error bound and the method; print them, too."""
     job, started = Job.load(FOLDER / f"{name}.toml"), time.process_time()
     method = "cfr" if name in BY_CFR else "lp"
     if method == "lp":
@@ -87,7 +87,7 @@ def value(name: str, seconds: float) -> dict:
 
 
 def lp_bracket(live: LiveGame) -> tuple[float, float]:
-    """Solve a game by a linear program, and bound its value by best responses to the solution."""
+    """Solve a game by a linear program; return bounds (low, high) on its value by best responses to the solution."""
     judge = Cfr(live, VARIANTS["cfr"])
     for t, pair in enumerate(solve_live(live, "highs-ipm")):
         for b in range(live.rounds[t].n_boards):
@@ -99,7 +99,7 @@ def lp_bracket(live: LiveGame) -> tuple[float, float]:
 
 
 def cfr_bracket(live: LiveGame, seconds: float) -> tuple[float, float]:
-    """Run CFR for some seconds, and return the best bounds on the value."""
+    """Run CFR for some seconds, and return the best bounds (low, high) on the value."""
     low, high, ending = -np.inf, np.inf, time.process_time() + seconds
     engine = ExactCfr(live, VARIANTS["dcfr-ahead"])
     while time.process_time() < ending:

@@ -1,12 +1,13 @@
 """Measures the EV that a player loses with one, two or three bet sizes instead of a whole list of sizes.
 
-    python -m benchmarks.studies.bet_sizes rivers [--number 200] [--seed 0] [--target 0.05%]
+    python -m benchmarks.studies.bet_sizes rivers [--number 200] [--seed 0] [--target 0.05%] [--player ip]
     python -m benchmarks.studies.bet_sizes turns [--number 20] [--seed 0] [--target 0.1%]
 
 Pots are those of 100 big blinds, the button against the big blind: checked to the river, or bet once or twice before.
-Each spot is solved with the whole list of sizes for one player, and with each part of one and two sizes, and on rivers
-with the threes that extend the ten best twos; everything else stays the same. *best of each spot* chooses the sizes for
-each spot by itself, *same for all* once for all spots. Losses are EVs of the player, in % of the pot.
+Each spot is solved with the whole list of sizes for one player, and with each choice of one or two of them, and on
+rivers with the choices of three that extend the ten best pairs; everything else stays the same. *best of each spot*
+chooses the sizes for each spot by itself, *same for all* once for all spots. Losses are EVs of the player, in % of the
+pot.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ def main() -> None:
     parser.add_argument("--number", type=int, help="number of spots (default 200 rivers or 20 turns)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the spots")
     parser.add_argument("--target", help="exploitability of each solve (default 0.05%% or 0.1%%)")
-    parser.add_argument("--player", choices=PLAYERS, help="the player who has the sizes (default: each in turn)")
+    parser.add_argument(
+        "--player", choices=PLAYERS, help="the player who has the sizes (default: each in turn)"
+    )
     options = parser.parse_args()
     rng = np.random.default_rng(options.seed)
     rivers = options.what == "rivers"
@@ -101,7 +104,7 @@ def job(player: str, sizes: tuple[str, ...], board: np.ndarray, pot: int, target
 
 
 def of_rivers(boards: list[np.ndarray], pots: np.ndarray, player: str, target: str) -> Parts:
-    """Solve all rivers with each part of the list."""
+    """Solve all rivers with each choice of sizes; return the losses (`Parts`)."""
     sizes, seat = SIZES["rivers"], PLAYERS.index(player)
     chips = np.array([[round(CHIPS * amount) for amount in POTS[pot]] for pot in pots])
     weights = [parse_range(text).weights for text in ranges(job(player, sizes, boards[0], 0, target))]
@@ -130,7 +133,7 @@ def of_rivers(boards: list[np.ndarray], pots: np.ndarray, player: str, target: s
 
 
 def of_turns(boards: list[np.ndarray], pots: np.ndarray, player: str, target: str) -> Parts:
-    """Solve each turn with each part of the list, as ``spewy sizes`` does."""
+    """Solve each turn with each choice of sizes, as ``spewy sizes`` does; return the losses (`Parts`)."""
     sizes, losses = SIZES["turns"], dict[tuple[str, ...], list[float]]()
     for board, pot in zip(boards, pots, strict=True):
         spot = job(player, sizes, board, int(pot), target)
@@ -145,7 +148,7 @@ def ranges(spot: Job) -> tuple[str, str]:
 
 
 def pairs(board: np.ndarray, own: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Share of each own hand among all pairs of hands that can be dealt: ``[hand]``."""
+    """Probability of each hand of the range ``own`` if a pair of hands is dealt from both ranges: ``[hand]``."""
     cards = hands(Deck(), 2)
     left = ~np.isin(cards, board).any(axis=1)
     own, other = own * left, other * left

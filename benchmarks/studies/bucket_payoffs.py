@@ -2,8 +2,8 @@
 
     python -m benchmarks.studies.bucket_payoffs FOLDER [--round flop] [--boards 4] [--seed 0] [--workers 2]
 
-FOLDER has a solve with [boards], or a copy of its strategy locker. A payoff matrix is that of a betting line that
-enters a round, in a board bucket, under the average strategies of the last save (`benchmarks.bucket_games`). The last
+FOLDER has a solve with board buckets, or a copy of its strategy locker. Each line that enters a round has a payoff
+matrix in each board bucket, under the average strategies of the last save (`benchmarks.bucket_games`). The last
 round is computed first, since the matrices of a round are needed in the round before. The matrices stand in
 FOLDER/bucket_payoffs, in one file per board bucket. The same command continues after an interruption; it computes all
 matrices again once the solve has saved other strategies, or if --boards or --seed differ.
@@ -79,7 +79,10 @@ class Work:
         return len(self.game.betting[t].chunks), k, k
 
     def strategies(self, t: int, bucket: int, r: int) -> ChunkStrategy:
-        """Return each player's average strategy ``[slot, row]`` in the chunk of a bucket and line r, not normalised."""
+        """Return each player's average strategy ``[slot, row]`` in the chunk of a bucket and line r, not normalised.
+
+        A slot is one action of a decision.
+        """
         batch, lane = self._batches[t].place[r]
         first, second = (self._bucket(t, bucket, p)[batch][:, :, lane].T for p in (0, 1))
         return np.ascontiguousarray(first), np.ascontiguousarray(second)
@@ -94,7 +97,10 @@ class Work:
         return mark.hexdigest()
 
     def _decoded(self, t: int, bucket: int, p: int) -> list[Floats]:
-        """Decode player p's strategy in a board bucket: an array ``[row, slot, line]`` per batch of 16 lines."""
+        """Decode player p's strategy in a board bucket: an array ``[row, slot, line]`` per batch of 16 lines.
+
+        A slot is one action of a decision.
+        """
         tables, k = self._tables[t][p], self.game.n_rows[t]
         flat = np.zeros(int(tables.first[-1]))
         restore(self._locker.bucket_bytes(t, bucket, p), k, tables, flat)

@@ -5,7 +5,8 @@
 Each spot is solved with every clustering, with uniform and with range weights, and with k = 5 to 160 rows on every
 board. All solves have the same number of sweeps, so many that the remaining exploitability comes from the abstraction.
 It is measured by exact best responses in the full game, in % of the pot. The last column is a solve with a row for each
-hand after as many sweeps. Ward's linkage is Equation 1 without its max factor (`test_agglomeration.py` tests this).
+hand after as many sweeps. Equation 1 is Parker's cost of a merge (see the glossary); Ward's linkage is Equation 1
+without its max factor (`test_agglomeration.py` tests this).
 """
 
 import argparse
@@ -104,7 +105,7 @@ def table(frame: pd.DataFrame, spot: str) -> str:
 
 
 def summary(frame: pd.DataFrame) -> str:
-    """Return a table of each clustering's exploitability divided by that of Equation 1 with uniform weights.
+    """Return a table of each clustering's exploitability divided by that of `equation-1` with uniform weights.
 
     The ratios are geometric means over spots and numbers of rows.
     """

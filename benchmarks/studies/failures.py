@@ -1,4 +1,4 @@
-"""Tests whether batches behave correctly when processes are killed, and when a Dask scheduler fails.
+"""Tests whether batches (several solves by one command) behave correctly when processes or a Dask scheduler fail.
 
     python -m benchmarks.studies.failures [--solves 8] [--kills 3] [--quick]
 
@@ -153,7 +153,7 @@ class _Trials:
         """Give a batch an address at which no Dask scheduler runs, and check that the batch refuses the address.
 
         Args:
-            kind: "silent": the program sends nothing; "gigabytes": the program sends endless data.
+            kind: "silent": a program at the address sends nothing; "gigabytes": it sends endless data.
         """
         with socket.create_server(("127.0.0.1", 0)) as server:
             threading.Thread(target=_answer, args=(server, kind), daemon=True).start()

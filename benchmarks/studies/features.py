@@ -6,8 +6,8 @@
 The game is limit hold'em with a small deck, whose exploitability can be measured on all flops within half a minute.
 Each case is solved with the same number of deals and the same numbers of board buckets. All cases but those with 20
 rows have 40 rows in a board bucket, so they need the same memory; the case without CFR-BR needs less, since it has no
-rivals. The table has the processor time of the deals. A seed decides the deals and the clusterings. Results are added
-to the data file at once, and results that the file has are not computed again.
+rivals (best-responding opponents). The table has the processor time of the deals. A seed decides the deals and the
+clusterings. Results are added to the data file at once, and results that the file has are not computed again.
 
 A hand's *equity* against some opponents is how often it wins, with ties as half, if the board is completed at random.
 *Ranges* are the opponent's ranges at the end of each betting line before the flop, in a short solve of the same game.
@@ -64,7 +64,7 @@ class Case(NamedTuple):
         coarse: share of the deals that are solved with a quarter of the board buckets, from which the rest starts;
             ``stages``: the solve begins with fewer board buckets as with the job key ``solve.coarse_to_fine``.
         rows: number of rows of each board bucket.
-        cfr_br: share of the opponent's play that is a rival's (CFR-BR).
+        cfr_br: share of the opponent's play that best-responds (CFR-BR).
     """
 
     hands: str = "outcomes"
@@ -108,7 +108,7 @@ class Game:
         spec: its abstraction.
         percentiles: outcomes of all hands on all final boards.
         against: weights ``[set of opponents, hand]`` of the opponent's hands, by the name of the features.
-        known: features of boards by their names, and equities by the boards and the opponents' name.
+        known: cache of features of boards, by name, and of `equities`, by the boards and the opponents' name.
     """
 
     ranks: int
@@ -176,7 +176,7 @@ class Game:
         return shares.round(5).astype(np.float32)  # equal for hands that are equal up to suits
 
     def curves(self, boards: NDArray[np.int64], features: str, n_points: int) -> Floats:
-        """Compute the features of all hands: ``[board, hand, feature]``."""
+        """Compute the features of all hands, of which at most ``n_points`` are outcomes: ``[board, hand, feature]``."""
         found = []
         if "outcomes" in features:
             n = min(n_points, self.percentiles.n_outcomes(boards.shape[1]))
@@ -190,7 +190,7 @@ class Game:
     def board_features(self, table: BoardMap, features: str) -> Floats:
         """Compute the features of boards with the name ``features``, such as equities: ``[board, feature]``.
 
-        A feature is the mean over the hands of one starting hand, such as all AKs that the board leaves possible.
+        Each is the mean over the possible hands of one starting hand, such as all AKs, less the mean over all boards.
         """
         if features == "outcomes":
             (name,) = feature_names((table.boards.shape[1],))
@@ -246,7 +246,7 @@ class Game:
 
 
 class _Curves:
-    """Features of hands in the place of `Percentiles`."""
+    """Stands in for `Percentiles`, so that hands are clustered by the features with a given name."""
 
     def __init__(self, game: Game, features: str) -> None:
         self.game, self.features, self.grades = game, features, game.percentiles.grades

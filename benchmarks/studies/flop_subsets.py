@@ -164,7 +164,7 @@ def playability(name: str) -> float:
 
 
 def features(won: np.ndarray, met: np.ndarray, ranges: np.ndarray) -> np.ndarray:
-    """Compute the features ``[flop, axis]`` by which `buckets.abstraction.flop_subset` chooses similar flops.
+    """Compute the features ``[flop, principal axis]`` by which `buckets.abstraction.flop_subset` chooses similar flops.
 
     Args:
         won: ``[flop, hand, range]``, the weight of each range that each hand beats.

@@ -3,7 +3,7 @@
     python -m benchmarks.studies.house [FOLDER]
 
 FOLDER is a clone of the repository (default: the clone that runs the command), so that two commits can be compared. The
-command counts all lines of a Python file, with blank lines and comments. A place that asks a kind is a line that asks
+command counts all lines of a Python file, with blank lines and comments. The column "asks a kind" counts lines that ask
 whether a job, a solve or an engine is of one kind: ``.sampled``, ``counted ==``, ``saves ==``, ``isinstance(_, Plan)``.
 `benchmarks.studies.walks` counts the files that a call goes through.
 """
@@ -61,14 +61,14 @@ def lines(path: Path) -> int:
 
 
 def counts(files: list[Path]) -> tuple[int, ...]:
-    """(files, lines, lines of docstrings, lines that ask a kind) of Python files."""
+    """Count (files, lines, lines of docstrings, lines that ask for the kind of a job or engine) of Python files."""
     texts = [path.read_text() for path in files]
     asks = sum(bool(KIND.search(line)) for text in texts for line in text.splitlines())
     return len(files), sum(map(lines, files)), sum(map(docstring_lines, texts)), asks
 
 
 def docstring_lines(text: str) -> int:
-    """Lines of the strings that stand as statements, which documentation consists of."""
+    """Number of lines of the string literals that stand as statements: the docstrings."""
     return sum(
         (node.end_lineno or node.lineno) - node.lineno + 1
         for node in ast.walk(ast.parse(text))

@@ -130,7 +130,7 @@ class Game:
 
 
 def bucket_shares(game: BucketGame, boards: Callable[[int, int], Drawn]) -> Callable[[int, int], Floats]:
-    """Return a function that computes what player 0 wins, per chip of the stake, if nobody bets any more.
+    """Return a function that computes what player 0 wins, as a share of half the pot, if nobody bets any more.
 
     The function takes one of the last two rounds and a board bucket. It returns means over boards of the bucket,
     ``[row of player 0, row of player 1]``, between -1 and 1.
@@ -258,7 +258,7 @@ class Flop:
         """Solve the flop with the payoff matrices that ``leaves`` returns for its chance leaves.
 
         Returns:
-            Both players' strategies ``[slot, hand]``.
+            Both players' strategies ``[slot, hand]``; a slot is one action of a decision.
         """
         layout, board_buckets = self._by_hand, self._board.buckets
         weighing = trembling(layout, FLOP, self._ranges)
@@ -270,7 +270,10 @@ class Flop:
         return normalise(chunk, sums)
 
     def averages(self) -> tuple[Floats, Floats]:
-        """Return both players' average strategies ``[slot, hand]`` on this flop from the solve of the whole game."""
+        """Return both players' average strategies ``[slot, hand]`` on this flop from the solve of the whole game.
+
+        A slot is one action of a decision.
+        """
         layout = self._board.layout
         found = self._game.work.strategies(FLOP, int(self._board.buckets[FLOP][0]), self._r)
         rows = layout.board(FLOP, 0).hands

@@ -1,4 +1,4 @@
-"""Measures what it brings to let values look ahead (`solvers.discount`) and to make few checks (`spewy.run.stopping`).
+"""Measures the gain of values that look ahead (`solvers.discount`) and of fewer checks (`spewy.run.stopping`).
 
     python -m benchmarks.studies.look_ahead [--spots turns|rivers] [--most 300]
     python -m benchmarks.studies.look_ahead --time T1,T2 [--target 0.1%] [--repeat 3] [--set KEY=VALUE ...]
@@ -98,7 +98,7 @@ def file(name: str) -> str:
 
 
 def compare(name: str, overrides: tuple[str, ...], repeat: int) -> None:
-    """Solve a spot in alternation as before and with the defaults, and print both processor times."""
+    """Solve a spot with the settings `BEFORE` and with the defaults, in alternation; print both processor times."""
     solve(name, (*overrides, "solve.max_sweeps=1"))
     runs = [(solve(name, (*overrides, *BEFORE)), solve(name, overrides)) for _ in range(repeat)]
     times = []

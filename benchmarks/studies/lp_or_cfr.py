@@ -80,7 +80,7 @@ GAMES: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 def main() -> int:
-    """Run the measurements that the command line asks for; print their tables, and write them to the page."""
+    """Run the measurements that the command line asks for; print their tables, and write the files that it names."""
     parser = argparse.ArgumentParser(description="Time LP against CFR on a river and on a turn chunk.")
     rows = ["10", "20", "40", "80", "160", "hands"]
     parser.add_argument(

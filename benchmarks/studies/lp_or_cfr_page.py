@@ -150,7 +150,7 @@ def write_page(page: Path, table: str) -> None:
 
 
 def write_csv(path: Path, chunks: list[tuple[str, dict[str, Measured]]]) -> None:
-    """Write a row for each time on each chunk; no seconds: CFR did not reach the accuracy."""
+    """Write a row for each measured time; its seconds are empty if CFR did not reach the accuracy."""
     with path.open("w", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(("chunk", "rows", "method", "accuracy_pct", "seconds", "iterations"))

@@ -7,8 +7,8 @@
 A match has two runs of ``--hands`` hands with the same cards, the second with the seats swapped. An interrupted match
 continues from its logs, unless the solve or an option has changed meanwhile. Its score is added to the data file
 (``--data``), where it replaces an earlier score with the same folder, opponent and re-solving. Scores are what the
-folder's bot wins; ``width`` is the width of the confidence interval with AIVAT divided by the width without AIVAT.
-``table`` prints all scores of the data file.
+folder's bot wins; ``width`` is the width of the confidence interval over pairs of hands with AIVAT divided by that over
+single hands without AIVAT. ``table`` prints all scores of the data file.
 """
 
 import argparse

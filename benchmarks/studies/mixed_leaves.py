@@ -3,7 +3,9 @@
     python -m benchmarks.studies.mixed_leaves [--sweeps 50 100]
 
 T1 with 40 rows on each turn and river, and Leduc hold'em, are solved from scratch in memory: with stored chunks in both
-rounds, with stored chunks in the first and live ones in the second, and with live chunks only.
+rounds, with stored chunks in the first and live ones in the second, and with live chunks only. A *stored* chance leaf
+reads a payoff matrix that an earlier visit to the next round has written; a *live* one is computed from the next
+round's present strategies.
 """
 
 import argparse

@@ -3,12 +3,12 @@
     python -m benchmarks.studies.mutants [--count 100] [--seed 1] [--out FILE] [--only spewy/game/lines.py]
 
 A *mutant* is the code with one operator, comparison, constant or condition changed (`<` to `<=`, `+` to `-`, `min` to
-`max`, n to n + 1, `and` to `or`). The command draws mutants of `ROOMS`, runs the tests for each in a copy of the
-repository, nearest test files first, until one fails, and prints the mutants that no test notices. Finished mutants are
-kept in the file ``--out``, so a repeated command goes on; it runs those again whose source file has changed, and with
-``--survivors`` those that survived, after tests have been added. The draw takes the mutants with the smallest hashes,
-so that it stays nearly the same when code changes. Some survivors are *equivalent*: they compute the same
-results. A reader decides which; docs/house/measured.md lists those of the documented run.
+`max`, n to n + 1, `and` to `or`). The command draws mutants of the files in `ROOMS`, runs the tests for each in a copy
+of the repository, nearest test files first, until one fails, and prints the mutants that no test notices. Finished
+mutants are kept in the file ``--out``, so a repeated command goes on; it runs those again whose source file has
+changed, and with ``--survivors`` those that survived, after tests have been added. The draw takes the mutants with the
+smallest hashes, so that it stays nearly the same when code changes. Some survivors are *equivalent*: they compute the
+same results. A reader decides which; docs/house/measured.md lists those of the documented run.
 
 Cosmic Ray and mutmut are libraries for this. Cosmic Ray replaces each operator by all others, also in annotations, so
 most of its survivors mean nothing; mutmut leaves out decorated functions, among them all properties.
@@ -109,7 +109,7 @@ def main() -> None:
 
 
 def drawn(count: int, seed: int, only: str | None = None) -> list[Mutant]:
-    """Draw mutants from all that the rooms' sources have."""
+    """Draw ``count`` mutants of the files in `ROOMS`, or of the file ``only``."""
     files = [only] if only else [name for room in ROOMS for name in _sources(room)]
     same: Counter[str] = Counter()
     ranks = {}
@@ -148,7 +148,7 @@ def mutants_of(file: str, source: str) -> Iterator[Mutant]:
 
 
 def _expressions(node: ast.AST) -> Iterator[ast.expr]:
-    """List the expressions that are computed; texts of errors, annotations and decorators are left out."""
+    """List the expressions to mutate: all outside of raise, assert, f-strings, annotations and decorators."""
     if isinstance(node, ast.Raise | ast.Assert | ast.JoinedStr | ast.Import | ast.ImportFrom):
         return
     if isinstance(node, ast.expr):
@@ -257,7 +257,11 @@ def _failing_test(folder: Path, file: str) -> str | None:
 
 
 def _test_files(folder: Path, file: str) -> Iterator[list[str]]:
-    """List the tests of a source file in groups: its doctests and the tests named after it, the folders of `ROOMS`."""
+    """List the tests of a source file in groups, the nearest first.
+
+    The groups are its doctests with the tests named after it, the other tests of its first folder in `ROOMS`, and its
+    further folders.
+    """
     places = [
         (folder / "tests/test_spewy" / place).resolve()
         for room, places in ROOMS.items()

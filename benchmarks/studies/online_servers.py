@@ -242,7 +242,10 @@ class Slumbot(StandIn):
 
 
 class GtoWizard(StandIn):
-    """A stand-in for GTO Wizard's benchmark; its value of a hand in AIVAT's place is what the cards win called down.
+    """A stand-in for GTO Wizard's benchmark.
+
+    In place of AIVAT's estimate, a hand has the value that the client's cards win if both players check and call, plus
+    0.25 chips.
 
     Args:
         key: the key that the header ``X-API-KEY`` of every request must have.
@@ -250,7 +253,7 @@ class GtoWizard(StandIn):
 
     Attributes:
         total: chips that the client has won in the finished hands.
-        values: sum of the values of the finished hands.
+        values: sum of the values of the finished hands, without the 0.25 chips.
     """
 
     def __init__(self, bot: Bot, seed: int = 0, key: str = "", most_hands: int = 5) -> None:

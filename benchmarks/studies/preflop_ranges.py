@@ -121,7 +121,7 @@ class Taken(NamedTuple):
         line: the betting in the letters of `NAMES`.
         words: the betting in words.
         player: the player who takes the last action.
-        level: chips that the larger bet has put in.
+        level: the larger of both players' chips in the pot.
         weights: ``[hand]``, probability that the player takes all own actions of the line.
         share: share of the hands that reach the last decision with which the player takes the action.
     """
@@ -218,7 +218,7 @@ def walk(
         node: a decision before the flop.
         line: the betting before the decision, in the letters of `NAMES`.
         words: the betting in words.
-        level: chips that the larger bet has put in.
+        level: the larger of both players' chips in the pot.
     """
     reach = float(node.reach.sum())
     numbers = hand_index(Deck(), np.array([parse_hand(name) for name in node.hands]))
@@ -247,7 +247,7 @@ def _verb(line: str, letter: str, name: str, level: int) -> str:
 
 
 def _file(depth: int, deals: int, gap: str, flops: int, ranges: list[Taken]) -> str:
-    """Return the text of the file of a depth."""
+    """Return the text of the file with a depth's ranges and presets; ``gap`` is the exploitability in mbb, as text."""
     head = (
         f"Ranges before the flop of heads-up no-limit hold'em with {depth} big blinds. Deals of the solve: {deals:,}. "
         f"In its own betting tree, without buckets, the whole strategy is exploitable for {gap} mbb (thousandths of a "

@@ -2,9 +2,9 @@
 
     python -m benchmarks.studies.rhode_island [--target 0.00005] [--folder FOLDER]
 
-The game is solved with suit symmetry, a row for each hand and live chance leaves. Then the average strategies are
-converted to all boards, and best responses are computed again in the game *without* symmetry: the bounds must be the
-same.
+The game is solved with suit symmetry, a row for each hand and live chance leaves (see the glossary). Then the average
+strategies are converted to all boards, and best responses are computed again in the game *without* symmetry: the bounds
+must be the same.
 """
 
 import argparse

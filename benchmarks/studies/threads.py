@@ -71,7 +71,7 @@ def main() -> None:
 
 
 def task_work(game: LiveGame) -> NDArray[np.float64]:
-    """Numbers that each task handles in an iteration: ``[task]``; see `solvers.exact.context.n_tasks`."""
+    """Number of regrets on the boards of each task: ``[task]``; see `solvers.exact.context.n_tasks`."""
     deal = game.rounds[0].deal
     assert deal is not None
     work = board_work(game, len(game.rounds) - 1)
@@ -86,7 +86,7 @@ def task_work(game: LiveGame) -> NDArray[np.float64]:
 
 
 def board_work(game: LiveGame, t: int) -> NDArray[np.float64]:
-    """Regrets on each board of round t, padding included: hands in whole blocks times actions, both players."""
+    """Number of regrets on each board of round t: hands, padded to whole blocks of 16, times actions, both players."""
     r = game.rounds[t]
     first, second = (padded_rows(r.hands[p].n_hands) * float(r.forest.n_slots[p]) for p in (0, 1))
     return first + second
@@ -107,7 +107,7 @@ def traffic(game: LiveGame) -> float:
 
 
 def iteration_seconds(game: LiveGame, threads: int, repeat: int) -> float:
-    """Measure an iteration in 16 bits: the shortest mean of `AT_ONCE` iterations in ``repeat`` measurements."""
+    """Seconds of an iteration with 16-bit regrets: least mean of `AT_ONCE` iterations in ``repeat`` measurements."""
     engine = ExactCfr(game, variant(exact_variant(len(game.rounds))), threads=threads, short=True)
     engine.run(2)
     times = []
@@ -120,7 +120,7 @@ def iteration_seconds(game: LiveGame, threads: int, repeat: int) -> float:
 
 
 def seconds_of_a_meeting(n: int) -> float:
-    """Measure a meeting of two threads: the mean of n meetings."""
+    """Measure how long two threads take to meet at a barrier, as the mean of n meetings."""
     counters = aligned(SYNC_SIZE, np.int64)
     address = bare(counters)
     with ThreadPoolExecutor(1) as pool:
@@ -135,7 +135,7 @@ def seconds_of_a_meeting(n: int) -> float:
 
 @kernel
 def meet_often(counters: int, n: int) -> int:
-    """Let the calling thread meet another thread n times."""
+    """Let the calling thread meet another thread at n barriers, whose counters are at the address ``counters``."""
     met = 0
     for _ in range(n):
         met = meet(counters, 2, met)

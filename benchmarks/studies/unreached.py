@@ -2,9 +2,10 @@
 
     python -m benchmarks.studies.unreached [--target 0.1%] [--only R1 T1]
 
-Each spot is solved to the same exploitability. A row has the mean loss over all decisions, hands alike, in % of the pot
-at the decision (`solvers.measure.DecisionLosses`), the sweeps and the seconds of the solver's core. The row *longer* is
-the plain solve with as many sweeps as the refined one took.
+In a refined solve (job key ``solve.refine``) opponents sometimes act at random, so that play reaches every decision.
+Each spot is solved to the same exploitability. A row has the mean loss over all decisions, in % of the pot at the
+decision (`solvers.measure.DecisionLosses`), the sweeps and the seconds of the solve. The row *longer* is the plain
+solve with as many sweeps as the refined one took.
 """
 
 from __future__ import annotations

@@ -6,10 +6,10 @@
 
 "measure" plays games against the rule `equity` in a Python environment that has NumPy only, and prints the package's
 size, its memory, its wall time (with the start of the interpreter and other work on the machine) and its processor
-time. "agreement" compares the board buckets and rows that the package's tables give with those of the solve. "rivers"
-plays hands of each rung (a stack size with tables of its own) by the tables, and prints what best responses win from
-the river on: against the tables, and against the river as the bot re-solves it. The figures are exact for each river,
-and means over a sample of rivers.
+time. "agreement" compares the board buckets and rows that the package's tables give with those of the solves in LADDER.
+"rivers" plays hands of each rung (a stack size with tables of its own) by the tables, and prints what best responses
+win from the river on: against the tables, and against the river as the bot re-solves it. The figures are exact for each
+river, and means over a sample of rivers.
 """
 
 import argparse

@@ -46,7 +46,7 @@ class Steps:
 
     Attributes:
         files: the source files, as paths relative to the repository's root.
-        deepest: for each package (for spewy: each room) the largest number of its frames on the stack at a time.
+        deepest: for each package (for spewy: each subfolder) the largest number of its frames on the stack at a time.
     """
 
     def __init__(self) -> None:
@@ -167,7 +167,7 @@ def clicking(folder: Path) -> Steps:
 
 
 class _Open(NamedTuple):
-    """Gives the page's questions one open solution, where a server gives them its folders."""
+    """Stands in for a server's folders: gives one open solution for every name."""
 
     of: spewy.Solution
 

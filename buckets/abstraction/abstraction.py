@@ -42,11 +42,11 @@ DEALS_AT_ONCE = 1024
 
 
 class Dealt(NamedTuple):
-    """Deals with board buckets, rows and strengths; the hands of a deal are those that the full board does not block.
+    """Full boards (deals), each with its board buckets and with all hands that it does not block.
 
     Attributes:
         board_buckets: ``[deal, round]``, the board bucket of the deal's board in each round.
-        rows: ``[deal, round, hand]``, the row of each hand in each round.
+        rows: ``[deal, round, hand]``, the row (group of hands that share a strategy) of each hand in each round.
         cards: ``[deal, hand, 2]``, the hand's cards, numbered from 0 among the N cards that are not on the board; the
             second card of one-card hands is N.
         strength: ``[deal, hand]``, the strength of the hand on the full board (`buckets.cards.strength`).
@@ -65,10 +65,10 @@ class Dealt(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Abstraction:
-    """The board buckets and rows of all boards of a game, and numbered deals.
+    """The board bucket (group) of each board of a game, the row (group) of each hand on it, and numbered deals.
 
-    Consecutive deals go through all flops before a flop comes again. The deals with one flop go through all turns
-    before a turn comes again, and so on.
+    A deal is a random full board with all hands that it does not block. Consecutive deals go through all flops before
+    a flop comes again. The deals with one flop go through all turns before a turn comes again, and so on.
 
     Attributes:
         deck: the cards of the game.
@@ -135,7 +135,7 @@ class Abstraction:
         return all((every_history[t] and n_groups[t] == i) or self._apart(t) for i, t in enumerate(later, 2))
 
     def _apart(self, t: int) -> bool:
-        """Whether each board bucket of round t has boards of one board bucket of flops."""
+        """Whether round t remembers the flop, and each of its board buckets follows only one board bucket of flops."""
         n_boards, start = self.arrays["memory"][t]
         if not n_boards:
             return False

@@ -1,4 +1,4 @@
-"""Hierarchical agglomerative clustering of sorted outcomes by the cost of merging two clusters, and its cuts.
+"""Hierarchical agglomerative clustering of *curves*, the sorted outcomes of hands (`buckets.abstraction.outcomes`).
 
 The cost of a merge is Equation 1 of the Spewy Louie Jr. paper. Clusters i and j have the weights w_i and w_j and the
 curves o_i and o_j, and their weighted average is a = (w_i o_i + w_j o_j) / (w_i + w_j):
@@ -36,7 +36,8 @@ class MergeTree(NamedTuple):
     """All merges of n curves (the leaves of the tree), in order.
 
     Attributes:
-        children: (n - 1, 2), the two clusters that each step merges, the smaller number first.
+        children: (n - 1, 2), the two clusters that each step merges, the smaller number first. The curves are clusters
+            0 to n - 1, and step s makes cluster n + s.
         distances: (n - 1,), the cost of each merge. The first n - n_distinct steps merge identical curves and cost 0.
         n_distinct: number of different curves.
     """
@@ -52,8 +53,8 @@ def merge_tree(curves: Floats, weights: Floats, *, max_factor: bool = True) -> M
     Args:
         curves: (n, n_outcomes). If ``max_factor`` is True, outcomes must be at least 0 and ascend within each row.
         weights: (n,), above 0.
-        max_factor: whether the cost of a merge is Equation 1; False: Equation 1 without its last factor, which is
-            Ward's linkage.
+        max_factor: whether the cost of a merge is Equation 1 (see the module); False: Equation 1 without its last
+            factor, which is Ward's linkage.
     """
     from buckets.kernels.clustering import merge_distinct
 

@@ -4,11 +4,11 @@
 a turn board can come from several flops. If these flops are in different board buckets, the turn board makes a pair
 with each of these board buckets. (The *flop* of any game is the board after the first deal.)
 
-**Rows.** Before the last round, the hands of each board bucket are clustered by Equation 1 on their curves
-(`Percentiles.curves`): a sample of the curves is clustered, and every hand of every board gets the row with the nearest
-mean curve. On final boards the only outcome of a hand is its grade, and a row is an interval of grades, so that
-stronger hands never have a lower row. Rows are numbered from the weakest to the strongest. A board bucket with fewer
-different curves than rows has fewer rows.
+**Rows.** Before the last round, the hands of each board bucket are clustered by Equation 1
+(`buckets.abstraction.agglomeration`) on their curves (`Percentiles.curves`): a sample of the curves is clustered, and
+every hand of every board gets the row with the nearest mean curve. On final boards the only outcome of a hand is its
+grade, and a row is an interval of grades, so that stronger hands never have a lower row. Rows are numbered from the
+weakest to the strongest. A board bucket with fewer different curves than rows has fewer rows.
 """
 
 import warnings
@@ -66,7 +66,7 @@ class _Round(NamedTuple):
         map: index of the boards of the round.
         kind: how rows are looked up: `BY_BOARD`, `BY_GRADE` or `BY_HAND`.
         board_buckets: ``[canonical board or pair]``, the board bucket.
-        rows: ``[canonical board or pair, hand]`` or ``[board bucket, grade]``.
+        rows: `BY_BOARD`: ``[canonical board or pair, hand]``; `BY_GRADE`: ``[board bucket, grade]``; `BY_HAND`: empty.
         n_rows: number of rows of each board bucket.
         pairs: numbers of the pairs as in `Pairs`; empty if the round does not remember the flop.
     """
@@ -98,6 +98,9 @@ class Pairs(NamedTuple):
 
 def build_arrays(spec: AbstractionSpec, progress: Progress, cache: Cache) -> Arrays:
     """Compute the arrays of an abstraction, by the names in `ARRAYS`; `kernels.dealing.Maps` describes them.
+
+    The field `board_buckets` of `Maps` is "classes" here. "n_classes" and "n_rows", ``[round]``, are the numbers of
+    board buckets and of rows of each board bucket.
 
     ``progress`` is called with (finished boards, all boards). Missing features of boards are added to ``cache``.
     """
@@ -147,7 +150,7 @@ class _Builder:
 
     Attributes:
         done: number of finished boards.
-        maps: a `BoardMap` for each tuple of the numbers of cards of a board's groups.
+        maps: each `BoardMap` by the numbers of cards of its groups (see `buckets.cards.boards`).
     """
 
     spec: AbstractionSpec
@@ -270,7 +273,7 @@ class _Builder:
             return model.fit(features, sample_weight=counts).labels_
 
     def _features(self, table: BoardMap) -> NDArray[Any]:
-        """Return the features ``[board, axis]`` of the canonical boards of an index.
+        """Return the features ``[board, axis]`` (see `board_features`) of the canonical boards of an index.
 
         If the index has the last cards in a group of their own, the features of a board are followed by those of the
         board before these cards, times `BEFORE`.
@@ -282,7 +285,7 @@ class _Builder:
         return np.concatenate([own, BEFORE * self._features_of_sets(table.boards[:, :n_before])], axis=1)
 
     def _features_of_sets(self, boards: Ints) -> NDArray[np.float32]:
-        """Return features ``[board, axis]`` of boards ``[board, card]``, whose order of cards does not count.
+        """Return the `board_features` ``[board, axis]`` of boards ``[board, card]``; the order of cards does not count.
 
         The features come from the cache; if the cache lacks them, they are computed and stored there.
         """
@@ -307,7 +310,7 @@ class _Builder:
     def _clustered(
         self, t: int, n_rows: int, boards: Array, counts: Array, board_buckets: NDArray[np.int32], n_told: int
     ) -> NDArray[np.uint8]:
-        """Compute the row of each hand on each board or pair of a round before the last: ``[board, hand]``.
+        """Compute the row of each hand on each board or pair (`Pairs`) of a round before the last: ``[board, hand]``.
 
         Only ``n_told`` boards count as progress: the canonical boards, each of which can be in several pairs.
         """
@@ -341,7 +344,7 @@ def require_pairs(n_board_buckets: int, n_boards: int) -> None:
 def board_pairs(deck: Deck, firsts: BoardMap, board_buckets: NDArray[np.int32], later: BoardMap) -> Pairs:
     """List all pairs of a bucket of flops, ``board_buckets[canonical flop]``, and a canonical board of a later round.
 
-    In the index ``later`` of the boards of the later round the order of the cards does not matter.
+    ``firsts`` is the index of the flops, ``later`` of the later boards, whose order of cards does not matter.
     """
     n_board_buckets, n_boards = int(board_buckets.max()) + 1, len(later.boards)
     require_pairs(n_board_buckets, n_boards)
@@ -438,16 +441,17 @@ def _means(
 
 
 def interval_rows(seen: Ints, n_rows: int) -> NDArray[np.uint8]:
-    """Cluster the grades on final boards by Equation 1: return the row of each grade, ``[board bucket, grade]``.
+    """Cluster the grades (percentiles of strength) on final boards by Equation 1 (`agglomeration`).
 
-    ``seen[board bucket, grade]`` is the number of hands of each grade on the boards of a bucket.
+    The result is the row of each grade, ``[board bucket, grade]``; ``seen[board bucket, grade]`` is the number of hands
+    of each grade on the boards of a bucket.
     """
     rows = [np.append(_row_of_grade(weights, n_rows), NO_ROW) for weights in seen]
     return np.array(rows, dtype=np.uint8)
 
 
 def _row_of_grade(seen: Ints, n_rows: int) -> Ints:
-    """Return the row of each grade, given the number of hands ``seen[grade]``.
+    """Return the row of each grade (percentile of strength), given the number of hands ``seen[grade]``.
 
     A grade without hands gets the row of the next lower grade with hands.
     """

@@ -45,10 +45,11 @@ BATCH = 4096
 
 
 class OutcomeClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """Agglomerative clustering of sorted outcomes by Equation 1 of the Spewy Louie Jr. paper.
+    """Agglomerative clustering of hands by Equation 1 of the Spewy Louie Jr. paper (`agglomeration` has the equation).
 
-    After one fit, `cut` returns labels for any number of clusters. Rows that are not sorted cause a warning, since
-    Equation 1 compares the k-th smallest outcomes of hands.
+    A sample is a row: the sorted outcomes of a hand (`buckets.abstraction.outcomes`). After one fit, `cut` returns
+    labels for any number of clusters. Rows that are not sorted cause a warning, since Equation 1 compares the k-th
+    smallest outcomes of hands.
 
     Args:
         n_clusters: largest number of clusters of `labels_`.

@@ -73,7 +73,10 @@ def flop_subset(n: int) -> FlopSubset:
 
 @lru_cache(maxsize=1)
 def flop_features() -> NDArray[np.int16]:
-    """Return the features of all flops: ``[flop, axis]``."""
+    """Return 64 numbers for each flop, which describe the equities of random ranges on it: ``[flop, axis]``.
+
+    Flops are in the order of `canonical_flops`; the module's docstring describes the numbers.
+    """
     with TABLE.open("rb") as file:
         table: NDArray[np.int16] = np.load(file, allow_pickle=False)
     table.flags.writeable = False
@@ -102,14 +105,14 @@ class Representatives(NamedTuple):
 def representatives(
     rows: NDArray[np.integer], weights: NDArray[np.integer], n: int, tree: MergeTree | None = None
 ) -> Representatives:
-    """Choose `n` representatives, or one for each different sample if there are fewer.
+    """Choose `n` samples whose weighted mean is close to that of all samples; if fewer samples differ, one of each.
 
     The result is the same on every machine, because sums and squares of integers are exact.
 
     Args:
         rows: ``[sample, feature]``; the sum of all squares of features times weights must fit into 63 bits.
         weights: ``[sample]``, at least 1.
-        n: number of representatives, at least 1.
+        n: number of samples to choose, at least 1.
         tree: the merge tree of the samples; None: compute it.
     """
     features = np.asarray(rows, dtype=np.int64)

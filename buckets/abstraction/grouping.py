@@ -6,9 +6,9 @@ all hands that the board does not block have weight 0, they count as equally lik
 a label, and so do hands that are equal up to suits on the board; so there can be fewer groups than requested. Equal
 arguments give equal labels.
 
-If all hands weigh the same, the groups of Equation 1 come from a `BoardTree`, for any number of groups. The tree is
-computed for the *canonical* board, the smallest of all boards that are equal up to suits. So these boards share one
-tree, and ties are broken in the same way on all of them.
+If all hands weigh the same, the groups of Equation 1 (`buckets.abstraction.agglomeration`) come from a `BoardTree`,
+for any number of groups. The tree is computed for the *canonical* board, the smallest of all boards that are equal up
+to suits. So these boards share one tree, and ties are broken in the same way on all of them.
 """
 
 from abc import ABC, abstractmethod
@@ -66,7 +66,7 @@ class Grouping(Protocol):
 
 @dataclass(frozen=True)
 class BoardTree:
-    """The merge tree, by Equation 1, of all hands that a board does not block; each hand has weight 1.
+    """The merge tree by Equation 1 (`agglomeration`) of all hands that a board does not block; all weights are 1.
 
     Attributes:
         board: the canonical board, ascending.
@@ -163,7 +163,7 @@ class _ByOutcomes(ABC):
 
 
 class Agglomeration(_ByOutcomes):
-    """A grouping by agglomerative clustering with the cost of Equation 1, or with Ward's linkage."""
+    """A grouping by agglomerative clustering, with the cost of Equation 1 (`agglomeration`) or of Ward's linkage."""
 
     def __init__(self, *, max_factor: bool) -> None:
         self.max_factor = max_factor

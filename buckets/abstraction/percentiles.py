@@ -44,7 +44,7 @@ Progress = Callable[[int], object]
 
 @dataclass(frozen=True)
 class Percentiles:
-    """The grades of all hands on all final boards of a game.
+    """The grades (percentiles of strength, 0 to 254) of all hands on all final boards of a game.
 
     Attributes:
         deck: the cards of the game.
@@ -130,7 +130,7 @@ class Percentiles:
 
 
 class Features(NamedTuple):
-    """Features of boards, projected on the principal axes along which they vary most.
+    """Features of boards (described in the module), projected on the principal axes along which they vary most.
 
     Attributes:
         values: ``[board, axis]``, with mean 0, the longest axis first.

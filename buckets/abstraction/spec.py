@@ -1,4 +1,4 @@
-"""Specification of an abstraction: how many board buckets and rows each round of a game has; constants of rows."""
+"""Specification of an abstraction (see the module `abstraction`): how many board buckets and rows each round has."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ Remember: TypeAlias = bool | Literal["order"]
 
 @dataclass(frozen=True)
 class AbstractionSpec:
-    """Specification of an abstraction: numbers of board buckets and rows in each round of a game.
+    """Numbers of board buckets (groups of boards) and rows (groups of hands) in each round of an abstraction.
 
     Attributes:
         deck: the cards of the game.

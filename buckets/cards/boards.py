@@ -79,7 +79,7 @@ def board_map(deck: Deck, groups: Sequence[int]) -> BoardMap:
 
 
 def board_numbers(deck: Deck, boards: Ints) -> Ints:
-    """Return the number of each board, ``[board]``, in an index whose boards have one group.
+    """Return the number of each board, ``[board]``, among all sets of as many cards in lexicographic order.
 
     Args:
         boards: ``[board, card]``, in any order of the cards.

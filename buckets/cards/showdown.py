@@ -153,7 +153,10 @@ def _board_totals(
     total = np.concatenate([[0.0], np.cumsum(weight)])
 
     def without(end: Any) -> Any:
-        """Weight of the first ``end[hand]`` hands, less the weight of the hands that share a card with the hand."""
+        """Weight of the ``end[hand]`` weakest hands, less the weight of those that hold a card of the hand.
+
+        A hand of two cards is itself subtracted twice.
+        """
         left: Any = total[end]
         for card in held.T:
             left = left - rest[end, card]

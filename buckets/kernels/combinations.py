@@ -46,7 +46,7 @@ def sort_few(places: Ints, start: int, end: int) -> None:
 
 @kernel
 def set_number(places: Ints, start: int, end: int, n: int, choose: Ints) -> int:
-    """Return the number of the set of cards with the ascending places ``places[start:end]``."""
+    """Return the number of the set of cards with the ascending places ``places[start:end]`` (see the module)."""
     k = end - start
     out = choose[n, k] - 1
     for i in range(k):
@@ -56,7 +56,7 @@ def set_number(places: Ints, start: int, end: int, n: int, choose: Ints) -> int:
 
 @kernel
 def numbered_set(number: int, n: int, k: int, choose: Ints, out: Ints, start: int) -> None:
-    """Write the places of the cards of set ``number`` of all sets of k cards into ``out[start : start + k]``."""
+    """Write the places of set ``number`` of all sets of k cards into ``out[start : start + k]`` (see the module)."""
     rest = choose[n, k] - 1 - number
     x = n - 1
     for i in range(k):
@@ -69,7 +69,7 @@ def numbered_set(number: int, n: int, k: int, choose: Ints, out: Ints, start: in
 
 @part
 def board_number(places: Ints, groups: Ints, n: int, choose: Ints) -> int:
-    """Return the number of a board; sort the places of each group in place."""
+    """Return the number of a board (see the module); sort the places of each group in place."""
     out = 0
     start = 0
     for size in groups:
@@ -85,7 +85,7 @@ def fill_map(
 ) -> int:
     """Find the canonical board of each board: the smallest of all boards that are equal up to suits.
 
-    Canonical boards are numbered from 0 up. The function returns their count.
+    Canonical boards are numbered from 0 up. The function returns their count. The module describes other arguments.
 
     Args:
         moved: ``[permutation, place]``, the place to which each suit permutation moves a card.
@@ -128,7 +128,7 @@ def write_places(number: int, groups: Ints, n: int, choose: Ints, places: Ints) 
 
 @kernel
 def fill_boards(numbers: Ints, groups: Ints, n: int, choose: Ints, out: Ints) -> None:
-    """Write the places of the cards of boards with the given numbers: ``out[board, card]``."""
+    """Write the places (see the module) of the cards of boards with the given numbers: ``out[board, card]``."""
     for b in range(len(numbers)):
         write_places(numbers[b], groups, n, choose, out[b])
 

@@ -17,7 +17,7 @@ _PASSES = 3
 
 
 class Finals(NamedTuple):
-    """The grades of all hands on all final boards of a game.
+    """The grades (percentiles of strength, 0 to 254) of all hands on all final boards of a game.
 
     Attributes:
         hands: ``[hand, hole card]``.
@@ -136,7 +136,7 @@ def count_grades(grades: Array, counts: Ints, board_buckets: Ints, out: Ints) ->
 def _final(finals: Finals, board: Ints, left: Ints, more: Ints, places: Ints) -> int:
     """Return the number, among all final boards, of the board that consists of a board and some remaining cards.
 
-    ``left`` is the result of `_left`, and ``more`` has indices in it. ``places[card]`` is overwritten with the places
+    ``more`` has indices in ``left``, the result of `_left`. ``places[card]`` is overwritten with the places
     of the final board's cards.
     """
     n = len(board)
@@ -170,8 +170,8 @@ def fill_features(finals: Finals, boards: Ints, more: Ints, kinds: Ints, n_kinds
         more: ``[completion, card]``, the ways to complete a board: indices among the remaining cards.
         kinds: ``[hand]``, the starting hand of each hand.
         n_kinds: number of starting hands.
-        out: ``[board, 2 n_kinds]``, output: over all hands of each starting hand the mean of the mean outcomes, then
-            the standard deviation; nan: the board blocks all these hands.
+        out: ``[board, 2 n_kinds]``, output: for each starting hand the mean of its hands' mean outcomes, then for each
+            starting hand their standard deviation; nan: the board blocks all its hands.
     """
     n_hands = len(finals.hands)
     total = np.empty(n_hands, dtype=np.int64)
@@ -214,7 +214,7 @@ def fill_features(finals: Finals, boards: Ints, more: Ints, kinds: Ints, n_kinds
 def fill_curves(finals: Finals, boards: Ints, more: Ints, out: Array) -> None:
     """Write the curves of all hands on boards: ``out[board, hand, point]``; nan: the board blocks the hand.
 
-    Each point averages an (almost) equal number of consecutive sorted grades. ``more[completion, card]`` are the ways
+    Each point averages an (almost) equal number of consecutive sorted outcomes. ``more[completion, card]`` are the ways
     to complete a board, as indices among the remaining cards.
     """
     n_hands = len(finals.hands)

@@ -20,7 +20,8 @@ Each step is a function of a `Cursor`; `solvers.reference.kernels` has slow, pla
    al. 2011): hands of equal strength form groups, the groups are processed in ascending order, and a group reads the
    totals before and after its own opposing hands are added.
 
-3. `terminal_values`, a part of step 4, computes the values of folds and showdowns. With
+3. `terminal_values`, a part of step 4, computes the values of folds and showdowns from the chips ``fold_pay``,
+   ``win_pay`` and ``rake_pay`` of `solvers.exact.tables.Program`. With
    ``rest[h] = total − by_card[a] − by_card[b]`` for a hand h of cards a and b,
 
        T[h] = rest[h] + reach of the opponent's hand with the same two cards
@@ -134,7 +135,7 @@ class PassFactors(NamedTuple):
 class RoundView(NamedTuple):
     """Arrays of a round, as a pass for one traverser needs them: betting, both players' hands, regrets and sums.
 
-    Regrets and sums are flat arrays ``[block, slot, 16 hands]``.
+    Regrets and sums are flat arrays ``[block, slot, 16 hands]``; `solvers.exact` explains blocks and slots.
 
     Attributes:
         kind: precision of regrets and sums: `SINGLE` or `HALF`.
@@ -164,6 +165,9 @@ class RoundView(NamedTuple):
 
 class Workspace(NamedTuple):
     """Flat buffers of a thread for a round, of which kernels get the addresses.
+
+    A *leaf pair* is a fold, a showdown, or one of each after the same sequence of the opponent's actions; see
+    `solvers.exact`.
 
     Attributes:
         reach: ``[opponent's sequence][16 hands]``, the opponent's reach.
@@ -233,7 +237,7 @@ def share(c: Cursor, n: int) -> tuple[int, int]:
 
 @inlined
 def blocks_of(hands: HandTable, board: int) -> tuple[int, int]:
-    """First block of a board's hands, and number of its blocks."""
+    """First block (of 16 hands) of a board, and number of the board's blocks."""
     first = int64_at(hands.first_block, board)
     return first, int64_at(hands.first_block, board + 1) - first
 
@@ -292,7 +296,10 @@ def forward_reach(c: Cursor, entry: Entry) -> None:
 
 @inlined
 def _play(c: Cursor, step: ReachStep, at: Any, children: Any) -> None:
-    """Compute the reach of 16 opposing hands after each action of a decision, and add it to the strategy sums."""
+    """Compute the reach of 16 opposing hands after each action of a decision; an `UPDATE` pass adds it to the sums.
+
+    ``at`` has the actions' offsets in regrets and sums, and ``children`` their offsets in ``work.reach``.
+    """
     x, reach = c.round, c.work.reach
     entering = load16(reach, step.parent)
     shares = _trembled(c, matched(x.kind, x.other_current, at, entering), entering, len(at))
@@ -302,7 +309,10 @@ def _play(c: Cursor, step: ReachStep, at: Any, children: Any) -> None:
 
 @inlined
 def _trembled(c: Cursor, shares, entering, n_actions: int):  # type: ignore[no-untyped-def]
-    """Mix the reach after some of ``n_actions`` actions with that of random actions, in an `UPDATE` pass."""
+    """Return the reach after actions of a decision; an `UPDATE` pass mixes it with random play if the variant trembles.
+
+    ``shares`` is the reach without trembles, ``entering`` the reach before the decision of ``n_actions`` actions.
+    """
     f = c.factors
     if f.mode == UPDATE and f.tremble > ZERO:
         return shares + (shares * (-ONE) + entering * (ONE / np.float32(n_actions))) * f.tremble
@@ -311,7 +321,7 @@ def _trembled(c: Cursor, shares, entering, n_actions: int):  # type: ignore[no-u
 
 @inlined
 def _grow_sums(c: Cursor, at: Any, reach) -> None:  # type: ignore[no-untyped-def]
-    """Add the reach after some actions to their strategy sums in an `UPDATE` pass; prefetch a later block's numbers."""
+    """In an `UPDATE` pass, discount the sums at offsets ``at`` and add ``reach``; prefetch a later block's numbers."""
     x, f = c.round, c.factors
     ahead = shifted(at, AHEAD * x.program.n_other_slots)
     prefetch_each(x.kind, x.other_current, ahead)
@@ -337,7 +347,7 @@ def _impose_lock(c: Cursor, step: ReachStep, block: int, child: int) -> None:
 
 @inlined
 def opposing_totals(c: Cursor) -> None:
-    """Step 2 before the last round: fill ``work.total`` and ``work.by_card``, totals of the opponent's reach."""
+    """Step 2 in a round before the last: fill ``work.total`` and ``work.by_card``, totals of the opponent's reach."""
     first, last = share(c, c.round.program.n_leaf_pairs // WIDTH)
     for batch in range(first, last):
         _add_all(c, WIDTH * batch)
@@ -345,7 +355,7 @@ def opposing_totals(c: Cursor) -> None:
 
 @inlined
 def showdown_totals(c: Cursor) -> None:
-    """Step 2 in the last round: fill ``work.wins``, ``work.total`` and ``work.by_card``, in batches of leaf pairs."""
+    """Step 2 in the last round: fill ``work.wins``, ``work.total`` and ``work.by_card`` (see `Workspace`)."""
     program = c.round.program
     batch, last = share(c, program.n_leaf_pairs // WIDTH)
     while batch < last and WIDTH * batch < program.win_start:
@@ -362,7 +372,7 @@ def showdown_totals(c: Cursor) -> None:
 
 @inlined
 def _add_all(c: Cursor, leaf_pair: int) -> None:
-    """Fill ``work.total`` and ``work.by_card`` for 16 leaf pairs from number ``leaf_pair`` on."""
+    """Fill ``total`` and ``by_card`` of `Workspace` for 16 leaf pairs from number ``leaf_pair`` on."""
     x, first = c.round, WIDTH * int64_at(c.round.other.first_block, c.board)
     leaf_pairs = (leaf_pair,)
     total = _clear(c, leaf_pairs)
@@ -373,7 +383,10 @@ def _add_all(c: Cursor, leaf_pair: int) -> None:
 
 @inlined
 def _count_wins(c: Cursor, leaf_pairs: Any) -> None:
-    """Fill ``work.wins``, ``work.total`` and ``work.by_card`` for batches of 16 leaf pairs with these first numbers."""
+    """Fill ``wins``, ``total`` and ``by_card`` of `Workspace` for batches of 16 leaf pairs.
+
+    ``leaf_pairs`` has the number of each batch's first leaf pair.
+    """
     x, work, n_leaf_pairs = c.round, c.work, c.round.program.n_leaf_pairs
     own = WIDTH * int64_at(x.own.first_block, c.board)
     other = WIDTH * int64_at(x.other.first_block, c.board)
@@ -396,7 +409,7 @@ def _count_wins(c: Cursor, leaf_pairs: Any) -> None:
 
 @inlined
 def _clear(c: Cursor, leaf_pairs: Any):  # type: ignore[no-untyped-def]
-    """Set ``work.by_card`` to 0 for one or two batches of leaf pairs; return zeros to start the overall totals with."""
+    """Set `Workspace.by_card` to 0 for one or two batches of leaf pairs; return zeros to start the totals with."""
     nothing = fill_each(leaf_pairs, ZERO)
     for card in range(N_CARDS):
         store_each(c.work.by_card, _of_card(leaf_pairs, WIDTH * card), nothing)

@@ -50,7 +50,7 @@ Whole = list[tuple[Storage, Storage]]
 
 
 def n_tasks(n_rounds: int, n_entries: int) -> int:
-    """Number of tasks into which passes divide a game of 2 or 3 rounds with ``n_entries`` boards after a deal."""
+    """Number of tasks of each pass, in a game of 2 or 3 rounds whose first deal leads to ``n_entries`` boards."""
     return min(MOST_TASKS[n_rounds - 2], n_entries)
 
 
@@ -190,7 +190,7 @@ class Context:
         return Thread(self.tasks, self.n_tasks, self.n_in_memory, self._counters, self.threads, thread)
 
     def of_one_thread(self) -> tuple[Packed, Packed, np.ndarray, list[np.ndarray]]:
-        """The packed views of `bind`, the first thread's `Desk`, the counters, and both players' ranges ``[row]``."""
+        """The packed `GameView` tuples, the first thread's packed `Desk`, the counters, and both ranges ``[row]``."""
         return self._views, self._desks[0], self._counters, self._weights
 
     def weigh(self, deal_weight: float) -> None:
@@ -239,7 +239,7 @@ class Context:
         return out
 
     def _leaves(self, t: int, b: int, p: int, kept: np.ndarray) -> Floats:
-        """Copy player p's values ``[chance leaf, row]`` of board b in round t; ``kept`` has p's of the second round."""
+        """Copy player p's values ``[chance leaf, row]`` of board b in round t; ``kept`` has p's values of round 1."""
         steps, hands = self.programs[t][p], self.hands[t][p]
         below = self.workspaces[0][0][p].continuation if t == 0 else kept
         start = WIDTH * int(hands.first_block[b]) * steps.exit_width
@@ -293,7 +293,10 @@ class Context:
 
 
 def workspace(steps: Program, largest: Sequence[int], p: int) -> Workspace:
-    """Allocate one thread's buffers for a round with traverser p; ``largest``: each player's most blocks on a board."""
+    """Allocate one thread's buffers for a round with traverser p.
+
+    ``largest`` is each player's largest number of blocks (of 16 hands) on a board.
+    """
     own, other = WIDTH * largest[p], WIDTH * largest[1 - p]
     n_leaf_pairs, n_exits, n_roots = steps.n_leaf_pairs, steps.exit_width, steps.root_width
     return Workspace(
@@ -356,7 +359,10 @@ class Footprint:
 
 
 def footprint(game: LiveGame, *, threads: int, short: bool) -> Footprint:
-    """Compute the memory that `ExactCfr` will take for a game, before anything but the game is allocated."""
+    """Compute the memory that `ExactCfr` will take for a game, before anything but the game is allocated.
+
+    ``short`` says whether regrets and sums have 16 bits.
+    """
     state = tables = buffers = 0
     for t, r in enumerate(game.rounds):
         rows = [padded_rows(r.hands[p].n_hands) for p in (0, 1)]

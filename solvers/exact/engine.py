@@ -1,7 +1,7 @@
 """CFR with a row for each hand, in vectors and threads, and exact best responses.
 
 The engine takes the same `LiveGame` as `solvers.reference.cfr.Cfr` and computes the same numbers in single precision.
-Once constructed, the engine keeps only the game's first round and both ranges.
+Of the `LiveGame`, the engine keeps only the first round and both ranges.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def useful_threads(game: LiveGame, asked: int) -> int:
 def supports(game: LiveGame, variant: Variant) -> bool:
     """Whether the engine can solve a game with a variant of CFR.
 
-    The engine needs a row for each hand of two cards, at most three rounds, and a variant that does not predict
-    regrets.
+    The engine needs hands of two cards, a strategy row for each hand, at most three rounds, a single betting tree in
+    the first round, and a variant that does not predict regrets.
     """
     rows = [rows for r in game.rounds for rows in r.hands]
     return (
@@ -71,7 +71,7 @@ def supports(game: LiveGame, variant: Variant) -> bool:
 
 
 class ExactCfr(Solver):
-    """A solve in progress with a row for each hand.
+    """A solve in progress with a strategy row for each hand.
 
     Attributes:
         regrets, sums: `Storage` of regrets and of strategy sums, per round and player.
@@ -266,7 +266,10 @@ class ExactCfr(Solver):
 def iteration_numbers(
     variant: Variant, done: int, iterations: int, short: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Make the fields ``numbers`` and ``dither`` of a `Plan` for the iterations that follow iteration ``done``."""
+    """Make the fields ``numbers`` and ``dither`` of a `Plan` for the iterations that follow iteration ``done``.
+
+    ``iterations`` is their number, and ``short`` says whether strategy sums have 16 bits.
+    """
     numbers = np.empty((iterations, 6), dtype=np.float32)
     numbers[:, :5] = variant.table(done + 1, iterations)
     before = np.arange(done, done + iterations + 1)
@@ -287,7 +290,7 @@ def _sum_units(variant: Variant, iterations: Ints) -> Floats:
 def _plain(
     mode: int, iterations: int, measured: Floats, kept: np.ndarray = NO_VALUES, kept_second: int = -1
 ) -> Plan:
-    """Make a plan that leaves regrets and sums unchanged: one pass per player in the given mode, or no iteration."""
+    """Make a plan that leaves regrets and sums unchanged: a pass per player in ``mode``, or none for 0 iterations."""
     return Plan(mode, iterations, 0, *NO_NUMBERS, False, -np.inf, measured, kept, kept_second)
 
 

@@ -1,4 +1,4 @@
-"""Many one-round games that share their betting, such as rivers on many boards with many ranges, at a kernel's rate.
+"""Many one-round games that share their betting, such as rivers on many boards with many ranges, solved in one kernel.
 
 An `ExactCfr` for each game would take several times as long as the iterations of a small game, because Python makes its
 tables and allocates its buffers. A `ManyGames` has tables and buffers for the largest game, and its kernel refills them
@@ -50,15 +50,17 @@ class Games(NamedTuple):
 
 
 class Results(NamedTuple):
-    """Results; hands that are not in a range keep the numbers that the arrays had before.
+    """Arrays for the results of games; hands that are not in a range keep the numbers that the arrays had before.
+
+    `Games.numbers` says which row of the arrays a game has.
 
     Attributes:
         ev: ``[row, player, hand]``, chips of the pot that the hand wins on average.
         strategy: ``[row, action, hand]``, frequencies of player 0's actions at the root.
         exploitability: ``[row]``, in chips.
         iterations: ``[row]``, number of iterations.
-        action_ev: ``[row, action, hand]``, chips of the pot that player 0's hand wins if it takes the action. Without
-            rows, neither these EVs nor the two replies are computed.
+        action_ev: ``[row, action, hand]``, chips of the pot that player 0's hand wins if it takes the action. If the
+            array has no rows, the solver computes neither these EVs nor the two arrays of replies.
         reply_strategy: ``[row, action, reply, hand]``, frequencies of player 1's replies to each action.
         reply_ev: ``[row, action, reply, hand]``, chips of the pot that player 1's hand wins if it takes the reply.
     """
@@ -167,7 +169,7 @@ class ManyGames:
 
 
 def _replies(forest: Forest) -> tuple[Ints, Ints]:
-    """Return the first slot and the number of player 1's replies to each action of the root."""
+    """Return, for each action at the root, player 1's first slot and number of replies; both 0 if there is no reply."""
     a = forest.arrays
     children = a.first_child[0] + np.arange(a.n_actions[0])
     deciding = a.player[children] == 1
@@ -192,8 +194,9 @@ def _largest_game(forest: Forest, n: int) -> LiveGame:
 class Terms(NamedTuple):
     """Settings that all games share, beside the betting.
 
-    The first three and ``smallest`` are those of `Limits`; ``n_actions`` is the number of player 0's actions at the
-    root. ``reply_slot`` and ``n_replies``, both ``[action]``, are the first slot and the number of player 1's replies.
+    ``target``, ``most``, ``every`` and ``smallest`` are those of `Limits`; ``n_actions`` is the number of player 0's
+    actions at the root. ``reply_slot`` and ``n_replies``, both ``[action]``, are the first slot (see `solvers.exact`)
+    and the number of player 1's replies to each of these actions.
     """
 
     target: float
@@ -210,7 +213,7 @@ class Terms(NamedTuple):
 
 
 class Seat(NamedTuple):
-    """Arrays of one player in the current game. The engine's passes read the first eight.
+    """Arrays of one player in the current game. The engine's passes use the arrays up to ``roots``.
 
     Attributes:
         count, first_block, cards, same_cards: arrays of the player's `HandTable`.
@@ -220,7 +223,7 @@ class Seat(NamedTuple):
         regrets, sums, roots: the player's regrets, strategy sums and values at the root.
         numbers: ``[row]``, the hand's number.
         reach: ``[row]``, the range in double precision.
-        met: ``[row]``, the opponent's weight of the hands that share no card with the hand.
+        met: ``[row]``, the total weight of the opponent's hands that share no card with the hand.
         position: ``[hand]``, the hand's row; -1: the hand is not in the range.
     """
 
@@ -242,7 +245,7 @@ class Seat(NamedTuple):
 
 
 class Bench(NamedTuple):
-    """A thread's seats, and its buffers for refilling them.
+    """Both players' arrays for the current game, and the buffers with which the solver fills these arrays.
 
     Attributes:
         seats: both players' arrays.
@@ -271,10 +274,10 @@ HAND_MASK = (1 << HAND_BITS) - 1
 def solve_games(
     games: Games, terms: Terms, results: Results, bench: Bench, plan: Plan, views: Packed, desk: Packed
 ) -> int:
-    """Do the work of `ManyGames.solve`.
+    """Do the work of `ManyGames.solve`, and return its result.
 
-    ``plan`` has the numbers of the first iterations; ``views`` and ``desk``, as in `solvers.exact.passes`, hold the
-    addresses of the arrays of ``bench``.
+    ``plan`` has the factors of ``terms.most`` iterations; ``views`` and ``desk``, as in `solvers.exact.passes`, hold
+    the addresses of the arrays of ``bench``.
     """
     for k in range(len(games.numbers)):
         weight = _refill(games, k, terms, bench)
@@ -295,7 +298,10 @@ def _solve(
     views: Packed,
     desk: Packed,
 ) -> None:
-    """Solve the game whose tables are filled, and write its results into row ``row``."""
+    """Solve the game whose tables are filled, and write its results into row ``row``.
+
+    ``weight`` is the summed weight of the game's pairs of hands.
+    """
     done, exploitability = 0, np.inf
     step = terms.every if terms.raked else terms.most
     while done < terms.most and exploitability > terms.target:
@@ -371,7 +377,7 @@ def _take_only(seat: Seat, a: int, n: int, slot: int, n_slots: int) -> None:
 def _narrow(first: Seat, second: Seat, frequencies: np.ndarray, by_card: Floats) -> bool:
     """Narrow player 0's range by the frequencies ``[hand]`` of an action; return whether any hand takes the action.
 
-    The largest weight becomes 1. ``second.met`` follows; it is 0 where rounding errors are all that is left.
+    The largest weight becomes 1. ``second.met`` is computed anew, 0 where only rounding errors are left.
     """
     largest = 0.0
     for r in range(first.count[0]):
@@ -443,7 +449,7 @@ def _write_strategy(strategy: np.ndarray, n: int, slot: int, n_slots: int, seat:
 
 @kernel(error_model="numpy")
 def _refill(games: Games, k: int, terms: Terms, bench: Bench) -> float:
-    """Fill the tables for game k; return the summed weight of the pairs of hands, 0 if no two hands can be dealt."""
+    """Fill the tables for game k; return the summed weight of the pairs of hands, 0 if no pair can be dealt."""
     first, second = bench.seats
     cards, by_card, strength = games.cards, bench.by_card, games.strength[k]
     at, n_rows = games.numbers[k], len(games.weights[0])

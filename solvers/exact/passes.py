@@ -83,8 +83,8 @@ class Plan(NamedTuple):
 
     Attributes:
         mode: `UPDATE` changes regrets; `BEST` and `EVALUATE` measure, in a plan of one iteration.
-        every: number of iterations between two measurements of both best responses, with one more measurement at the
-            end; 0: no measurements.
+        every: number of iterations between two measurements of both best responses, the last of them after the last
+            iteration; 0: no measurements.
         numbers: ``[iteration, 6]``, the fields positive, negative, decay, ahead, tremble and gain of `PassFactors`.
         dither: ``[iteration]``, the fraction of the last bit that is added before 16-bit numbers are rounded.
         clip: whether negative regrets become 0.

@@ -1,9 +1,9 @@
 """Regrets or sums of one player on all boards of a round, in single precision or in 16 bits.
 
-Values are a flat array ``[block, slot, 16 hands]``, and ``number = value * unit``. A float16 has 11 significant bits. A
-fraction of the last bit, which changes from iteration to iteration (`dither`), is added to a value before it is rounded
-toward 0. So rounding is right on average, and a number that should change by less than the last bit changes in some
-iterations. Units keep values where a float16 has full precision: 6e-5 to 65,504.
+Values are a flat array ``[block, slot, 16 hands]`` (see `solvers.exact`), and ``number = value * unit``. A float16 has
+11 significant bits. A fraction of the last bit, which changes from iteration to iteration (`dither`), is added to a
+value before it is rounded toward 0. So rounding is right on average, and a number that should change by less than the
+last bit changes in some iterations. Units keep values where a float16 has full precision: 6e-5 to 65,504.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Storage:
     """Regrets or sums of one player on all boards of a round.
 
     Attributes:
-        values: flat array ``[block, slot, 16 hands]``.
+        values: flat array ``[block, slot, 16 hands]``; `solvers.exact` explains blocks and slots.
         unit: factor of the values: ``number = value * unit``.
         mapping: mapping of the file that holds the values; None: they are in memory.
         untouched: whether nobody has written any value.
@@ -49,7 +49,7 @@ class Storage:
     def blank(
         cls, n_slots: int, hands: HandTable, *, short: bool, unit: float = 1.0, folder: Path | None = None
     ) -> Self:
-        """Create storage of zeros, in memory or mapped from a temporary file in ``folder``."""
+        """Create storage of zeros (16-bit if ``short``), in memory or mapped from a temporary file in ``folder``."""
         size, dtype = WIDTH * int(hands.first_block[-1]) * n_slots, np.float16 if short else np.float32
         values, mapping = (aligned(size, dtype), None) if folder is None else mapped(folder, size, dtype)
         return cls(values, unit, n_slots, hands, mapping)

@@ -1,7 +1,7 @@
 """A game as the exact engine's kernels read it: steps of the betting, blocks of hands, ties, maps between rounds.
 
 A round's betting is a list of steps for one traverser (`Program`); kernels run through the lists once for each block.
-For a leaf pair let
+For a leaf pair (see `solvers.exact`) let
 
     D[h] = (opposing reach that hand h beats) − (opposing reach that beats h)
     T[h] = all opposing reach compatible with h
@@ -40,7 +40,8 @@ NO_CARD = 52
 class Program(NamedTuple):
     """The betting of a round for one traverser, as lists that kernels read.
 
-    The head of this module explains T and D. Offsets count elements of buffers with 16 hands for each node or sequence.
+    The head of this module explains T and D, and `solvers.exact` leaf pairs and sequences. Offsets count elements of
+    buffers with 16 hands for each node or sequence.
 
     Attributes:
         n_roots: number of lines that enter the round.
@@ -268,7 +269,7 @@ def padded_rows(count: Ints) -> Ints:
 
 
 def first_rows(count: Ints) -> Ints:
-    """First row of each board, and the end: ``[board + 1]``."""
+    """First row of each board, if boards fill whole blocks of 16 rows, and the end: ``[board + 1]``."""
     return np.concatenate([[0], np.cumsum(padded_rows(count))]).astype(np.int64)
 
 

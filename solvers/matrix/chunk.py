@@ -46,7 +46,7 @@ class Chunk:
             weights of the rows, from which the player's values are computed.
         operator: ``[node]``, the number of each leaf's matrix; -1 at decisions.
         scale: ``[node]``, the factor by which the matrix of each leaf is multiplied.
-        entering: for each player ``[row]``: 1 if the player's range at the root of the solve contains the row, else 0.
+        entering: for each player ``[row]``: 1 if the player's range at the chunk's root contains the row, else 0.
     """
 
     forest: Forest
@@ -144,8 +144,8 @@ def reach_of(chunk: Chunk, strategy: ChunkStrategy, p: int, entering: Floats | N
         entering: ``[row]``, the player's reach at the root; None: 1 for each row.
 
     Returns:
-        ``[sequence, row]``; sequence 0 is the root, sequence ``1 + s`` follows row s of the player's strategy array
-        (one action of one decision).
+        ``[sequence, row]``; sequence 0 is the root, and sequence ``1 + s`` follows slot s (one action of one decision)
+        of the player's strategy ``[slot, row]``.
     """
     forest = chunk.forest
     n = chunk.n_rows[p]

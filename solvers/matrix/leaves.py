@@ -68,7 +68,7 @@ def add_deal(
 
     Args:
         totals: ``[own row, opposing row, leaf]``, the matrices, changed in place.
-        own, other, own_weight, reach, n_ids: as for `row_matrices`.
+        own, other, own_weight, reach: as for `row_matrices`.
         payoffs: ``[own next row, opposing next row, leaf]``: the payoff matrices of the chunks that the board leads to,
             own gains positive.
         own_image, other_image: ``[hand]``, the hand's next row; -1: the board blocks the hand.
@@ -115,7 +115,7 @@ def _add_deal(
     n_ids: int,
     totals: Floats,
 ) -> None:
-    """Do the work of `add_deal`, whose arguments these are, with the attributes of the hands as single arrays.
+    """Do the work of `add_deal`. Arrays of `Hands` are called ids (``cards``), twin (``same_cards``), group (``row``).
 
     Each own hand i and opposing hand j that share no card with each other or with the board add
     ``own_weight[i] · reach[j] · payoffs[own_image[i], other_image[j]]`` to ``totals`` at i's row and j's row.

@@ -1,8 +1,9 @@
 """The sequence-form linear program of Koller, Megiddo and von Stengel (1994) on scipy's HiGHS.
 
-A *realisation plan* gives each sequence of each row the player's probability of playing it, times the row's weight.
-Player 0 chooses a plan x with ``E x = e``, ``x ≥ 0``, player 1 a plan y with ``F y = f``, ``y ≥ 0``; player 0 wins
-``xᵀ A y``. The optimum of
+A *realisation plan* has a number for each row and each sequence of a player (the player's actions from the root on):
+the probability that the player takes these actions, times the row's weight at the root. Player 0 chooses a plan x with
+``E x = e``, ``x ≥ 0``, player 1 a plan y with ``F y = f``, ``y ≥ 0``; player 0 wins ``xᵀ A y``. In `SequenceForm`, A is
+``payoff``, E and F are ``flow``, e and f ``inflow``; v has a number for each of player 1's constraints. The optimum of
 
     maximise fᵀ v   subject to   Fᵀ v ≤ Aᵀ x,   E x = e,   x ≥ 0
 
@@ -36,9 +37,10 @@ class SequenceForm:
     Attributes:
         payoff: ``[variable of player 0's plan, variable of player 1's plan]``, player 0's chips. Further rows belong to
             running sums of player 0's plan, see `live_form`.
-        flow: for each player ``[constraint, variable]``; a realisation plan satisfies ``flow @ plan = inflow``. There
-            is one constraint for each row at the root, and one for each row at each of the player's decisions.
-        inflow: for each player ``[constraint]``: the row's weight at the root, and 0 at decisions.
+        flow: for each player ``[constraint, variable]``; a realisation plan (see `solvers.matrix.lp`) satisfies
+            ``flow @ plan = inflow``. A chunk has one constraint for each row at the root, and one for each row at each
+            of the player's decisions; games of several rounds have more, for dealt boards and locked hands.
+        inflow: for each player ``[constraint]``: the row's weight at the root, and 0 elsewhere.
         sums: ``[running sum, variable of player 0's plan or running sum]``; ``sums @ (plan, running sums) = 0`` defines
             the sums. None: there are no running sums.
     """
@@ -51,7 +53,7 @@ class SequenceForm:
 
 @dataclass(frozen=True)
 class LpResult:
-    """An optimal pair of realisation plans.
+    """An optimal pair of realisation plans; see `solvers.matrix.lp`.
 
     Attributes:
         value: the value of the game for player 0, in the units of the payoffs.
@@ -399,9 +401,10 @@ def _locked(game: LiveGame, t: int, b: int, p: int) -> dict[int, Floats]:
 
 
 def _source(game: LiveGame, t: int, p: int, parent: tuple[int, int], root: int, h: int) -> int:
-    """Return the variable of hand h's reach at the chance leaf before a board, counted from the board before's first.
+    """Return the variable of hand h's reach at the chance leaf that leads to tree ``root`` of a board of round t.
 
-    ``parent`` is the board before, and the number of the deal's link between both boards.
+    The number counts from the first variable of the parent board, which is in round t - 1. ``parent`` has the parent
+    board, and the number of the deal's link between both boards.
     """
     above = game.rounds[t - 1]
     assert above.deal is not None

@@ -21,7 +21,7 @@ from solvers.tree import Floats
 
 
 class Cfr(Solver):
-    """A solve in progress by plain CFR.
+    """A solve in progress by a variant of CFR, in plain loops; `solvers.tree` explains slots.
 
     Attributes:
         regrets: for each round and player ``[board, slot, row]``.

@@ -88,7 +88,10 @@ def _match_node(forest: ForestArrays, n: int, source: Floats, strategy: Floats) 
 def reach_down(
     forest: ForestArrays, q: int, strategy: Floats, group: Ints, direct: bool, count: int, reach: Floats
 ) -> None:
-    """Compute player q's reach ``[sequence, hand]`` from the reach at the roots, which the caller has written."""
+    """Compute player q's reach ``[sequence, hand]`` from the reach at the roots, which the caller has written.
+
+    The head of the module explains ``group``, ``direct`` and ``count``.
+    """
     for n in range(len(forest.kind)):
         if forest.kind[n] != DECISION or forest.player[n] != q:
             continue
@@ -107,7 +110,10 @@ def reach_down(
 def add_to_sums(
     n_roots: int, group: Ints, direct: bool, count: int, reach: Floats, decay: float, sums: Floats
 ) -> None:
-    """Multiply ``sums[slot, row]`` by ``decay``, and add ``reach[sequence, hand]`` after each action, summed by row."""
+    """Multiply ``sums[slot, row]`` by ``decay``, and add ``reach[sequence, hand]`` after each action, summed by row.
+
+    The head of the module explains ``group``, ``direct`` and ``count``.
+    """
     factor = sums.dtype.type(decay)
     for a in range(sums.shape[0]):
         if direct:
@@ -300,7 +306,10 @@ def values_up(
     count: int,
     values: Floats,
 ) -> None:
-    """Compute player p's values ``[node, own hand]`` at decisions from the values at leaves, which the caller wrote."""
+    """Compute player p's values ``[node, own hand]`` at decisions from the values at leaves, which the caller wrote.
+
+    The head of the module explains ``group``, ``direct`` and ``count``.
+    """
     for n in range(len(forest.kind) - 1, -1, -1):
         if forest.kind[n] != DECISION:
             continue

@@ -3,7 +3,8 @@
 A traversal computes the opponent's reach from the root to the leaves, and one player's values from the leaves to the
 root; `solvers.reference.kernels` has the steps. Boards of the last round, which take nearly all the time, are traversed
 inside one kernel, boards of earlier rounds by recursion in Python. Threads share the boards after the first deal that
-leads to many boards. Their number changes no bit of the results: tasks have a fixed size, and sums a fixed order.
+leads to many boards. The number of threads changes no bit of the results: tasks have a fixed size, and sums a fixed
+order.
 """
 
 from __future__ import annotations

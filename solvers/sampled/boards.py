@@ -6,7 +6,8 @@ boards for learning: each deal is one board per round, and all its rounds have t
 board. `tree` makes boards for best responses: each board has hands of its own, and it may stand for several dealt
 boards that are equal up to suits.
 
-A link gives a board its reach and takes its values. The opponent's reach with hand h at the start of a round is
+A link brings a board its reach from the previous round, and passes the board's values back. The opponent's reach with
+hand h at the start of a round is
 
     reach[parent of h] · σ[row of the parent][the opponent's sequence at the chance leaf]
 
@@ -264,7 +265,7 @@ def _enter_by_runs(c: Cursor, parent: Parent) -> None:
 
 @inlined
 def entering_reach(link: ParentLink, parent: Parent, board: BoardView, h: int):  # type: ignore[no-untyped-def]
-    """Opponent's reach with hand h at the start of the round, for an aligned batch."""
+    """Opponent's reach with hand h at the start of the round, on the 16 lines of an aligned batch."""
     o = _parent_hand(board, h)
     sigma = load16(parent.work.other, link.other + link.other_width * int32_at(parent.board.rows, o))
     return load16(parent.work.reach, link.hands + WIDTH * o) * sigma

@@ -1,13 +1,13 @@
-"""Decisions of a batch of lines on one board: reach within the round, values of rows, and updates of the numbers.
+"""Decisions of a batch of lines on one board: reach within the round, values of rows, updates of regrets and averages.
 
 With σ_a the frequency of action a at a decision,
 
     reach[row][child a] = reach[row][decision] · σ_a[row]
-    average[row] ← average[row] + share · (sum_scale · row_reach[row] · reach[row] − average[row])
+    average[row][a] ← average[row][a] + share · (sum_scale · row_reach[row] · reach[row][child a] − average[row][a])
 
-where ``row_reach`` is the opponent's reach at the start of the round, summed over the row's hands, and ``sum_scale``
-scales the round's averages (`RoundView`). With v the value of a decision, v_a the value after action a, and R_a the
-action's regret,
+where averages and reach are the opponent's, ``row_reach`` is the reach at the start of the round, summed over the row's
+hands, and ``sum_scale`` scales the round's averages (`RoundView`). With v the value of a decision, v_a the value after
+action a, and R_a the action's regret,
 
     v = Σ_a σ_a v_a at the traverser's decisions, v = Σ_a v_a at the opponent's decisions
     R_a ← (keep · R_a + own_gain · (v_a − v)), multiplied by ``sink`` if negative
@@ -233,13 +233,13 @@ def _update(c: Cursor, f: VisitFactors, step: ValueStep, at: int) -> None:
 
 @inlined
 def learns(x: RoundView, board_bucket: int) -> bool:
-    """Whether a visit of a board bucket learns: not if the numbers already include it, see `Numbers.ahead`."""
+    """Whether a visit of a board bucket changes regrets: not if they already include the visit, see `Numbers.ahead`."""
     return bool(int64_at(x.ahead, board_bucket) == 0)
 
 
 @inlined
 def count_visit(x: RoundView, board_bucket: int, learnt: bool) -> None:
-    """Count a visit of a board bucket; ``learnt`` says whether the visit has learnt."""
+    """Add 1 to ``visits`` of a board bucket if the visit has ``learnt``, else subtract 1 from ``ahead``."""
     if learnt:
         put_int64(x.visits, board_bucket, int64_at(x.visits, board_bucket) + 1)
     else:

@@ -268,7 +268,7 @@ class Context:
         return tuple(self._workspace(t) for t in range(self.n_rounds))
 
     def out(self) -> np.ndarray:
-        """Allocate an array for the values of the hands on a board of the first round."""
+        """Allocate a flat array ``[batch][hand][lane]`` for the values of the hands on a board of the first round."""
         return aligned(WIDTH * self._n_batches[0] * self._most_hands[0])
 
     def learn(
@@ -280,7 +280,7 @@ class Context:
         n: int,
         number: int,
     ) -> None:
-        """Update regrets and averages from n deals, whose ``boards`` `paths` has made.
+        """Update regrets and averages from n deals; ``boards`` comes from `paths`, ``works`` from `packed_workspaces`.
 
         ``number`` is the number of the first deal, counted from the start of the solve.
         """

@@ -1,10 +1,9 @@
 """Exact best responses of single hands to average strategies by board bucket and row.
 
-`BoardJudge` computes them on boards: these form a tree below one board (`boards.tree`). A value is counterfactual:
-chips times the opponent's reach under its average strategy, summed over the opponent's hands and, weighted by
-probability, over the boards that follow. Divided by the number of pairs of hands it is chips per deal. `FirstRound`
-computes them in the first round alone, in double precision, from given values at the round's chance leaves; these
-include the opponent's reach at the leaf.
+`BoardJudge` computes their values on a tree of boards below one board (`boards.tree`). A value is counterfactual: chips
+times the opponent's reach under its average strategy, summed over the opponent's hands and, weighted by probability,
+over the boards that follow. Divided by the number of pairs of hands it is chips per deal. `FirstRound` computes best
+responses in the first round alone, in double precision, from given counterfactual values at the round's chance leaves.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ class Buffers:
 
 @dataclass(frozen=True)
 class Judged:
-    """Values on a tree of boards, for each hand of the tree's first board.
+    """Counterfactual values on a tree of boards, for each hand of the tree's first board.
 
     Attributes:
         best: ``[player, line, hand]``, values of best responses.
@@ -62,7 +61,7 @@ class Judged:
 
 
 class BoardJudge:
-    """Computes values on trees of boards; each thread that calls a method needs its own `Buffers`.
+    """Computes values of best responses on trees of boards; each thread that calls a method needs its own `Buffers`.
 
     Its methods take a tree of boards that begins with a board of the first round (`solvers.sampled.boards.tree`). They
     call ``stopped`` every few boards; once it returns True, they raise `StoppedError`.
@@ -166,7 +165,7 @@ class FirstRound:
         self.n_pairs = float(self._against(np.ones(len(rows))).sum())
 
     def best(self, p: int, exits: Floats, chosen_on: Floats | None = None) -> Floats:
-        """Value of each hand when player p plays a best response: ``[hand]``.
+        """Counterfactual value of each hand of player p if p plays a best response: ``[hand]``.
 
         Args:
             p: the player who plays the best response.
@@ -179,15 +178,19 @@ class FirstRound:
         return out
 
     def folds(self, p: int) -> Floats:
-        """Value of each hand from folds alone when player p follows the average strategy: ``[hand]``."""
+        """Counterfactual value of each hand of player p if both players follow their averages: ``[hand]``.
+
+        Only folds count; chance leaves have the value 0.
+        """
         n_exits = int((self._arrays.kind == CHANCE).sum())
         out: Floats = self._values(p, np.zeros((1, n_exits, len(self._cards))), best=False)[0]
         return out
 
     def _values(self, p: int, exits: Floats, *, best: bool) -> Floats:
-        """Value of each hand at the root, for sets of values ``[set, line, hand]`` at chance leaves: ``[set, hand]``.
+        """Values of p's hands at the root, ``[set, hand]``, from values ``[set, line, hand]`` at the chance leaves.
 
-        A best response takes the actions that are best by the first set.
+        With ``best`` player p takes, in all sets, the actions that are best by the first set; otherwise p follows the
+        average strategy.
         """
         a = self._arrays
         values = np.empty((len(a.kind), len(exits), len(self._cards)))

@@ -1,12 +1,12 @@
 """Learning from deals; each deal has one board per round, and all its rounds have the hands possible on the full board.
 
-A player learns against the other player or partly against its rival, which is that of CFR-BR (M. Johanson, N. Bard, N.
-Burch and M. Bowling 2012). Boards of one bucket share strategies. An opponent who follows the bucket's strategy cannot
-punish mistakes on single boards, so an equilibrium of the abstract game loses much in the real game (K. Waugh et al.
-2009). A player's *rival* is an opponent who learns only how to beat this player. On the last round it plays a best
-response on the dealt board (`respond.answer`), for which it needs no buckets. In earlier rounds it has the same buckets
-as the player who sits in its seat, but regrets of its own, which know what the best responses win (the "hybrid" of the
-paper). So a rival also reaches later rounds with hands that the players themselves would fold before, and the player
+A player learns against the other player or, with CFR-BR (M. Johanson, N. Bard, N. Burch and M. Bowling 2012), partly
+against its rival. Boards of one bucket share strategies. An opponent who follows the bucket's strategy cannot punish
+mistakes on single boards, so an equilibrium of the abstract game loses much in the real game (K. Waugh et al. 2009). A
+player's *rival* is an opponent who learns only how to beat this player. On the last round it plays a best response on
+the dealt board (`respond.answer`), for which it needs no buckets. In earlier rounds it has the same buckets as the
+player who sits in its seat, but regrets of its own, which count what the best responses win (the "hybrid" of Johanson
+et al.). So a rival also reaches later rounds with hands that the players themselves would fold before, and the player
 learns to play against such hands. Rivals' averages are of no interest and not computed.
 
 The player's opponent plays in each round partly as the rival and partly as the other player. A player who meets only
@@ -114,10 +114,10 @@ class Lesson(NamedTuple):
 
 @part
 def learn(w: Lesson, first: int, dither: int) -> None:
-    """Update the regrets of the player and of its rival, and averages, from one deal.
+    """Update the regrets of the player and of its rival, and one player's averages, from one deal.
 
-    A pass updates the averages of the player whose reach it computes as an opponent's: the player, who is the rival's
-    opponent, or without a rival the other player. ``first`` is the number of the deal's board of the first round.
+    With a rival these are the averages of the player, who is the rival's opponent, otherwise those of the other player.
+    ``first`` is the number of the deal's board of the first round.
     """
     for t in range(w.n_rounds):
         put_int64(unpack_at(w.works[0], t).open, 0, first + t)
@@ -130,7 +130,7 @@ def learn(w: Lesson, first: int, dither: int) -> None:
 
 @part
 def _go_down(w: Lesson, t: int, dither: int) -> None:
-    """Compute both reaches on the board of a round before the last, update averages, and clear buffers for values."""
+    """Compute both players' reach on a board before the last round, update averages, and clear buffers for values."""
     x, y, work, rival, board = _views(w, t)
     boards = unpack(w.boards)
     f, learning = visit_factors(w.discount, x, board.board_bucket, dither), learns(x, board.board_bucket)
@@ -238,7 +238,7 @@ def _mix(w: Lesson, c: Cursor, d: Cursor) -> None:
 
 @part
 def _enter_last(w: Lesson, learner: int, c: Cursor, n_groups: int) -> None:
-    """Fill the buffers of a batch of lines of the last round with the reach of the learner's opponent at its start."""
+    """Fill the buffers of a batch of lines with the reach of the learner's opponent at the start of the last round."""
     t, boards = w.n_rounds - 1, unpack(w.boards)
     parent = _parent(w, learner, t)
     link = link_of(c, parent, t == 0)

@@ -1,11 +1,11 @@
 """Regrets, averages and visit counts of all board buckets of a game, the state of the sampled engine; and their start.
 
 A new abstraction may begin with the numbers of an old one (`inherit`). Regrets and averages of a new row are then means
-over the old rows that held its hands, weighted by the share of the hands that each old row held. They count as all the
-visits from which they come: if they counted as fewer, new visits would soon outweigh them, and the averages would
-nearly begin anew. If there are more new rows than old ones, old visits weigh more than that in the averages, since a
-row with fewer hands adds less to its average with each visit. This was slightly better than averages in proportion to
-the hands (155 and 157 mbb in `benchmarks.studies.features` with 4 ranks).
+over the old rows that held its hands, weighted by the share of the hands that each old row held. A new board bucket
+begins with the mean number of visits of the old ones: with a smaller number, new visits would soon outweigh the old
+averages. If there are more new rows than old rows, old visits weigh more than new visits in the averages, since a row
+with fewer hands adds less to its average with each visit. Averages in proportion to the hands of a row were slightly
+worse (157, not 155 mbb, in `benchmarks.studies.features` with 4 ranks).
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class Numbers:
             averages are the average strategy.
         visits: per round ``[player, board bucket]``, number of updates of the regrets.
         ahead: per round ``[player, board bucket]``, number of coming visits that the regrets and averages already
-            include. A kill during a save can leave them: some board buckets on disk then include deals that the saved
+            include. A kill during a save can cause this: some board buckets on disk then include deals that the saved
             number of deals does not. The continued solve deals these boards again, and such a visit of a board bucket
-            changes nothing but this number. It is exact with one thread; several threads may miscount simultaneous
-            visits of a board bucket.
+            changes nothing but this number. The number is exact with one thread; several threads may miscount
+            simultaneous visits of a board bucket.
     """
 
     regrets: tuple[Arrays, ...]

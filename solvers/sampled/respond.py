@@ -78,7 +78,7 @@ from solvers.steps import FOUR, ONE, ZERO, regret_match
 def answer(c: Cursor, n_groups: int) -> None:
     """Fill ``work.own`` for a batch of lines of the last round: the reach of the traverser's best response.
 
-    The opponent's reach must be in the buffers (`ending_totals`); the totals of showdowns change (`restart_totals`).
+    Call `ending_totals` first. The function changes the totals of showdowns; `restart_totals` restores them.
     ``n_groups`` is the number of the board's segments.
     """
     work = c.work
@@ -202,9 +202,9 @@ def respond_last(c: Cursor, first: int, n: int, row: int, tied: bool, own: bool)
 def _leaves(c: Cursor, hands: Any, row: int, shown: bool, beside: Any, own: bool) -> Any:
     """Write the values of four hands of one row at showdowns (if ``shown``) or at folds into ``work.nodes``.
 
-    The totals by card leave out some of the opponent's reach at the start of the round that a hand meets: ``beside``
-    has it for each hand. At folds it is the reach with the hand's own two cards, which `_met` subtracts twice; at
-    showdowns it is ``within``, the result against the hands of the same segment.
+    For each hand, ``beside`` times the opponent's reach within the round is added to the result of `_met`. At folds
+    ``beside`` is the opponent's reach at the start of the round with the hand's own two cards, which `_met` subtracts
+    twice; at showdowns it is ``within``, the result against the hands of the same segment.
 
     Returns:
         With ``own`` the sum of the values, each multiplied by the traverser's reach; otherwise zeros.
@@ -242,7 +242,10 @@ def _card_offsets(c: Cursor, hands: Any) -> Any:
 
 @inlined
 def _met(c: Cursor, a: Any, b: Any, ending: int) -> Any:
-    """Return the total of all opposing hands minus the totals of a hand's two cards, for each of four hands."""
+    """Return, for each of four hands, the total of all opposing hands minus the totals of the hand's two cards.
+
+    ``a`` and ``b`` are the offsets of the cards; ``ending`` numbers the totals to use within ``work.totals``.
+    """
     totals, d = c.work.totals, ending * c.board.stride
     of_cards = load_each(totals, shifted(a, d)) + load_each(totals, shifted(b, d))
     return load16(totals, d + all_hands(c.board)) - of_cards
@@ -270,7 +273,7 @@ class Walk(NamedTuple):
     """Settings and buffers of a pass over boards.
 
     Attributes:
-        best_from: first round in which the traverser plays best responses; before it, it follows its strategy.
+        best_from: first round in which the traverser plays best responses; in earlier rounds it follows its strategy.
         own: whether to compute also the values when the traverser follows its strategy in all rounds; only if
             ``best_from`` is 0.
         views, works: `RoundView` and `Workspace` of each round.
@@ -371,7 +374,7 @@ def _go_up(w: Walk, t: int) -> None:
 
 @inlined
 def _respond_last(c: Cursor, parent: Parent, link: ParentLink, n_groups: int, into: int, own: bool) -> None:
-    """Compute best responses of all hands on a board of the last round, and add their values to the board before."""
+    """Compute all hands' best responses in the last round; add their values to the board of the previous round."""
     work = c.work
     g = h = 0
     while g < n_groups:
@@ -389,7 +392,7 @@ def _respond_last(c: Cursor, parent: Parent, link: ParentLink, n_groups: int, in
 
 @inlined
 def _respond(c: Cursor, parent: Parent, link: ParentLink, into: int, own: bool) -> None:
-    """Compute best responses of all hands on a board of another round, and add their values to the board before."""
+    """Compute all hands' best responses before the last round; add their values to the board of the previous round."""
     for h in range(0, c.board.n_hands, BLOCK):
         n = min(BLOCK, c.board.n_hands - h)
         respond(c, h, n, own)

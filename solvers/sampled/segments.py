@@ -7,9 +7,10 @@ the sum over all hands of the segment. Hands of the same segment are compared on
 
     within[h] = Σ r of weaker hands of the segment + Σ r of weaker and equal hands of the segment
 
-where the sums leave out hands that share a card with h. For the value of a row, `solvers.sampled.terminals` needs the
-sum over the hands h of ``within[h]`` minus the segment's reach (without hands that share a card with h). In this sum,
-the reach r[h] of each opposing hand is multiplied by a whole number, ``edge[h]``, that depends only on the board:
+where the sums leave out hands that share a card with h. (If hands have two cards, hand h itself counts −1, which the
+totals by card cancel.) For the value of a row, `solvers.sampled.terminals` needs the sum of ``within[h]`` over the
+segment's hands. In this sum, the reach r[h] of each opposing hand is multiplied by a whole number, ``edge[h]``, that
+depends only on the board:
 
     within_sums[g] = Σ_h edge[h] · r[h],
     edge[h] = 2 · (all hands) − (weaker hands) − (weaker and equal hands)
@@ -41,7 +42,7 @@ from solvers.steps import ZERO, cards_of
 
 @inlined
 def find_segments(work: Workspace, board: BoardView, n_rows: int) -> int:
-    """Find the segments of a board of the last round, list their hands' cards, fill ``edge``; return their number."""
+    """Find the segments of a board of the last round, list their hands' cards, fill ``edge``; return how many."""
     n_groups = _segments(work, board)
     list_cards(work, board, work.group_of, n_groups)
     _count_rows(work, board, n_rows)
@@ -153,7 +154,7 @@ def in_level(work: Workspace, g: int, n_groups: int) -> bool:
 
 @inlined
 def _segments(work: Workspace, board: BoardView) -> int:
-    """Find the end, row and level of each segment, and for each hand the first stronger hand; return their number."""
+    """Find each segment's end, row and level, and each hand's first stronger hand; return the number of segments."""
     n_hands, n, level, h = board.n_hands, 0, -1, 0
     while h < n_hands:
         end = h + 1
@@ -263,6 +264,6 @@ def _add_hand(c: Cursor, first: int, h: int, came) -> None:  # type: ignore[no-u
 
 @inlined
 def _unblocked(c: Cursor, first: int, h: int, total):  # type: ignore[no-untyped-def]
-    """Subtract from ``total`` the reach of a segment's hands that share a card with hand h."""
+    """Return ``total`` minus the reach of a segment's hands with hand h's cards; ``first`` as in `_add_hand`."""
     a, b = cards_of(c.board, h)
     return total - (load16(c.work.groups, first + a) + load16(c.work.groups, first + b))

@@ -1,4 +1,4 @@
-"""Values of folds and showdowns on one board, for one batch of lines: of rows, and of all hands by the own strategy.
+"""Values of folds and showdowns on one board, for a batch of lines: of rows, and of hands that follow their strategy.
 
 Hands are in groups with equal strategies: rows, or in the last round segments. Let σ_j[g] be the reach within the round
 of the opponent's hands in group g, at its j-th sequence that ends in a fold. Let ``groups[g][c]`` be the opponent's
@@ -15,16 +15,16 @@ A hand's value at a showdown is the opposing reach that the hand beats minus the
 of one segment compare in the same way with all hands of another segment. So for the opponent's j-th sequence that ends
 in a showdown,
 
-    D_j[c] = (reach in weaker segments) + (reach in weaker segments and this segment) − (reach in all segments)
+    D_j[c] = (reach in weaker segments) + (reach in weaker segments and this level) − (reach in all segments)
 
-serves all hands of a segment; it counts the opponent's hands that hold card c (or all its hands), with their reach at
-the showdown, as T_j does. The kernels go through the segments in ascending order and add to running totals. Hands of
-the same segment are compared one by one, but only once per batch of lines: the result, multiplied by σ_j, serves every
-sequence (`segments.gather_segments`).
+serves all hands of a segment (a level is the segment, with those that ties link to it). D_j counts the opponent's hands
+that hold card c (or all hands), with their reach at the showdown, as T_j does. The kernels go through the segments in
+ascending order and add to running totals. Hands of the same segment are compared one by one, but only once per batch of
+lines: the result, multiplied by σ_j, serves every sequence (`segments.gather_segments`).
 
-Regrets need the opposing reach summed over each row's hands, which is a product of T (or D) with the number of hands
-that hold each card. The previous round needs each hand's value under the traverser's strategy, summed over all folds
-and showdowns (`follow`, `follow_last`). With weights w_j[g] = chips times the traverser's reach, the vector
+Regrets need the opposing reach summed over each row's hands, which is a scalar product of T (or D) with the numbers of
+hands that hold each card. The previous round needs each hand's value under the traverser's strategy, summed over all
+folds and showdowns (`follow`, `follow_last`). With weights w_j[g] = chips times the traverser's reach, the vector
 ``mixed[g][c] = Σ_j w_j[g] · T_j[c]`` gives this value for all hands of a group.
 """
 
@@ -324,9 +324,9 @@ def clear_exits(c: Cursor) -> None:
 
 @part
 def follow_last(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) -> None:
-    """Add the values of all hands by the traverser's own strategy to the board before, in the last round.
+    """Add all hands' values in the last round, under the traverser's strategy, to the board of the previous round.
 
-    ``n_groups`` is the number of the board's segments.
+    The function also fills ``work.values``, the values of rows. ``n_groups`` is the number of the board's segments.
     """
     work, n_rows = c.work, c.round.program.n_rows
     own_weights(c)
@@ -368,7 +368,7 @@ def _mixed_value(c: Cursor, g: int, h: int):  # type: ignore[no-untyped-def]
 
 @part
 def follow(c: Cursor, parent: Parent, link: ParentLink) -> None:
-    """Add the values of all hands by the traverser's own strategy to the board before, in another round."""
+    """Add all hands' values before the last round, under the traverser's strategy, to the previous round's board."""
     own_weights(c)
     clear_values(c)
     for row in range(c.round.program.n_rows):

@@ -185,7 +185,7 @@ class Workspace(NamedTuple):
         group_of: ``[hand]``, the segment of each hand, in the last round.
         row_hands: ``[row]``, number of hands; kernels skip rows without hands.
         edge: ``[hand]``, weight of the opponent's hand in ``within_sums``, see `segments`.
-        values: ``[row][terminal sequence][lane]``, values summed over the row's hands.
+        values: ``[row][terminal sequence][lane]``, values for a stake of 1 chip, summed over the row's hands.
         node, nodes: ``[node][lane]`` and ``[node][BLOCK][lane]``, values for one row and for `BLOCK` hands.
         mixed: ``[group][place][lane]``, ``totals`` weighted by the traverser's chips and reach.
         same: ``[group][lane]``, opponent's reach within the round, weighted by the traverser's chips and reach.

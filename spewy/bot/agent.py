@@ -55,7 +55,7 @@ def open_bot(
             ``seconds``. The bot saves the time of hands that need no re-solve (`spewy.bot.resolving.budget`).
         translation: how to translate a bet that the tree lacks: with "random" each hand draws one of the tree's two
             neighbouring bets, in secret (`spewy.bot.stored_play`); "likelier" takes the more probable bet of the two.
-        threads: number of threads of a solve; None: all cores that this process may use with ``resolve="always"``,
+        threads: number of threads of a solve; None: with ``resolve="always"`` all cores that this process may use,
             otherwise 1.
         strict: whether to raise errors that only a bug can cause, such as a TypeError. Otherwise the bot counts the
             error, and plays the stored strategy, or checks or folds.
@@ -240,7 +240,7 @@ class LockerBot(Closing):
     def best_values(self, hand: Hand, player: int) -> np.ndarray:
         """Return a player's best-response values in the re-solved subgame that begins at the decision.
 
-        The values are ``[hand of the deck]``, weighted by the opponent's range, scaled to a largest weight of 1.
+        The values are ``[hand of the deck]``, weighted by the opponent's range, whose largest weight is scaled to 1.
 
         Raises:
             solvers.errors.SolverError: every pair of hands in the two ranges shares a card.

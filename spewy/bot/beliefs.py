@@ -99,7 +99,7 @@ class Beliefs:
         return state.ranges[player]
 
     def decide(self, state: PublicState) -> Answer:
-        """Return the strategy of the player to act; solve the subgame that contains the state, if that is due."""
+        """Return the strategy of the player to act; solve the subgame that contains the state unless it is solved."""
         subgame = state.subgame
         while subgame is not None and state.answer is None:
             if subgame.can_answer(state.betting, state.to_act):
@@ -228,9 +228,9 @@ class Beliefs:
     def _begins_subgame(self, state: PublicState) -> bool:
         """Whether the bot should re-solve a subgame that begins at a state.
 
-        If the round may be re-solved, it does so where the blueprint lacks the betting so far or its strategy; with
-        ``resolve="always"`` also at the start of the round. No re-solved subgame begins inside another: the solve of
-        the outer subgame already has a row for each hand and accurate ranges, so a second solve would be worse.
+        If the round may be re-solved, the bot does so where the blueprint lacks the betting so far or its strategy;
+        with ``resolve="always"`` also at the start of the round. No re-solved subgame begins inside another: the solve
+        of the outer subgame already has a row for each hand and accurate ranges, so a second solve would be worse.
         """
         betting = state.betting
         when = self._when(betting.round)

@@ -75,7 +75,7 @@ class Mix:
     frequencies: Floats
 
     def of(self, hand: int) -> Floats:
-        """Return the frequencies ``[action]`` of a hand, given by its number in the deck."""
+        """Return the frequencies ``[action]`` of a hand, given by its index in `buckets.cards.hands`."""
         out: Floats = self.frequencies[:, int(np.searchsorted(self.hands, hand))]
         return out
 

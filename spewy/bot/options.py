@@ -41,10 +41,11 @@ class Keywords(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Options:
-    """All options of a bot: the keyword arguments of `spewy.open_bot`, which explains them, without open defaults.
+    """All options of a bot, with their defaults; `spewy.open_bot` explains most of them.
 
     Attributes:
         safe: name of the gadget; None: re-solve unsafely.
+        threads: number of threads of a solve; None: all cores that this process may use.
         warm: whether a solve starts from the strategy that the bot would play without the solve, if that is known.
         deals: largest number of deals of a sampled solve.
     """
@@ -93,7 +94,9 @@ class Options:
 
     @property
     def words(self) -> list[str]:
-        """The options as words of a command line; options that no command has are left out, and there is a time limit.
+        """The options as words of a command line, without options that no command has.
+
+        ``seconds`` or ``seconds_per_hand`` must be set.
 
         >>> " ".join(Options.of(resolve="always", safe=True, seconds_per_hand=7.0).words)
         '--resolve always --safe mixed --time-per-hand 7s --menu lean --flops stored'

@@ -64,7 +64,7 @@ class StoredLine:
         probability: probability that all translations of the hand lead to this line.
         calls: whether the last bet was translated into a check or call that ends the round. Then the player to act
             calls, and ``node`` begins the next round.
-        steps: the lines before the last action from which the action leads here.
+        steps: the steps by which the last action leads here, each from a line before the action.
     """
 
     node: Node | None
@@ -75,7 +75,7 @@ class StoredLine:
 
     @property
     def decision(self) -> Node | None:
-        """The decision that stands for the current one; None if there is none, or if the player to act calls."""
+        """The decision of the blueprint's tree at the line; None if there is none, or if ``calls`` is true."""
         return None if self.calls else self.node
 
 

@@ -97,7 +97,7 @@ class Tally:
         """Return ``sources``, ``failures`` and ``spent`` in a form that JSON can hold.
 
         ``sources`` is the number of decisions from each `Source`, also if 0, or empty if no decision was counted;
-        ``spent`` sums up the times of the decisions of each round (`summary`).
+        ``failures`` is the number of failures by reason; ``spent`` sums up the times of each round (`summary`).
         """
         sources = {source: self.sources[source] for source in SOURCES} if self.sources else {}
         return {"sources": sources, "failures": dict(self.reasons), "spent": summary(self.spent)}

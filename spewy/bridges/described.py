@@ -51,9 +51,9 @@ class Described:
             missing means that there is no such bet, unless `donks` is False.
         donks: whether donk bets have sizes of their own; otherwise they have those of bets.
         rate: rake as a share of the pot.
-        thresholds: returns keys of ``[tree]`` that depend on the pot and the stack, in this order.
-        rule: returns the program's own rule for the configuration of a tree, if keys of a job may not say it.
-        exact: returns all bets of the tree, if the text lists them.
+        thresholds: given the pot and the stack, returns the keys of ``[tree]`` that depend on them.
+        rule: given a tree's configuration, returns the program's own rule for bets; None: keys of a job express it.
+        exact: given a tree's configuration, returns all bets of the tree; None: the text does not list them.
         notes: what has no counterpart, and what could not be read.
     """
 
@@ -73,7 +73,7 @@ class Described:
     _lines: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     def note(self, line: int, text: str) -> None:
-        """Note what is to be told about a line; 0: about the whole text."""
+        """Add a note for the user about a line of the text; line 0: about the whole text."""
         self.notes.append(f"line {line}: {text}" if line else text)
 
     def trying(self, line: int, read: Callable[[], None]) -> None:
@@ -84,7 +84,7 @@ class Described:
             self.note(line, f"{error}; left out")
 
     def said(self, line: int, key: str, value: str) -> None:
-        """Note a line that contradicts an earlier one about the same key; the later line counts."""
+        """Record a key's line; note if it contradicts an earlier line about the key. The later line counts."""
         before, earlier = self._lines.get(key, (0, value))
         if earlier != value:
             self.note(
@@ -135,7 +135,8 @@ class Described:
         """Read sizes such as ``33, 75 2.5x a``; note those that cannot be read, and leave them out.
 
         Args:
-            times: how jobs write ``x`` after a number, ``x`` or ``xc``.
+            times: what jobs write in place of the text's ``x`` after a number: ``x`` or ``xc``.
+            raises: whether the sizes are raises, which may be multiples of the bet faced.
         """
         sizes = []
         for word in re.split(r"[\s,;]+", text.strip().lower()):
@@ -202,7 +203,10 @@ class Described:
         return spot
 
     def _bets(self, n_cards: int, whole: bool) -> dict[str, dict[str, Any]]:
-        """Return the bet sizes of the rounds from the root on: those of ip for both, and those of oop that differ."""
+        """Return a job's ``[bets]`` from the root's round on: ip's sizes, and oop's sizes that differ from them.
+
+        ``n_cards`` is the number of board cards; unless ``whole``, amounts are in big blinds instead of chips.
+        """
         bets: dict[str, dict[str, Any]] = {}
         for later, name in enumerate(ROUNDS[max(n_cards - 3, 0) :]):
             oop, ip = (

@@ -79,7 +79,7 @@ class HandSpot:
 
 
 def origin_of(logged: LoggedHand) -> Origin:
-    """Return how a hand came to the flop; that of a hand of two players is made from its betting."""
+    """Return how a hand came to the flop: its recorded origin, or one made from the hand's own betting."""
     origin = logged.origin
     if origin is not None and origin.actions is not None:
         return origin
@@ -123,7 +123,7 @@ def _pot_text(n: int) -> str:
 
 
 def _solved(key: str, depth: float, raiser: Literal["oop", "ip"] | None, told: str, exact: bool) -> Ranges:
-    """Ranges of the solve for the depth that is nearest among those with the line."""
+    """Ranges of the solve for the nearest stack depth, among the solves that have the line ``key``."""
     known, (oop, ip) = shipped_ranges(), _SOLVED[key]
     deep = [each for each in DEPTHS if {f"hu-{each}bb-{oop}", f"hu-{each}bb-{ip}"} <= known.keys()]
     near = min(deep, key=lambda each: abs(log(max(depth, 1) / each)))
@@ -212,7 +212,7 @@ def _raises(origin: Origin) -> int:
 
 
 def _big_blinds(amount: Fraction, what: str) -> tuple[float, str]:
-    """Round an amount to hundredths of a big blind, the chips of a new job, and say if that changes it."""
+    """Round an amount in big blinds to hundredths; the second value is a note if that changes it, else empty."""
     rounded = round(100 * amount)
     note = (
         ""
@@ -223,7 +223,7 @@ def _big_blinds(amount: Fraction, what: str) -> tuple[float, str]:
 
 
 def _with_sizes(answers: Answers, hand: Hand, first: int, raiser: int | None) -> Answers:
-    """Put the bets of a hand into the menus of a spot that begins in round ``first``.
+    """Put the bets of a hand first among the bet sizes of a spot that begins in round ``first``.
 
     Args:
         raiser: the player who raised last before the flop.
@@ -299,13 +299,13 @@ def _rounded(share: Fraction) -> str:
 
 @dataclass(frozen=True)
 class Missing:
-    """Spots that would judge hands, which differ in the board only.
+    """A job whose spots, which differ in the board only, would cover hands that no solved spot covers yet.
 
     Attributes:
         name: name of the job.
-        about: the seats, the pot and the stacks.
+        about: the seats, the kind of pot, and the ratio of stack to pot.
         boards: flops, the most frequent first.
-        hands: numbers of the hands.
+        hands: numbers of the hands that the spots would cover.
         text: the job file.
     """
 
@@ -317,7 +317,7 @@ class Missing:
 
 
 def missing_spots(hands: Iterable[LoggedHand], tolerance: float) -> list[Missing]:
-    """Group hands by the spots that would judge them, those that judge most hands first.
+    """Group hands by the spots that a review would compare them with; the group with the most hands comes first.
 
     Hands of one group have the same shipped ranges, and ratios of stack to pot within a review's tolerance of the
     group's. Hands without a decision on the flop are left out.

@@ -231,7 +231,10 @@ class _Reader:
 
 
 def _limited(config: TreeConfig, caps: dict[str, int], never_3bets: tuple[str, ...]) -> Rule:
-    """Return the rule of sizes with a number of bets and raises by round, and rounds in which ip never re-raises."""
+    """Return the rule of the configuration's sizes, with at most ``caps[round]`` bets and raises in a round.
+
+    In the rounds ``never_3bets``, ip does not re-raise.
+    """
 
     def totals(state: Betting, before: int, donk: bool) -> tuple[int, ...]:
         name = config.game.round_names[config.start_round + state.round]
@@ -247,7 +250,7 @@ def _limited(config: TreeConfig, caps: dict[str, int], never_3bets: tuple[str, .
 def write(job: SpotJob) -> tuple[str, list[str]]:
     """Write a spot for PioViewer.
 
-    Below the lines ``#Key#Value``, commands of UPI list the bets of the tree if PioViewer's boxes cannot say them.
+    Below the lines ``#Key#Value``, commands of UPI list the bets of the tree if PioViewer's boxes cannot express them.
 
     Returns:
         the text, and notes on what it does not say.

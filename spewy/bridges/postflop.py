@@ -229,9 +229,9 @@ def _edit(config: TreeConfig, text: str) -> tuple[str, int]:
 
 
 def _variants(config: TreeConfig, caps: dict[str, dict[str, int]]) -> list[TreeConfig]:
-    """Return the configuration without sizes over their limit, by the number of bets and raises before in the round.
+    """Return a configuration for each number of earlier bets and raises in the round: 0, 1, 2, and so on.
 
-    The last entry is for all larger numbers.
+    Each lacks the raise sizes whose limit is below the number. The last entry is for all larger numbers, too.
     """
     names = config.game.round_names[config.start_round :]
     most = max((cap for sizes in caps.values() for cap in sizes.values()), default=-1)
@@ -253,9 +253,9 @@ def _variants(config: TreeConfig, caps: dict[str, dict[str, int]]) -> list[TreeC
 
 
 def write(job: SpotJob) -> tuple[str, list[str]]:
-    """Write a spot as JSON that Desktop Postflop imports; the object ``config`` is one of WASM Postflop.
+    """Write a spot as JSON that Desktop Postflop imports; its object ``config`` has the form of WASM Postflop.
 
-    A tree that their bet sizes cannot say is listed in ``addedLines``.
+    A tree that the programs' bet sizes cannot express is listed in ``addedLines``.
 
     Returns:
         the text, and notes on what it does not say.
@@ -277,7 +277,7 @@ def write(job: SpotJob) -> tuple[str, list[str]]:
 
 
 def _json(job: SpotJob, changes: Mapping[str, Any]) -> str:
-    """Write a spot with values of the configuration; those that are left out are empty."""
+    """Write a spot; ``changes`` are values of its object ``config``, whose bet sizes are empty otherwise."""
     config = job.tree_config
     values: dict[str, Any] = {
         "board": [card_name(card) for card in job.board],
@@ -298,7 +298,7 @@ def _json(job: SpotJob, changes: Mapping[str, Any]) -> str:
 
 
 def _boxes(config: TreeConfig) -> dict[str, Any]:
-    """Return bet sizes and thresholds by the keys of a configuration; sizes that it does not know are left out."""
+    """Return bet sizes and thresholds by the keys of ``config``; sizes that the program lacks are left out."""
     donks = any(own.donk is not None for players in config.sizes for own in players)
     boxes: dict[str, Any] = {"donkOption": donks}
     for r, players in enumerate(config.sizes):

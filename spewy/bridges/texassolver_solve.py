@@ -1,4 +1,4 @@
-"""Solves of TexasSolver: the JSON of ``dump_result`` as a side of `spewy.look.compare`.
+"""Solves of TexasSolver: the JSON of ``dump_result`` as one side of a comparison (`spewy.look.compare`).
 
 The file has actions, players and strategies, but no pot, stacks, ranges or values. The pot, the stacks and the initial
 ranges are those of the solve that it is compared with; EVs and equities are NaN.
@@ -36,11 +36,11 @@ _ACTION = re.compile(r"(CHECK|CALL|FOLD)|(BET|RAISE) (\d{1,12}(?:\.\d+)?)")
 
 
 class TexasSolve:
-    """A solve of TexasSolver, of the spot of another solve.
+    """A solve of TexasSolver, to be compared with another solve of the same spot.
 
     Args:
         path: file that ``dump_result`` has written.
-        like: solve of the same spot.
+        like: the other solve, which gives the pot, the stacks and the ranges.
     """
 
     def __init__(self, path: Path, like: SolveView) -> None:

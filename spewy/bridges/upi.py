@@ -79,7 +79,7 @@ REFUSED = {
 }
 """Commands of PioSOLVER that this server does not have, each with what to do instead."""
 MOST_SCRIPTS = 8
-"""Largest number of scripts that load each other."""
+"""Largest depth of scripts that load further scripts."""
 WHILE_RUNNING = ("stop", "wait_for_solver", "is_tree_present", "echo", "show_version", "show_hand_order")
 """Commands that are answered while the solver runs."""
 MOST_THREADS = 1024
@@ -375,7 +375,7 @@ class UpiServer(Closing):
         return [" ".join(name.replace(" ", "_") for name in names) for names in (MADE, ("no draw", *DRAWS))]
 
     def _do_show_categories(self, arguments: list[str]) -> list[str]:
-        """Number of each hand's made hand and of its best draw, in the order of ``show_category_names``."""
+        """For each hand the index of its made hand, then of its best draw, in the lists of ``show_category_names``."""
         board = " ".join(arguments)
         if board.startswith("r"):
             board = self.tree.facts(self.tree.place(board)).board

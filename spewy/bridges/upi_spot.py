@@ -23,7 +23,7 @@ ROUND_OF_CARDS = {3: 1, 4: 2, 5: 3}
 
 @dataclass
 class UpiSpot:
-    """Ranges, board, chips, bets and accuracy of the next tree, and the strategies that are set and locked.
+    """Ranges, board, chips, bets and accuracy of the next tree, and its locked strategies.
 
     Attributes:
         ranges: ranges of oop and ip, as text for a job.
@@ -184,7 +184,7 @@ def lock_entry(
 
 
 def _begins(line: str, beginning: str) -> bool:
-    """Whether a line begins with another one, whose last bet is not just the first digits of a larger one."""
+    """Whether a line begins with the actions of another line; ``r12`` does not begin with ``r1``."""
     return line.startswith(beginning) and not line[len(beginning) : len(beginning) + 1].isdigit()
 
 

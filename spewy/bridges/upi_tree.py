@@ -181,7 +181,10 @@ class UpiTree:
         return self.matchups(self.root)
 
     def _weight(self, line: str, cards: tuple[int, ...], number: int) -> float:
-        """Weight of all pairs of hands after a line, summed over the cards that `cards` lacks, times their chances."""
+        """Weight of all pairs of hands after a line, averaged over the cards that may follow ``cards``.
+
+        The cards are those of the line's rounds up to ``number``, from 0.
+        """
         problem = self.solution.problem
         parts = line.split("/")
         if number == len(parts) - 1:

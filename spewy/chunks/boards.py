@@ -178,7 +178,7 @@ def board_rounds(
 
 
 def following_deals(problem: Problem, t: int, history: History) -> list[Deal]:
-    """List the deals that can follow a solved board of round ``t``, one of all that are equal up to suits."""
+    """List the deals that can follow a solved board of round ``t``, one for all deals that are equal up to suits."""
     return deals(history, problem.game.num_board_cards[t + 1], problem.game.deck, problem.symmetries)
 
 
@@ -313,7 +313,7 @@ def _strengths(problem: Problem, histories: Sequence[History]) -> NDArray[np.int
 
 @dataclass(frozen=True)
 class Groups:
-    """The rows of one player's hands on one board.
+    """The strategy rows of one player's hands on one board.
 
     Attributes:
         labels: ``[hand of the deck]``, the row of each hand; -1: the hand has no row.
@@ -405,7 +405,7 @@ def _last_kinds(problem: Problem, power: NDArray[np.int32]) -> Iterator[Ints]:
 
 
 def _own(problem: Problem, k: int, board: list[int], weights: Floats) -> Groups:
-    """Cluster the hands of a player's own range, ``[hand]``, into rows; rows without a hand are left out."""
+    """Cluster the hands of a player's range ``weights``, ``[hand]``, into ``k`` rows; drop rows without a hand."""
     deck, n_board = problem.game.deck, sum(problem.game.num_board_cards)
     labels = GROUPINGS[problem.grouping](board, problem.hands, weights, k, deck, n_board).astype(np.int64)
     held = (weights > 0) & ~blocked(problem.hands, board)

@@ -45,7 +45,9 @@ T = TypeVar("T")
 
 
 class BucketLocker:
-    """The bucket locker: a store of merge trees, which computes and stores a missing tree when it is requested.
+    """The bucket locker: a store of merge trees, which record how the hands on a board cluster into buckets.
+
+    A missing tree is computed and stored when it is requested.
 
     In the methods, ``hole`` is the number of hole cards, and ``n_board`` is the number of public cards on the last
     round. The defaults are those of hold'em.
@@ -292,7 +294,7 @@ def abstraction(
 
 
 def kept_sizes(spec: AbstractionSpec, cache: BucketCache | None = None) -> Sizes | None:
-    """Read the numbers of board buckets and rows of an abstraction; None if the bucket locker does not have it."""
+    """Read an abstraction's numbers of board buckets and of rows in each round; None if the bucket locker lacks it."""
     sizes = (cache or shared_cache()).arrays(
         ABSTRACTION, [_array_key(spec, "n_classes"), _array_key(spec, "n_rows")]
     )
@@ -303,7 +305,8 @@ def _array_key(spec: AbstractionSpec, name: str) -> bytes:
     """Return the key of an array of an abstraction.
 
     An example is ``13x4.2.0-3-1-1.all-100-200-400.169-40-40-40.0.1|rows``: ranks and suits of the deck, hole cards,
-    board sizes, board buckets, rows, seed, version of the clustering, and name of the array.
+    public cards dealt by each round, board buckets, rows, seed (with ``remember``, unless it is False), version of the
+    clustering, and name of the array.
     """
     sizes, board_buckets, rows = (
         "-".join(map(str, part)) for part in (spec.board_sizes, spec.board_buckets, spec.rows)

@@ -73,7 +73,7 @@ class Layout:
 
     @classmethod
     def of(cls, problem: Problem, progress: Callable[[int], None] | None = None) -> Layout:
-        """Make the layout of a problem; `progress` is called with 1 after each board, as in the methods below."""
+        """Make the layout of a problem; `progress` is called with 1 after each board."""
         betting = betting_rounds(problem.tree)
         return cls(problem, betting, board_rounds(problem, progress)[: len(betting)])
 
@@ -161,6 +161,8 @@ class Layout:
     def image(self, t: int, b: int, e: int, member: int = 0) -> RowMaps:
         """Map the hands on board b of round t to the same hands on a solved board of the next round.
 
+        The result is, per player ``[hand]``, an index into the hands on the solved board; -1: the deal blocks the hand.
+
         Args:
             t, b: the round and the board.
             e: number of the branch to the solved board.
@@ -179,7 +181,7 @@ class Layout:
     def mirrored(self, t: int, b: int, perm: Sequence[int]) -> RowMaps:
         """Map the hands on board b of round t to the hands that they become under a suit permutation.
 
-        The permutation must leave the board as it is.
+        The permutation must leave the board as it is. The result has an index for each hand, per player ``[hand]``.
         """
         return self._moved(self.board(t, b), self.board(t, b), np.array(perm, dtype=np.int8))
 
@@ -190,7 +192,10 @@ class Layout:
         )
 
     def place(self, into: Strategies, t: int, b: int, r: int, arrays: tuple[np.ndarray, np.ndarray]) -> None:
-        """Write both players' arrays of a chunk, ``[slot, row]``, into arrays of the whole live game, in place."""
+        """Write both players' arrays of a chunk, ``[slot, row]``, into arrays of the whole live game, in place.
+
+        A slot is an action of one of the player's decisions.
+        """
         for p in (0, 1):
             into[t][p][b][self.tree(t, r).slots[p], : arrays[p].shape[1]] = arrays[p]
 

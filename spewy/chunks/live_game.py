@@ -57,7 +57,7 @@ def _width(table: BoardRound, p: int) -> int:
 
 
 def with_ranges(game: LiveGame, ranges: tuple[Floats, Floats]) -> LiveGame:
-    """Return a copy of a live game with other ranges, ``[root, hand]`` per player, at the roots of the first round."""
+    """Return a copy of a live game with other ranges at its start, ``[betting tree, hand]`` per player."""
     padded = []
     for p in (0, 1):
         out = np.zeros((ranges[p].shape[0], game.rounds[0].hands[p].row.shape[1]))
@@ -89,7 +89,7 @@ def _packed_hands(problem: Problem, table: BoardRound, p: int) -> Hands:
 def _numbers(problem: Problem, table: BoardRound, p: int) -> Ints:
     """Return the numbers of player p's hands on all boards of a round: ``[board, hand]``.
 
-    Behind the last hand of a board stands the number of hands of the deck, which is the number of no hand.
+    Boards with fewer hands are padded with the number of hands of the deck, which no hand has as its number.
     """
     own = [board.hands[p].numbers for board in table.boards]
     present = np.arange(_width(table, p)) < np.array([len(numbers) for numbers in own])[:, None]
@@ -165,7 +165,7 @@ def _maps(numbers: Ints, positions: Shorts, parent: Ints, child: Ints, moved: In
 
 
 def _origins(images: Shorts, width: int) -> Shorts:
-    """Invert maps ``[entry, hand]`` of `_maps`: return ``[entry, hand of the next round]``; 0 behind the last hand."""
+    """Invert maps of `_maps`, ``[branch, hand]``: return ``[branch, hand of the next round]``, padded with 0."""
     out = np.zeros((len(images), width), dtype=np.int16)
     entry, hand = np.nonzero(images >= 0)
     out[entry, images[entry, hand]] = hand

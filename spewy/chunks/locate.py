@@ -31,7 +31,7 @@ class Place:
     Places with equal lines and equal cards are equal.
 
     Attributes:
-        node: the node; the nodes that can follow in its round are complete.
+        node: the node; the nodes that can follow it in its round have all their actions and children.
         cards: all public cards at the node, in `Game.board_order`.
     """
 
@@ -188,7 +188,7 @@ def possible_deals(problem: Problem, t: int, cards: Sequence[int]) -> tuple[tupl
 def _distinct_deals(
     history: History, n_cards: int, deck: Deck, symmetries: tuple[tuple[int, ...], ...]
 ) -> tuple[Ints, list[int]]:
-    """Return one of all deals after a board that are equal up to suits, ``[deal, card]``, and the number of such deals.
+    """Return one deal for each set of deals that are equal up to suits, ``[deal, card]``, and the sizes of the sets.
 
     The flops of hold'em take a tenth of a second, so they are cached for all solves.
     """

@@ -120,7 +120,7 @@ def _betting_rounds(tree: BettingTree) -> list[BettingRound]:
 
 
 def decision_slots(root: Node) -> tuple[dict[str, tuple[Node, int]], tuple[int, int]]:
-    """List the decisions of a chunk with the numbers of their slots, without building a `ChunkTree`.
+    """List the decisions of a chunk with the numbers of their slots (actions), without building a `ChunkTree`.
 
     Each player's slots are numbered from 0.
 

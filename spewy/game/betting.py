@@ -200,6 +200,8 @@ def raise_bounds(
     """Return the smallest and the largest total of a player's bet or raise; None: neither is legal.
 
     Args:
+        spent: chips that each player has put in.
+        raise_by: chips by which a raise must at least exceed the bet; limit games do not use it.
         num_actions: number of actions in round ``r`` so far, of which ``num_raises`` were bets and raises.
     """
     stack, opposing = (

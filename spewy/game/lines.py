@@ -54,8 +54,8 @@ __all__ = [
 def read_line(tree: BettingTree, text: str) -> Line:
     """Read a line of a tree, and return it as an ACPC betting string.
 
-    If the text is an ACPC betting string already, it is returned unchanged and without a check; `find_node` reports its
-    errors.
+    In a tree in chips, a text that is an ACPC betting string already is returned unchanged and without a check;
+    `find_node` reports its errors.
 
     >>> from spewy.game.gamefile import load_game
     >>> from spewy.game.treeconfig import player_sizes, spot_config

@@ -166,7 +166,7 @@ _TOKEN = re.compile(r"[fc/]|r[0-9]*")
 
 
 def _distance(token: str) -> Callable[[Action], float] | None:
-    """Return the distance of actions, in chips, from a bet or raise such as ``r120``; None for another text."""
+    """Return a function: an action's distance in chips from a bet or raise such as ``r120``; None for another text."""
     total = int(token[1:]) if re.fullmatch(r"r[0-9]{1,18}", token) else None
     return None if total is None else lambda action: abs((action.total or 0) - total)
 

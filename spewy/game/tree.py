@@ -65,7 +65,7 @@ class BettingTree:
 
     @cached_property
     def _part(self) -> Callable[[str], Node]:
-        """Builds the part of `entered`, and caches a few; the cache does not refer to the tree, so both die at once."""
+        """Function behind `entered`, with a cache that does not refer to the tree, so that both are freed at once."""
         return lru_cache(PARTS)(partial(_entered, self.config))
 
     def __getstate__(self) -> dict[str, object]:
@@ -178,9 +178,10 @@ def terminal_rake(node: Node, config: TreeConfig) -> float:
 def tree_json(tree: BettingTree) -> dict[str, Any]:
     """Return a tree as nested dictionaries for JSON, in a form that other solvers read.
 
-    A decision is ``{"actions": {label: node}, "put_in": [a, b]}``, where a and b are the chips that players 0 and 1
-    have put in since the root. A decision that starts a round below the root also has ``"new_street": true``. A fold, a
-    showdown or an all-in call is the text ``"terminal"``. A tree in big blinds has the entry ``"unit": "bb"``.
+    The entry ``"root"`` is the root; ``"betting_nodes"`` is the number of all nodes except chance nodes; a tree in big
+    blinds also has ``"unit": "bb"``. A decision is ``{"actions": {label: node}, "put_in": [a, b]}``, where a and b are
+    the chips that players 0 and 1 have put in since the root. A decision that starts a round below the root also has
+    ``"new_street": true``. A fold, a showdown or an all-in call is the text ``"terminal"``.
     """
     unit = tree.config.unit
     return {**unit.key, "betting_nodes": tree.count(), "root": _node_json(tree.root, unit)}

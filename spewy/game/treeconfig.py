@@ -81,7 +81,7 @@ class TreeConfig:
     pot: int
     """Chips in the middle at the root of a spot; 0 for a whole game, where the blinds count as put in."""
     stack: int | None
-    """Effective stack at the root of a spot; None: a whole game, with the game's stacks."""
+    """Effective stack at the root of a spot; None: unlimited, or a whole game, with the game's stacks."""
     sizes: tuple[RoundSizes, ...]
     """Bet sizes of each round from `start_round` on; limit games do not use them."""
     add_allin: float = 0.0

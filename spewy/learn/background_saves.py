@@ -74,6 +74,7 @@ class BackgroundSaves(Closing):
 
     Args:
         engine: the engine; it must be idle during this call.
+        store, play: open the store of regrets and sums, and the strategy locker.
 
     Attributes:
         saved: number of deals and seconds of work in the last finished save.

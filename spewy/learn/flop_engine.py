@@ -277,7 +277,8 @@ class FlopEngine(SampledEngine):
     ) -> dict[int, Any]:
         """Call a method of some shares in their workers, and return the answers by share.
 
-        If a worker leaves, another worker takes over its share.
+        If a worker leaves, another worker takes over its share. ``orders`` has the arguments by share; ``work`` names
+        the work in an error message.
         """
         attempts, results, waiting = Attempts(self._cluster, work), dict[int, Any](), dict(orders)
         while waiting:

@@ -206,7 +206,7 @@ class FlopShare(SampledEngine):
         done: number of deals that are included in the regrets that `take` loads.
 
     Attributes:
-        stands: number of deals of the whole solve up to which the regrets include those deals that this share makes.
+        stands: a number of deals: of the first ``stands`` deals of the solve, the regrets include all of this share.
         ended: an event; once it is set, measurements stop.
     """
 
@@ -228,7 +228,7 @@ class FlopShare(SampledEngine):
         self._sent = [visits.copy() for visits in self.numbers.visits]
 
     def take(self, part: Part) -> bool:
-        """Take the numbers of some board buckets of this share; return True."""
+        """Copy regrets, strategy sums and visits of some board buckets into this share; return True."""
         put(self.numbers, part)
         self._sent[part.t][:, part.buckets] = part.visits
         return True
@@ -250,9 +250,9 @@ class FlopShare(SampledEngine):
         return Learnt(self._share, parts, time.perf_counter() - begun)
 
     def changed(self, most_bytes: int) -> list[Part]:
-        """Return board buckets that changed since the last call, in at most ``most_bytes`` or one.
+        """Return some board buckets that changed since they were last sent: at most ``most_bytes``, or one bucket.
 
-        [] if none changed.
+        [] if none is left.
         """
         for t in range(self._flop_round, len(self._sent)):
             visits, sent = self.numbers.visits[t], self._sent[t]

@@ -42,7 +42,10 @@ class LeafEvaluator(Protocol):
     """Finds the values of chunks' chance leaves while visits improve the chunks."""
 
     def enter(self, t: int, b: int, r: int, ranges: Sequence[Floats]) -> EnteredChunk:
-        """Begin a visit of a chunk; ``ranges`` are both players' at the chunk's root, each ``[hand]``."""
+        """Begin a visit of the chunk that line r enters on board b of round t.
+
+        ``ranges`` are both players' ranges at the chunk's root, each ``[hand]``.
+        """
         ...
 
 

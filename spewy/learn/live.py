@@ -184,7 +184,9 @@ class LiveEngine(Engine):
 
 
 def _read(layout: Layout, solver: Solver, locks: Sequence[Lock], kind: Kind, t: int, b: int) -> ChunkStrategy:
-    """Read the arrays of board b of round t, per player ``[slot of the round, row]``, with locked frequencies.
+    """Read the arrays of board b of round t, per player ``[slot of the round, row]``.
+
+    In strategy sums, the frequencies of node locks take the place of the locked decisions' sums.
 
     A store in memory keeps this function, which therefore knows nothing of the engine and its store.
     """

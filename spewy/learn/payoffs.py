@@ -82,7 +82,10 @@ def one_view(layout: Layout, t: int, b: int, ranges: Sequence[Floats], tremble: 
 
 
 def build_chunk(layout: Layout, t: int, b: int, r: int, weighing: Weighing, continuation: Payoffs) -> Chunk:
-    """Build a chunk with its leaf matrices; ``continuation`` has the payoffs of the chunks below."""
+    """Build the chunk that line r enters on board b of round t, with its leaf matrices.
+
+    ``continuation`` has the payoffs of the chunks below.
+    """
     tree = layout.tree(t, r)
     hands = layout.hands(t, b, 0), layout.hands(t, b, 1)
     n_ids = layout.live.n_ids

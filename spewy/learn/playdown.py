@@ -1,4 +1,4 @@
-"""Plays stored strategies down a board: both ranges at its chunks (`PlayDown`), and the values of what follows.
+"""Computes from stored strategies both ranges at a board's chunks (`PlayDown`), and the values of what follows.
 
 The weight of a hand in a range is its initial weight, times the frequency of each action that its player took on the
 way to the chunk. The opponent's actions and the probabilities of cards are not included. Exploitability and values
@@ -73,7 +73,7 @@ class PlayDown:
     def _leave(
         self, t: int, b: int, r: int, p: int, entering: Floats, stored: tuple[Floats, Floats] | None
     ) -> Floats:
-        """Compute player p's range ``[chance leaf, hand]`` from that at the chunk's root."""
+        """Compute player p's range ``[chance leaf, hand]`` from ``entering``, the range at the chunk's root."""
         chunk, rows = self.layout.tree(t, r), self.layout.board(t, b).hands[p]
         arrays = chunk.forest.arrays
         weights = np.zeros((chunk.forest.n_slots[p], rows.n_rows)) if stored is None else stored[p]
@@ -112,7 +112,7 @@ class Judge:
 
 
 def walked_leaves(layout: Layout, store: Reads, ranges: tuple[Floats, Floats], threads: int) -> Pair:
-    """Compute values in chips ``[chance leaf, hand]`` of a board's chunks under the stored average strategies.
+    """Compute each player's values in chips ``[chance leaf, hand]`` on a board under the stored average strategies.
 
     Args:
         layout: the board, as root of the layout, and everything that follows it.

@@ -120,14 +120,14 @@ class Before:
     def values(self, own: Floats) -> Floats:
         """Estimate player 0's chips per deal under the average strategies from each flop alone.
 
-        ``own`` is ``[flop]``, the attribute of each flop's `FlopFinding`. The mean over all flops is the exact value.
+        ``own[flop]`` is the attribute ``own`` of the flop's `FlopFinding`. The mean over all flops is the exact value.
         """
         out: Floats = (self.per_pair * own + self.betting.folds(0).sum()) / self.betting.n_pairs
         return out
 
 
 def of_all(before: Before, findings: list[FlopFinding], counts: Ints) -> Finding:
-    """Combine the measurements of all flops up to suits; ``counts[flop]`` is the number of boards it represents."""
+    """Combine the measurements of all flops up to suits; ``counts[flop]`` boards are equal to the flop up to suits."""
     best, values, seconds = _together(before, findings)
     first, second = _at_once(before, best, counts)
     exact, value = (first + second) / 2, float(counts @ values / counts.sum())
@@ -165,7 +165,10 @@ def of_sample(before: Before, findings: list[FlopFinding], times: Ints) -> Findi
 
 
 def _together(before: Before, findings: list[FlopFinding]) -> tuple[Floats, Floats, float]:
-    """Stack measurements: best ``[flop, player, line, group of hands]``, own ``[flop]``, and the sum of seconds."""
+    """Stack measurements: best ``[flop, player, line, group of hands]``, values ``[flop]``, and the sum of seconds.
+
+    The values are player 0's chips per deal under the average strategies (`Before.values`).
+    """
     best = np.stack([finding.best for finding in findings])
     values = before.values(np.array([finding.own for finding in findings]))
     return best, values, sum(finding.seconds for finding in findings)
@@ -302,7 +305,7 @@ class BoardTrees:
     def hands_on(self, first: int) -> Ints:
         """Return the possible hands at the start of the game, as indices into ``hands``.
 
-        These are all hands if the game has a round before the flop, else the hands that share no card with the flop.
+        These are all hands if the game has a round before the flop, else those that share no card with flop ``first``.
         """
         if self.first_round:
             return np.arange(len(self.hands))
@@ -310,7 +313,7 @@ class BoardTrees:
         return only
 
     def tree(self, first: int, stopped: Stopped = never) -> list[Board]:
-        """List a flop and all boards that can follow it, depth first.
+        """List flop number ``first`` and all boards that can follow it, depth first.
 
         If the game has a round without public cards, the list begins with the empty board.
         """
@@ -486,7 +489,7 @@ class RealGame:
         return list(range(self.n_firsts)) if draw is None else sorted(draw)
 
     def flop(self, first: int, desk: Buffers, stopped: Stopped = never) -> FlopFinding:
-        """Measure best responses on all boards that can follow a flop, with the buffers ``desk`` of this thread."""
+        """Measure best responses on all boards that can follow flop ``first``, with this thread's buffers ``desk``."""
         start = time.thread_time()
         boards = tree(self.trees.tree(first, stopped))
         judge = self._judge.below if self.trees.first_round else self._judge.whole
@@ -496,7 +499,7 @@ class RealGame:
         return FlopFinding(np.array(best), float(values.own.sum()), time.thread_time() - start)
 
     def later(self, first: int, desk: Buffers) -> Floats:
-        """Measure best responses that begin in a later round, and follow the average strategy before.
+        """Measure, on flop ``first``, best responses that begin in a later round, after the average strategy.
 
         Returns for each round after the first the chips per deal that such a response wins, as a mean over both
         players.
@@ -551,7 +554,7 @@ class RealGame:
         return self.combined(findings, draw)
 
     def combined(self, findings: Mapping[int, FlopFinding], draw: Draw | None) -> Finding:
-        """Combine measurements by number of the flop; ``draw`` says how often each was drawn, None: all."""
+        """Combine measurements, by number of the flop; ``draw`` says how often each flop was drawn, None: all flops."""
         trees = self.trees
         before = Before(self._first_betting(), trees.kinds, trees.per_pair)
         in_order = [findings[first] for first in self.to_judge(draw)]

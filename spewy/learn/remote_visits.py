@@ -194,7 +194,7 @@ _cache = threading.local()
 
 
 def kept_parts(token: str, layout: Callable[[], Layout]) -> Subgames:
-    """Return this thread's cache of subgames for a solve; a thread keeps only the cache of its last solve."""
+    """Return this thread's cache of subgames for the solve ``token``; a thread keeps only its last solve's cache."""
     if getattr(_cache, "token", None) != token:
         _cache.parts, _cache.token = Subgames(layout()), token
     parts: Subgames = _cache.parts
@@ -204,7 +204,7 @@ def kept_parts(token: str, layout: Callable[[], Layout]) -> Subgames:
 def do_remote_task(
     parent: Stop, token: str, layout: Layout, settings: VisitSettings, task: RemoteTask
 ) -> list[Visit]:
-    """Make the visits of a task in a worker, until ``parent`` is set."""
+    """Make the visits of a task in a worker; stop early if ``parent`` is set."""
     improver = Improver(layout, task.read, settings, kept_parts(token, lambda: layout))
     results = []
     for (b, r), (number, _) in zip(task.places, task.seen, strict=True):

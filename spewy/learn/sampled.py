@@ -289,8 +289,8 @@ class Start:
     Attributes:
         origin: name of the solve, or of its stage, for the user.
         short: whether the regrets and sums are 16-bit numbers.
-        mark: number of deals, and seconds of work, that they include.
-        opened: opens the store of regrets and averages for reading.
+        mark: number of deals, and seconds of work, that the regrets include.
+        opened, play: open the store of regrets and averages, and the strategy locker, for reading.
     """
 
     origin: str

@@ -127,9 +127,9 @@ class StoredEngine(Engine):
             self._cluster.close()
 
     def _visit(self, t: int, number: int, stop: Stop) -> Generator[int, None, None]:
-        """Visit all chunks of round t, and yield how many visits were made since the last yield.
+        """Visit all chunks of round t in sweep ``number``; yield how many visits were made since the last yield.
 
-        The number is sometimes 0, so that the caller can check ``stop``.
+        The count is sometimes 0, so that the caller can check ``stop``.
         """
         chunks = list(self.layout.chunks(t))
         at_once = self._processes if self._cluster is None else self._cluster.threads
@@ -212,7 +212,10 @@ def _visit_portion(
     number: int,
     chunks: Sequence[tuple[int, int]],
 ) -> int:
-    """Visit chunks in a local worker process, which caches the problem's layout; return how many."""
+    """Visit chunks in a local worker process, in sweep ``number``; return how many.
+
+    The process caches the problem's layout under the key ``token``.
+    """
     parts = kept_parts(token, lambda: Layout.of(problem))
     visitor = Visitor(parts.layout, store, settings, parts)
     for b, r in chunks:

@@ -101,7 +101,10 @@ class Improver:
         self._play_down = PlayDown(layout, Chunks(layout, store, settings.played).get)
 
     def visit(self, t: int, b: int, r: int, number: int) -> Visit:
-        """Compute the ``number``-th visit's new arrays, and after the first round the chunk's payoff matrices."""
+        """Compute the results of the ``number``-th visit to the chunk that line r enters on board b of round t.
+
+        These are the new arrays and, after the first round, the chunk's payoff matrices.
+        """
         improve = self._regret if self.settings.integrate == "regret" else self._average
         return improve(t, b, r, number)
 
@@ -155,7 +158,7 @@ class Visitor:
         self._improver = Improver(layout, store, settings, subgames, threads)
 
     def visit(self, t: int, b: int, r: int, sweep: int) -> bool:
-        """Visit a chunk, unless this or another process has visited it in the same sweep.
+        """Visit the chunk that line r enters on board b of round t, unless the sweep has already visited it.
 
         Returns whether this call has visited the chunk.
         """
@@ -171,7 +174,7 @@ class Visitor:
 def local_optimum(chunk: Chunk, settings: VisitSettings, number: int) -> ChunkStrategy:
     """Compute both players' optimal strategies in a chunk, exactly by linear programming or approximately by CFR.
 
-    CFR makes ``settings.iterations`` plus ``number`` iterations, the number of this visit to the chunk, from 1.
+    CFR makes ``settings.iterations + number`` iterations, where ``number`` counts the visits to the chunk from 1.
     """
     if sum(chunk.forest.n_slots) == 0:
         return chunk.zeros()

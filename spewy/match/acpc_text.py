@@ -241,10 +241,10 @@ class LoggedHand:
 
 @dataclass(frozen=True)
 class UnreadHand:
-    """A hand of a file that cannot be read, or that no two players played after the flop.
+    """A hand of a file that cannot be read, or that has no betting of exactly two players after the flop.
 
     Attributes:
-        read: whether the hand was read, so that the reason is only that it had no flop of two players.
+        read: whether the hand could be read, so that only the betting of two players is missing.
     """
 
     number: int
@@ -253,7 +253,7 @@ class UnreadHand:
 
 
 class NotTwoPlayersError(InputError):
-    """A hand was read, but no two players played it after the flop."""
+    """A hand was read, but has no betting of exactly two players after the flop."""
 
 
 def parse_logged(game: Game, line: bytes | str) -> LoggedHand:

@@ -431,7 +431,7 @@ def open_contest(
 
 
 def _infinitive(betting: Betting, action: str) -> str:
-    """Describe an action in the infinitive: ``raise to 300``, not ``raises to 300``; or ``all-in``."""
+    """Describe an action in the infinitive: ``raise to 300``, not ``raises to 300``; or ``all-in 20000``."""
     if action[1:] and betting.to_act is not None and int(action[1:]) >= betting.stack(betting.to_act):
         return f"all-in {action[1:]}"
     word, _, rest = action_text(betting, action).partition(" ")

@@ -31,7 +31,7 @@ def read_hands(game: Game, path: Path, *, own_stakes: bool = False) -> Iterator[
     Args:
         game: the game that was played.
         path: path of the file.
-        own_stakes: whether hands that state their blinds and stacks may have others than the game, and more players.
+        own_stakes: whether hands may state other blinds and stacks than the game's, and have more than two players.
 
     Returns:
         The hands; an `UnreadHand` with the reason in place of a hand that cannot be read.

@@ -33,7 +33,7 @@ class Decided:
         actions: the strategy's actions.
         frequencies: frequency of each action in the strategy of the player's cards; None if the cards are unknown.
         values: EV of each of `actions` in chips, None if it is unknown: in a whole game the mean chips won in the hand,
-            in a spot the share of the pot from the decision on, which ``spewy show`` prints.
+            in a spot the EV from the decision on, which ``spewy show`` prints.
         cost: EV of the strategy's own frequencies less EV of the played action, in chips; None if the cards are
             unknown.
         opponent_range: weight of each hand of the deck in the opponent's range at the decision, without hands that
@@ -212,9 +212,9 @@ class _Pairs:
         return self.of(replace(public, betting=betting))
 
     def of(self, public: Hand) -> Floats:
-        """Chips that the reviewed player wins in the whole hand with each opposing hand, ``[opposing hand]``.
+        """Chips that the reviewed player wins in the whole hand, ``[opponent's hand of the deck]``.
 
-        Both players follow the strategy from ``public``, where somebody decides, to the end.
+        Both players follow the strategy from ``public``, where somebody decides, to the end of the round.
         """
         is_own = public.to_act == self.player
         out = np.zeros(len(self.margin))

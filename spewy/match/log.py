@@ -64,7 +64,7 @@ def hand_lines(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
 
 
 def bot_line(name: str, identity: Mapping[str, Any]) -> str:
-    """Return the line of a log's head that says which bot has a name."""
+    """Return the line of a log's head that holds a bot's name and identity."""
     return f"# bot {name} {json.dumps(identity)}"
 
 
@@ -243,7 +243,7 @@ class RunLog:
         return read_text(self.path, f"log {path_text(self.path)}") if exists(self.path) else ""
 
     def _whole(self) -> str:
-        """Return the log up to its last complete hand; empty if it is missing, or has no hand and may begin anew."""
+        """Return the log's text up to its last complete hand; empty if the log is missing or has no complete hand."""
         text, head = self._text(), self._head
         if not _WHOLE.search(text) and text.startswith(head.partition("\n")[0]):
             return ""  # a bot that could not be started may be mended

@@ -334,7 +334,7 @@ def play_runs(
     workers: int | None,
     done: Sequence[int] = (),
 ) -> None:
-    """Play runs to their ends; Ctrl-C ends them after the current hands or matches.
+    """Play the run ``run(*task)`` of each task to its end; Ctrl-C ends all after the current hands or matches.
 
     Args:
         total: number of hands or matches in all runs, including finished runs.

@@ -86,7 +86,7 @@ class BoardOdds:
         self._lead = on_board.lead.astype(np.float32)
 
     def met(self, weights: Floats) -> Floats:
-        """Return the total weight of the opponent's hands that share no card with a hand."""
+        """Return for each hand of the deck the total weight of the opponent's hands that share no card with it."""
         own, opponent = self.deck[self.live], weights[self.live]
         out = np.zeros(len(self.deck))
         of_card = np.zeros(self.deck.max() + 1)
@@ -98,7 +98,10 @@ class BoardOdds:
         return out
 
     def ahead(self, weights: Floats) -> Floats:
-        """Return the opponent's weight that a hand beats minus the weight that beats it, as means over final boards."""
+        """Return for each hand of the deck the opponent's weight that it beats minus the weight that beats it.
+
+        Both weights are means over final boards.
+        """
         out = np.zeros(len(self.deck))
         out[self.live] = self._lead @ weights[self.live].astype(np.float32)
         return out
@@ -163,7 +166,7 @@ def first_equities(deck: Deck, num_hole_cards: int, n_board: int) -> Floats:
 
 
 def _samples(deck: Deck, n_cards: int, n_board: int, most: int) -> int | None:
-    """Return the number of random final boards to use, or None to use all final boards."""
+    """Return ``most`` if more final boards of ``n_board`` cards follow ``n_cards``, else None: all are used."""
     return most if comb(len(deck) - n_cards, n_board - n_cards) > most else None
 
 

@@ -75,7 +75,7 @@ def read_phh(
 
 
 def read_table(game: Game, number: int, table: Any, own_stakes: bool) -> LoggedHand | UnreadHand:
-    """Read one hand: its TOML table as Python objects, or the error in its place."""
+    """Read one hand from its TOML table; if that fails, or ``table`` is an error, return an `UnreadHand`."""
     try:
         return LoggedHand(number, *_read(game, table, own_stakes))
     except InputError as error:
@@ -279,7 +279,7 @@ def _own_stakes(game: Game, table: dict[str, Any], actions: Iterable[str]) -> _S
 
 
 def _stakes_of(game: Game, table: dict[str, Any]) -> _Stakes:
-    """Check that a hand has the stakes of a game, in any unit."""
+    """Check that a hand has the stakes of a game, in any unit, and return them."""
     (small, big), ante = _blinds(table), _ante(table)
     chips = game.big_blind / big
     expected: dict[str, Any] = {"blinds_or_straddles": [game.blinds[1] / chips, big], "antes": [0, 0]}

@@ -65,7 +65,7 @@ class Client:
             raise PeerError(f"{self.connection.peer}: {error}") from None
 
     def send(self, hand: Hand, position: int, number: int, deadline: float | None) -> None:
-        """Send the state of hand ``number``, in which the client has a position."""
+        """Send the state of hand ``number``, in which the client is player ``position``."""
         self._last = state_text(hand, position, number)
         self._sent(self._last)
         self.connection.send(self._last, deadline)

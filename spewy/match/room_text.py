@@ -323,11 +323,11 @@ def _cards(text: str) -> str:
 
 
 def pokerstars_text(records: Iterable[LoggedHand], when: datetime, hero: str | None = None) -> str:
-    """Write hands of a match as PokerStars writes them, one second after another; a chip is a dollar.
+    """Write hands of a match as PokerStars writes them, with times one second apart; a chip is a dollar.
 
     Args:
         when: time of the first hand, which also makes the hands' numbers unique.
-        hero: name of the player whose cards are dealt openly; None: both players' cards are.
+        hero: name of the player whose hole cards the text shows at the deal; None: both players'.
     """
     texts, seats = [], dict[str, int]()
     for count, record in enumerate(records):

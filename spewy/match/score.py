@@ -63,7 +63,7 @@ class Result:
 
     Attributes:
         number: number of the hand in its run.
-        aivat: estimate of these chips without luck; None if there is no estimate.
+        aivat: AIVAT's estimate of ``chips`` without luck; None if there is no estimate.
     """
 
     seed: int
@@ -80,7 +80,7 @@ class Score(Printed):
     Attributes:
         big_blind: the big blind in chips.
         results: the hands that were played.
-        complete: whether these are all hands of the match.
+        complete: whether ``results`` has all hands of the match.
         faults: texts of each bot's faults, in the order of play.
         tallies: for each bot the number of decisions from each source (such as the stored strategy), and its failures.
     """
@@ -184,6 +184,7 @@ def pair_means(values: Mapping[Any, float], *, singles: bool = False) -> list[fl
 
     Args:
         values: a value for each match or hand; the last item of a key says whether the seats were swapped.
+        singles: whether a value without a partner is returned by itself instead of left out.
 
     >>> pair_means({(1, False): 4.0, (1, True): 2.0, (2, False): 7.0})
     [3.0]

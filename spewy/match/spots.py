@@ -153,7 +153,7 @@ class Spot:
         return actions, frequencies[:, self._place(hands, cards)]
 
     def strategies(self, hand: Hand) -> tuple[tuple[Action, ...], Ints, Floats]:
-        """Return the actions at a decision, the hands of the player's range, and frequencies ``[action, hand]``."""
+        """Return the actions at a decision, the numbers of the range's hands, and frequencies ``[action, hand]``."""
         line, chunk = self._reached(hand)
         node = chunk.at(line)
         assert node.player is not None
@@ -207,7 +207,7 @@ class Spot:
         return self._view(self.solution.at(Line(entry_line(line)), cards), ev=ev)
 
     def _reached(self, hand: Hand) -> tuple[str, ChunkView]:
-        """Return the line up to the current decision or the last action of a hand, and the chunk in which it ends."""
+        """Return the line up to the current decision or the last action of a hand, and the view of the line's round."""
         line = hand.betting.line
         if hand.to_act is None:
             line = line.rstrip("/")  # rounds without actions follow an all-in

@@ -43,9 +43,8 @@ class AtTable:
 
     Attributes:
         dead: antes, and posted chips that are no part of a player's bet.
-        live: blinds, straddles, and other posted chips that are.
-        positions: seats at the table, such as "SB"; None: those of players who all sit between the blinds and the
-            button.
+        live: blinds, straddles, and other posted chips that are part of a player's bet.
+        positions: seats at the table, such as "SB"; None: the usual ones for the number of players (`position_names`).
         drop: chips that the room adds to the pot.
     """
 
@@ -63,7 +62,7 @@ class FromFlop:
     """A hand from the flop on, for its two players, oop first; amounts are the file's.
 
     Attributes:
-        actions: the actions from the flop on, and the players' cards, with players 1 and 2.
+        actions: the actions from the flop on, and the players' cards; oop is player 1, ip player 2.
         before: calls and raises before the flop, as in `Origin.actions`.
         depth: the smaller stack at the deal, in big blinds.
     """

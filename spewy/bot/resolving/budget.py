@@ -99,8 +99,8 @@ class TimeBank:
 
         The bank adds up the seconds that it has now and those that the next `HORIZON` hands will add, and subtracts the
         seconds of `RESERVE` hands. It divides the result among the solves that it expects in the next `HORIZON` hands,
-        in proportion to their weights. One solve gets at most the share `SHARE` of the bank and `MOST_OF_ANSWER`
-        seconds.
+        in proportion to their weights (`importance`). One solve gets at most the share `SHARE` of the bank and
+        `MOST_OF_ANSWER` seconds.
 
         Args:
             pending: seconds that the current decision has already taken, and that are not charged yet.

@@ -83,7 +83,7 @@ class Root:
     Attributes:
         put_in_before: chips that each player had put in before the round.
         stack: the smaller of both players' stacks in chips when the round began; None: unlimited.
-        actions: ACPC actions of the round before the root; amounts are chips put in since the round began.
+        actions: ACPC actions from the start of the round to the root; amounts are chips put in since the round began.
         extra_bets: bets of the round in addition to the menu's, each as the line from the root to the bet: ``"r150"``,
             or ``"cr150"`` for a bet after a check; amounts as in ``actions``.
         donk: whether the player who starts the round called the last bet of the previous round.

@@ -9,8 +9,8 @@ blueprint follows N. Brown and T. Sandholm, "Strategy-Based Warm Starting for Re
 but the size of its regrets depends only on the pot. A few iterations after such a start reach the quality of many
 iterations from zero (`docs/research/re-solving.md`).
 
-Functions take the subgame as its ``builder``, the betting at its ``root``, and the public cards there, ``board``. A
-``layout`` has its boards and betting. A ``deadline`` is a time on the clock of `time.monotonic`; None: no limit.
+Three arguments describe a subgame: its ``builder``, the betting at its ``root``, and the public cards there, ``board``.
+A ``layout`` has all its boards and betting. A ``deadline`` is a time on the clock of `time.monotonic`; None: no limit.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ BOARDS_KEPT = 4
 class Limits:
     """Limits of a solve; the first limit that is reached ends the solve.
 
-    A solve fails if there is no time for one iteration and both best responses.
+    An exact solve fails if there is no time for one iteration and both best responses.
 
     Attributes:
         iterations: largest number of iterations. Without a deadline, equal solves give identical results.
@@ -149,13 +149,13 @@ class Resolved:
         return out
 
     def regrets(self, t: int, b: int) -> ChunkStrategy:
-        """Return both players' regrets ``[slot, row]`` on board ``b`` of the subgame's round ``t``."""
+        """Return both players' regrets, ``[action of all decisions, row]``, on board ``b`` of round ``t``."""
         return self._solver.read("regrets", t, b)
 
     def best_values(self, player: int) -> Floats:
         """Return a player's counterfactual best-response values ``[hand of the deck]``.
 
-        The values are weighted by the opponent's range, scaled to a largest weight of 1.
+        The values are weighted by the opponent's range, whose largest weight is scaled to 1.
         """
         return self._best_values[player]
 
@@ -231,7 +231,7 @@ def best_responses(
 ) -> Floats:
     """Compute the opponent's counterfactual best-response values ``[hand of the deck]`` in a subgame.
 
-    The values are weighted by the player's range, scaled to a largest weight of 1.
+    The values are weighted by the player's range, whose largest weight is scaled to 1.
 
     Args:
         player: the player who follows ``strategy``.
@@ -282,7 +282,7 @@ def _against_all(player: int, reach: Floats) -> tuple[Floats, Floats]:
 
 
 def _compatible(game: LiveGame, player: int) -> Floats:
-    """Sum, for each ``[row of the opponent]``, the weights of the player's hands that share no card with it."""
+    """Sum, for each ``[row of the opponent]``, the weights of the player's hands that share no card with its hand."""
     rows = game.rounds[0].hands
     mass = compatible_reach(rows[1 - player], rows[player], 0, game.reach[player][0], game.n_ids)
     return np.where(mass > 1e-9, mass, 0.0)
@@ -308,7 +308,7 @@ def _take_memory(solver: Solver, limits: Limits, pace: Pace, size: int) -> None:
 
 
 def _run(run: Callable[[int], None], limits: Limits, pace: Pace, size: int) -> None:
-    """Run iterations until a limit is reached, in smaller batches as time runs out, which leave time to judge."""
+    """Run iterations in batches until a limit is reached, or only the time for both best responses is left."""
     pace.require(limits.deadline, size, *SHORTEST)
     with pace.timed("first", size):
         run(1)
@@ -381,7 +381,7 @@ def start_from_earlier(
     smaller, larger = (dict(counterparts_of(*trees, *before, draw)) for draw in (0.0, 1.0))
 
     def moves(t: int, player: int) -> tuple[Ints, Ints, Ints, Floats]:
-        """Return a player's slots in a round that get regrets, and for all of them in a row their source slots.
+        """List a player's slots in a round that get regrets, and the slots of the earlier tree that are their sources.
 
         The four arrays are the slots, the index of each slot's first source, the sources, and the sources' weights.
         """
@@ -458,7 +458,7 @@ def _write_strategy(
     """Write a player's strategy on all boards into a solver's regrets or strategy sums.
 
     Args:
-        factor: number by which, with the chips in the pot after a call, the frequencies are multiplied; None: they stay
+        factor: the frequencies are multiplied by this number and by the chips in the pot after a call; None: they stay
             as they are.
     """
     decisions, pots = list[tuple[list[str], Ints]](), list[Ints]()

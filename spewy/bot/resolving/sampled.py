@@ -36,7 +36,7 @@ LOCKED = 1e12
 
 
 class _Deals(NamedTuple):
-    """Implements `solvers.sampled.engine.Dealt`."""
+    """Boards and hands of several deals, from the subgame's round on; implements `solvers.sampled.engine.Dealt`."""
 
     board_buckets: Ints
     rows: Ints

@@ -110,7 +110,7 @@ class HandContext:
     solved: OrderedDict[_SolveKey, Solution] = field(default_factory=OrderedDict)
 
     def keep(self, key: _SolveKey, resolved: Solution) -> Solution:
-        """Cache a solved subgame and return it; beyond `MOST_KEPT` bytes, those least recently used leave the cache."""
+        """Cache a solved subgame and return it; drop the least recently used subgames beyond `MOST_KEPT` bytes."""
         self.solved[key] = resolved
         self.solved.move_to_end(key)
         while sum(each.n_bytes for each in self.solved.values()) > MOST_KEPT and len(self.solved) > 1:
@@ -317,8 +317,8 @@ class Subgame:
     def _is_worse(self, player: int) -> bool:
         """Whether the re-solved strategy loses more than the blueprint against the opponent's estimated range.
 
-        This is the case if best responses win more against it. False after `TRUSTED` iterations or if the blueprint's
-        values are unknown; True if there is no time to compare.
+        That is, whether best responses win more against the re-solved strategy. False after `TRUSTED` iterations or if
+        the blueprint's values are unknown; True if there is no time to compare.
         """
         if player in self._worse:
             return self._worse[player]
@@ -346,7 +346,7 @@ class Subgame:
         return blueprint is not None and replace(blueprint.root, menu=self.root.menu) == self.root
 
     def _is_trusted(self, player: int) -> bool:
-        """Whether a solve makes enough iterations in the time that is left; it is made now if that is probable."""
+        """Whether a player's solve has `TRUSTED` iterations; solve now if twice as many are probable, else False."""
         left = self._context.budget.left
         if self._options.iterations < 2 * TRUSTED:
             return False
@@ -355,7 +355,10 @@ class Subgame:
         return self._resolved(player).iterations >= TRUSTED
 
     def _values_against(self, player: int, blueprint: KnownStrategy) -> Floats | None:
-        """Compute the opponent's best-response values ``[hand of the deck]`` against a strategy; None if unknown."""
+        """Compute the opponent's best-response values ``[hand of the deck]`` against a player's strategy.
+
+        None if the strategy cannot be read, or not in time.
+        """
         context = self._context
         if self.ranges is None:
             return None

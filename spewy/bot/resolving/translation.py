@@ -81,7 +81,10 @@ class Blueprint:
         return out
 
     def strategies(self, lines: Sequence[str], board: tuple[int, ...]) -> Stacked:
-        """Return the strategies at several decisions of one player and round, faster than calls of `strategy`."""
+        """Return the strategies at several decisions of one player and round, one below the other.
+
+        This is faster than calls of `strategy`.
+        """
         return self._policy.stacked([*map(Line, lines)], board)
 
     def strategy_if_readable(self, node: Node | None, board: tuple[int, ...]) -> Floats | None:
@@ -138,7 +141,7 @@ def stored_strategy(
     line: str,
     cache: Read | None = None,
 ) -> KnownStrategy:
-    """Return the stored strategy in a subgame whose root has a line in the blueprint's tree; it serves both players."""
+    """Return the stored strategy, for both players, in a subgame whose root is at ``line`` in the blueprint's tree."""
     round_line = entry_line(line)
     put_in_before = blueprint.node(round_line).put_in[0]
     stack = blueprint.smallest_stack

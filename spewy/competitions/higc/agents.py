@@ -87,7 +87,7 @@ class Agents:
     def identity(self, name: str, dialect: Dialect) -> dict[str, Any]:
         """Return the values that identify the agents of a game in the head of a log, as JSON values by name.
 
-        A game whose solve is stored before its first match is solved now if none is stored.
+        A game that has to be solved before its first match is solved now, unless its solve is stored.
         """
         table, seconds = poker_table(name, dialect), {"search_seconds": self.seconds}
         if table is None:
@@ -114,7 +114,7 @@ class Agents:
         return opponent("equity", table.game)
 
     def _poker_folder(self, table: PokerTable) -> Path | None:
-        """Return the folder with the solve that plays a poker game; None if there is none, and the game is large."""
+        """Return the folder of a poker game's solve, after solving a small game; None for a large game without one."""
         folder = folder_with(self.lockers, table.game)
         if folder is None and is_small(table.game):
             return self.solve_poker(table)

@@ -140,7 +140,7 @@ class Particles:
         seconds: time limit for one update of the sample.
 
     Attributes:
-        did: the player's own action at the last state; None: it was not to act.
+        did: the player's own action at the last state; None: the player was not to act.
     """
 
     def __init__(self, game: SpielGame, seat: int, rng: Random, seconds: float) -> None:

@@ -322,9 +322,9 @@ def _best_value(tree: SpielTree, strategy: Floats, player: int) -> float:
 
 
 def _give(tree: SpielTree, strategy: Floats, out: Floats, low: int, high: int) -> None:
-    """Add the values of the nodes from ``low`` to ``high - 1``, one level of the tree, to those of their parents.
+    """Add the values of one level, nodes ``low`` to ``high - 1``, to those of their parents in ``out``, ``[node]``.
 
-    ``out`` holds the values of all nodes, ``[node]``.
+    Each value is weighted by the probability of the action or chance outcome that leads to its node.
     """
     slots, parents = tree.slot[low:high], tree.parent[low:high]
     dealt = tree.chance[low:high] / tree.chance[parents]  # of one step: `chance` is of the whole path

@@ -133,7 +133,7 @@ def _check_game(game: Game, found: object) -> None:
 
 
 def _players(state: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the client and the opponent: the opponent's cards are hidden, or its name says who it is."""
+    """Return the client's and the opponent's object; hidden cards or its name tell which is the opponent's."""
     players = state.get("players")
     if not (
         isinstance(players, list) and len(players) == 2 and all(isinstance(each, dict) for each in players)

@@ -62,7 +62,7 @@ class Site:
         prefix: beginning of the path of every request.
         refusal: name of the field in which the server says why it refuses a request.
         refuses_by_status: whether only HTTP statuses say that a request is refused, so that a busy server may use the
-            field too.
+            field ``refusal`` too.
     """
 
     name: str

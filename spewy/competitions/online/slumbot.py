@@ -118,10 +118,10 @@ class SlumbotSession(Session):
 
 @dataclass(frozen=True)
 class SlumbotAnswer(Answer):
-    """An answer of Slumbot's server; its estimate is the baseline.
+    """An answer of Slumbot's server; ``estimate`` is Slumbot's baseline (`Results.estimates`).
 
     Attributes:
-        session_total: chips that the client has won in the session by the server's count; None if it sends none.
+        session_total: chips that the client has won in the session by the server's count; None: not sent.
     """
 
     session_total: int | None = None

@@ -187,7 +187,7 @@ def _sums(names: Sequence[str], worth: Worth) -> dict[str, float]:
 
 
 def _eliminated(names: Sequence[str], worth: Worth, least: int) -> tuple[list[str], Ranking]:
-    """Eliminate those with the smallest gain from the remaining bots, again and again, while ``least`` bots remain.
+    """Eliminate the bots with the smallest gain from the remaining bots, as long as at least ``least`` bots remain.
 
     Returns the remaining bots, and the ranking of the eliminated bots.
     """

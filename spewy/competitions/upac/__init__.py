@@ -1,1 +1,1 @@
-"""The competition UPAC: its rules, games between bots, and the tables and the package of Spewy's own bot."""
+"""The University Poker Algorithm Competition (UPAC): rules, games, and the tables and package of Spewy's bot."""

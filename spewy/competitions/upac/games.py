@@ -257,7 +257,7 @@ class _Seat:
         return reply or " "
 
     def _asked(self, line: Line) -> str:
-        """Ask a question. By the competition's rules, a line that the bot wrote before it counts as the answer."""
+        """Ask a question; by the competition's rules, a line that the bot wrote before the question is the answer."""
         if isinstance(self._channel, Program):
             self._spent.unasked += self._channel.read_available() > 0
         begun = time.monotonic()

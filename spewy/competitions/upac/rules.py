@@ -126,7 +126,7 @@ class _Hand:
         self.pushed[button] = SMALL_BLIND
 
     def label(self, seat: int, *, of_start: bool = False) -> str:
-        """Return the name of a seat's blind, ``SB`` or ``BB``; the line START may use the old labels."""
+        """Return the name of a seat's blind, ``SB`` or ``BB``; for the line START, by `Rules.old_labels`."""
         small = (seat == self._button) != (of_start and self._old_labels)
         return "SB" if small else "BB"
 

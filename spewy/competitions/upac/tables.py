@@ -160,7 +160,7 @@ def _require_together(
 
 
 def _in_order(boards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sort boards by the bot's numbers; return the numbers' differences, and the boards in canonical suits."""
+    """Sort boards by their numbers in `canonical`; return the numbers' differences, and the canonical boards."""
     keys, _ = canonical(boards)
     order = np.argsort(keys)
     _, perms = canonical(boards[order])
@@ -237,7 +237,8 @@ class Decides(NamedTuple):
 
     Attributes:
         enters: betting line with which the round is entered.
-        first_free: index of the decision's first stored frequency among the player's stored frequencies in the chunk.
+        first_free: index of the decision's first stored frequency among those of the player in the round after
+            ``enters``.
         slot: index of the decision's first stored frequency in the bot's table of the round.
     """
 
@@ -292,9 +293,9 @@ def _followed(node: Node) -> Iterator[tuple[Node, int]]:
 
 
 def _free_slots(root: Node, enters: str) -> Mapping[str, int]:
-    """Return, by line, the index of each decision's first stored frequency among the acting player's in a chunk.
+    """Return, by line, the index of each decision's first stored frequency among its player's in the round.
 
-    The frequency of a decision's last action is not stored; ``enters`` is the line that enters the chunk.
+    The round is that after the betting line ``enters``. The frequency of a decision's last action is not stored.
     """
     out, seen = {}, [0, 0]
     for line, (node, slot) in decision_slots(find_node(root, enters))[0].items():

@@ -120,7 +120,10 @@ def _ladders() -> Iterator[list[HandClass]]:
 
 
 def _ladder_groups(ladder: list[HandClass], weights: list[float], single: list[int]) -> Iterator[str]:
-    """Yield a group, such as ``AQs-A9s:0.5``, for each stretch of a list whose classes have equal weights above 0."""
+    """Yield a group, such as ``AQs-A9s:0.5``, for each stretch of a list whose classes have equal weights above 0.
+
+    If the hands of a class differ in weight, those with a weight above 0 are appended to ``single``.
+    """
     common: list[float] = []
     for hand_class in ladder:
         values = [weights[hand] for hand in class_hands(hand_class)]
@@ -180,7 +183,7 @@ class _Weight(NamedTuple):
 
     Attributes:
         text: the text.
-        value: from 0 to 1 if it has a sign of percent, stands in brackets or is missing.
+        value: the weight from 0 to 1; if ``plain``, the number as it was written, which may be a percentage.
         plain: whether it is a number without a sign of percent.
     """
 
@@ -534,7 +537,7 @@ def in_our_order(weights: NDArray[np.float64], order: str | None) -> NDArray[np.
 
 
 def named_list(text: str) -> str:
-    """Name Spewy's order in the text of a range if the range is a list without a known order."""
+    """Put the name of Spewy's order before a list of numbers that names no order; return another text unchanged."""
     bare = without_comments(text)
     return _NAMED + text if not _HEAD.match(bare) and number_list(bare) is not None else text
 

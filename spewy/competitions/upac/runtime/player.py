@@ -149,9 +149,9 @@ class Player:
         return {node: play[node][:, at] for node in own_nodes}
 
     def _came(self, tree: Tree, spot: Spot) -> tuple[Came, int] | None:
-        """Follow the betting through a tree, with bets that the tree lacks translated, to a path and its last node.
+        """Follow the betting through a tree, where bets that the tree lacks are translated.
 
-        Returns None if the tree does not cover the betting.
+        Returns the path and the node that it reaches; None if the tree does not cover the betting.
         """
         assert spot.rounds is not None
         node, done = 0, 0
@@ -176,7 +176,7 @@ class Player:
         return (path, node) if is_own and same_round else None
 
     def _taken_for(self, tree: Tree, node: int, action: str, highest: int, effective: int) -> int | None:
-        """Return the place of the tree's action for an action at the table; None if the node lacks raises."""
+        """Return the index of the tree's action that stands for an action at the table; None if there are no raises."""
         totals = [int(tree.nodes[child, TOTAL]) for child in tree.children(node)]
         if action == "c":
             return totals.index(CALL)
@@ -259,7 +259,7 @@ def spent(tree: Tree, node: int) -> int:
 
 
 def share(total: int, highest: int) -> float:
-    """Return a raise as a share of the pot after a call."""
+    """Return a raise from ``highest`` to ``total`` chips put in, as a share of the pot after a call."""
     return (total - highest) / (2 * highest)
 
 
@@ -390,7 +390,7 @@ class River:
     ) -> list[tuple[int, Floats, Floats]]:
         """Compute a player's values at its decisions, the last first.
 
-        Each decision has its node, the values of its actions ``[action, hand]``, and those of the strategy ``[hand]``.
+        Each item is a decision's node, the values of its actions ``[action, hand]``, and of the strategy ``[hand]``.
         """
         values, out = self.ends(reach, p), []
         for node in reversed(self.decisions):
@@ -430,7 +430,7 @@ class _Met:
         """Position of each own hand in the list of the opponent's hands by strength; the list's length if absent."""
 
     def all(self, reach: Floats) -> Floats:
-        """Sum ``reach``, ``[hand of the opponent, column]``; the sums are ``[own hand, column]``."""
+        """Sum each column of ``reach``, ``[opponent's hand, column]``, for each own hand: ``[own hand, column]``."""
         ordered = self._ordered(reach)
         by_card = ordered[self._with_card].sum(axis=1)
         first, second = self._cards.T

@@ -103,7 +103,7 @@ class _Hand:
     sound: bool = True
 
     def deal(self, word: str, names: list[str]) -> str:
-        """Take cards; return what was expected in place of cards that cannot be, else an empty text."""
+        """Take the cards of a line; if they are impossible, return what was expected instead, else an empty text."""
         cards = tuple(NUMBERS.get(name, -1) for name in names)
         known = {*self.hole, *self.board} if word != "PREFLOP" else set()
         wrong = ""
@@ -189,7 +189,7 @@ class Table:
         hand.pushed = (max(total, own), other)
 
     def _question(self, words: list[str]) -> tuple[Spot | None, str]:
-        """Read the words of STACK; return the state, if it can be read, and what was expected in place of an error."""
+        """Read the words of STACK; return the state or None, and what was expected if they are wrong, else empty."""
         hand = self._hand
         numbers = [int(word) for word in words if _NUMBER.fullmatch(word)]
         own, own_stack, other, other_stack = numbers if len(numbers) == len(words) == 4 else [0] * 4
