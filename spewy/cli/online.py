@@ -220,7 +220,7 @@ def play_gtowizard(**wishes: Any) -> None:
 
 
 class _Baseline:
-    """How results with Slumbot's baselines (estimates of the luck) are shown: entries of JSON, rows of the table."""
+    """How results with baselines (what Slumbot thinks it would have won) are shown: JSON entries, rows of a table."""
 
     @staticmethod
     def to_json(results: Results) -> dict[str, Any]:
