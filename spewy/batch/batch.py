@@ -229,7 +229,8 @@ def _entries_of(data: dict[str, Any], source: str, base: Path, first: int, *, in
 def _merged(entries: list[BatchJob], first: int) -> list[BatchJob]:
     """Merge jobs that are equal up to suits: one job of each group is solved, and the others refer to it.
 
-    It is the first that has been begun, or else the first. The batch has ``first`` other jobs before ``entries``.
+    The job to solve is the first whose folder has saved work, or else the first of the group. The batch has ``first``
+    other jobs before ``entries``.
     """
     groups: dict[int, list[int]] = {}
     alike: dict[History, list[int]] = {}
@@ -252,7 +253,7 @@ def _merged(entries: list[BatchJob], first: int) -> list[BatchJob]:
 
 
 def same_up_to_suits(a: Job, b: Job) -> bool:
-    """Whether a permutation of suits maps the board and ranges of ``a`` to those of ``b``, and the rest is equal."""
+    """Whether a permutation of suits maps the board and ranges of ``a`` to those of ``b``; other keys must be equal."""
     deck = a.rules.deck
     cards_named = any(a.model_dump(exclude=SECTIONS_WITHOUT_CARDS | {"spot"}).values())
     perms = suit_permutations(deck)[:1] if cards_named or not a.solve.symmetry else suit_permutations(deck)
@@ -287,7 +288,7 @@ def _shared(a: BatchJob, b: BatchJob) -> InputError:
 
 
 def bring_back(folder: Path) -> None:
-    """Restore a folder that a kill has left under the name `OLD` while a cluster's result replaced it."""
+    """Give a folder its name back if a kill left it renamed to `OLD`, while a cluster's result replaced it."""
     if not folder.exists():
         scratch = "?" * 8  # random letters and digits of `TemporaryDirectory`
         for old in sorted(folder.parent.glob(OLD.format(name=glob.escape(folder.name), scratch=scratch)))[:1]:
@@ -354,7 +355,7 @@ def validated(data: dict[str, Any], subject: str) -> Job:
 
 
 def _subset(spot: dict[str, Any], source: str) -> dict[str, int] | None:
-    """Select flops for ``boards = { subset = N }``; return how many flops each represents, or None for a list."""
+    """Select flops for ``boards = { subset = N }``; return how many flops each represents (None: a list)."""
     boards = spot["boards"]
     if not isinstance(boards, dict) or "board" in spot:
         return None
@@ -370,7 +371,10 @@ def _subset(spot: dict[str, Any], source: str) -> dict[str, int] | None:
 
 @lru_cache(maxsize=8)
 def _flops(n: int) -> dict[str, int]:
-    """Select ``n`` flops; results are cached, since a page asks for the same number after each change of a job."""
+    """Select ``n`` flops and return how many flops each represents, by name.
+
+    Results are cached, since the browser page asks for the same number after each change of a job.
+    """
     from buckets.abstraction import flop_subset
 
     return flop_subset(n).named()

@@ -1,10 +1,10 @@
-"""Choose bet sizes: what a player loses with few sizes instead of many, each exactly.
+"""Choose bet sizes: how much EV a player loses with few sizes instead of many; a solve for each choice.
 
 >>> from spewy import Job, choose_sizes
 >>> choose_sizes(Job.load("examples/R1.toml"), "oop", most=1)  # doctest: +SKIP
 
-For each small part of a list of sizes, the job is solved with these sizes for one player in one round, and with its own
-sizes everywhere else. The player's EV is compared with the EV of the whole list.
+For each small subset of a list of sizes, the job is solved with these sizes for one player in one round, and with its
+own sizes everywhere else. The player's EV is compared with the EV of the whole list.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class SizeLoss:
         sizes: the sizes, as in a job file.
         ev: EV of the player in the unit of the job.
         loss_pct: EV with all sizes less this EV, in % of the pot.
-        error_pct: the loss is known to this much, in % of the pot, from the exploitability of both solves.
+        error_pct: largest error of ``loss_pct``, in % of the pot, from the exploitability of both solves.
     """
 
     sizes: str
@@ -52,14 +52,14 @@ class SizeLoss:
 
 @dataclass(frozen=True, repr=False)
 class ChosenSizes(Printed):
-    """Losses with each small part of a list of sizes.
+    """EV that a player loses with each small subset of a list of bet sizes.
 
     Attributes:
         name: name of the job.
         key: key of the job that holds the sizes, such as ``bets.river.oop.bet``.
         sizes: the whole list.
         ev: EV of the player with the whole list, in ``unit``.
-        losses: by number of sizes, and then from the smallest loss up.
+        losses: a loss for each subset, by number of sizes and then from the smallest loss up.
     """
 
     name: str
@@ -70,7 +70,7 @@ class ChosenSizes(Printed):
     losses: tuple[SizeLoss, ...]
 
     def best(self, count: int) -> SizeLoss:
-        """Return the best ``count`` sizes."""
+        """Return the subset of ``count`` sizes that loses least."""
         return next(loss for loss in self.losses if loss.count == count)
 
     def to_json(self) -> dict[str, Any]:
@@ -99,21 +99,22 @@ def choose_sizes(
     target: str = TARGET,
     progress: Callable[[int, int], None] | None = None,
 ) -> ChosenSizes:
-    """Solve a spot with each part of at most ``most`` sizes of a list, and compare the player's EVs.
+    """Solve a spot with each subset of at most ``most`` sizes of a list, and compare the player's EVs.
 
     Args:
         job: a spot.
         player: ``"oop"`` or ``"ip"``.
         sizes: the list, as bet sizes of a job file: ``"33%, 75%, a"``.
-        most: largest number of sizes together.
+        most: largest number of sizes in a subset.
         round_name: round of the sizes; None for the round of the root.
         kind: ``"bet"``, ``"raise"`` or ``"donk"``.
-        target: exploitability to which each solve goes.
+        target: exploitability to which each solve goes, as in a job file.
         progress: called with the numbers of finished and of all solves.
 
     Raises:
-        InputError: the job is no spot with bet sizes, an argument is wrong, or there are over 1,000 parts.
-        SolveError: a solve did not reach the target.
+        InputError: the job is not a no-limit spot with bet sizes, an argument is wrong, there are over 1,000 solves, or
+            a solve did not reach the target.
+        SolveError: a solve failed.
     """
     if job.spot is None or job.tree.lines is not None or job.rules.limit:
         raise InputError(f"job {job.name}: sizes: expected a no-limit spot with bet sizes")
@@ -168,7 +169,9 @@ def _losses(
     parts: list[tuple[str, ...]],
     pot: float,
 ) -> Iterator[SizeLoss]:
-    """Yield the losses of the parts, by number of sizes and then by loss.
+    """Yield the losses of the subsets ``parts``, by number of sizes and then by loss.
+
+    ``found`` has the player's EV and the exploitability of the solve with each subset, and with the ``whole`` list.
 
     The EV of strategies differs from the value of a zero-sum game by at most twice their exploitability.
     """

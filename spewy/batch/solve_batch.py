@@ -176,7 +176,7 @@ class BatchCost:
 
     @property
     def disk_bytes(self) -> int:
-        """Peak of disk space in bytes of all lockers; a running job may need more than a finished job."""
+        """Peak of disk space in bytes of all jobs' folders; a running job may need more than a finished job."""
         whole = sorted((cost.disk_bytes - cost.kept_bytes for cost in self.estimates.values()), reverse=True)
         return self.kept_bytes + sum(whole[: self.at_once])
 
@@ -190,7 +190,7 @@ class BatchCost:
 
     @property
     def kept_bytes(self) -> int:
-        """Disk space in bytes of all lockers together after all jobs are solved."""
+        """Disk space in bytes of all jobs' folders together after all jobs are solved."""
         return sum(cost.kept_bytes for cost in self.estimates.values())
 
     @property
@@ -206,7 +206,7 @@ class BatchCost:
 
 @dataclass(frozen=True)
 class BatchBegan:
-    """The first solve of a batch comes next."""
+    """Event: the first solve of a batch comes next."""
 
     batch: Batch
     cost: BatchCost
@@ -241,7 +241,7 @@ class JobEnded:
 
 @dataclass(frozen=True)
 class BatchStopping:
-    """The running jobs save their work and end, after Ctrl-C."""
+    """Event after Ctrl-C: the running jobs save their work and end."""
 
 
 BatchEvent: TypeAlias = Advanced | BatchBegan | JobBegan | JobChecked | JobEnded | BatchStopping | Ended
@@ -250,9 +250,9 @@ BatchListener = Callable[[BatchEvent], object]
 
 
 def processes(batch: Batch, asked: int | None = None) -> int:
-    """Return how many jobs to run at the same time, at most those to solve.
+    """Return how many jobs to run at the same time, at most as many as are to be solved.
 
-    If none are ``asked`` for, the cores of this machine are divided by the largest ``solve.workers`` of a job.
+    If ``asked`` is None, the cores of this machine are divided by the largest ``solve.workers`` of a job.
     """
     workers = max((batch.entries[i].job.solve.threads for i in batch.to_do), default=1)
     wanted = asked or max(1, joblib.cpu_count() // workers)
@@ -432,7 +432,7 @@ class _Remotely(_InPool):
         self._held: dict[Path, FolderLock] = {}
 
     def arguments(self, batch: Batch, entry: BatchJob, cost: WalkedCost) -> tuple[Any, ...]:
-        """Lock a job's folder and return the arguments of `function`, which include the folder's files."""
+        """Lock a job's folder and return the arguments of `solve_remotely`, which include the folder's files."""
         # If a worker died and the job is sent again, this process holds the lock already.
         if entry.folder not in self._held:
             self._held[entry.folder] = self._locks.enter_context(FolderLock(entry.folder, "solve"))

@@ -64,7 +64,7 @@ class Rivers(Printed):
         reply_actions: for each river and each action of oop, the actions of ip's first decision.
         reply_strategy: ``[river, action, reply, hand]``, frequencies of ip's actions after each action of oop.
         reply_ev: ``[river, action, reply, hand]``, chips of the pot that ip's hand wins if it takes the action, against
-            the hands with which oop takes its action; NaN also where there are none, and for their blockers.
+            the hands with which oop takes its action; NaN as in ``ev``, and if no such hand can be dealt beside ip's.
     """
 
     actions: tuple[str, ...]
@@ -200,7 +200,7 @@ def solve_rivers(
 
 
 def _betting(job: SpotJob, chips: Floats) -> Iterator[_Betting]:
-    """Build the betting for each pair of pot and stack; ``chips[river]`` has the pairs."""
+    """Build the betting for each different pair of pot and stack; ``chips[river]`` is the pair of a river."""
     pairs, number = np.unique(chips, axis=0, return_inverse=True)
     own = job.problem.tree
     for k, (pot, stack) in enumerate(pairs.tolist()):
@@ -223,7 +223,7 @@ def _betting(job: SpotJob, chips: Floats) -> Iterator[_Betting]:
 
 
 def _in_parts(config: TreeConfig, parts: int) -> TreeConfig:
-    """Write the amounts of a tree but its pot and stack in parts of a chip; its labels stay in chips or big blinds."""
+    """Convert a tree's amounts, except pot and stack, to units of 1 / ``parts`` chips; its labels keep their unit."""
     if parts == 1:
         return config
 
@@ -383,7 +383,7 @@ def _checked_weights(name: str, given: ArrayLike, shape: tuple[int, int]) -> Flo
 
 
 def _checked_chips(name: str, given: ArrayLike | None, own: int | None, n: int) -> Floats:
-    """Return the pots or stacks of n rivers as an array ``[river]``, rounded to thousandths of a chip."""
+    """Return n rivers' pots or stacks ``[river]``, rounded to thousandths of a chip; ``own`` if none are given."""
     if given is None:
         return np.full(n, own or 0, dtype=np.float64)
     try:

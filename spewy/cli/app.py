@@ -181,7 +181,7 @@ class Commands(LazyGroup):
 
 
 def expected(error: Exception) -> OneLine | None:
-    """Failures of the machine and bad input as one line with its exit code; None for all other errors."""
+    """Convert a failure of the machine, or bad input, to a one-line error with an exit code; None for other errors."""
     failed = failure_text(error)
     if failed is not None:
         return Failed(failed)

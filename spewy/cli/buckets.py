@@ -150,7 +150,7 @@ def _cells(clusters: BoardBuckets, row: int) -> tuple[str, ...]:
 
 
 def _precompute(family: str, workers: int | None, address: str | None) -> None:
-    """Compute the merge trees that the user's cache lacks; Ctrl-C keeps finished trees."""
+    """Compute the merge trees of ``FAMILIES[family]`` that the user's cache lacks; Ctrl-C keeps finished trees."""
     import time
 
     from spewy.chunks.bucket_locker import FAMILIES, BucketLocker, default_folder

@@ -52,7 +52,7 @@ def estimate(job_file: Path, locks: tuple[str, ...], overrides: tuple[str, ...],
     For a job that is far too large, the command prints lower bounds at once, without building anything. For several
     boards (spot.boards) it prints the sums over all boards, and the memory of the largest board. The printed time is
     that of 100 sweeps on one core, after which exploitability is often below 0.5 % of the pot. No time is printed for
-    jobs with buckets of hands or with stored leaves.
+    jobs with buckets of hands or with stored leaves (solve.leaves).
 
     \b
     Examples:

@@ -93,7 +93,10 @@ def line_writer(file: Path | None, add: bool = False) -> Iterator[Callable[[str]
 
 
 def table_writer(file: Path | None) -> TableWriter:
-    """Check the name of a table file, and return a function that writes the file; for None it makes no frame."""
+    """Check the name of a table file, and return a function that writes the file; for None it does nothing.
+
+    The returned function's argument makes the table, a pandas frame.
+    """
     if file is None:
         return lambda make: None
     from spewy.look.table_files import PACKAGES, SUFFIXES, write_table

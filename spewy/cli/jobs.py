@@ -271,7 +271,10 @@ def _from_file(
     name: str | None,
     overrides: tuple[str, ...],
 ) -> tuple[str, str]:
-    """Return the job file of a file's spot, and a description; tell what has no counterpart in the job."""
+    """Return the text of a job file for the spot in a file of another program or in a job file, and a description.
+
+    ``own`` are the user's pot, stack and ranges. Parts of the spot that a job cannot have are named on stderr.
+    """
     from buckets.cards import card_name
     from spewy.bridges.spots import read_spot
     from spewy.job.load import override, read_job
@@ -316,7 +319,7 @@ def _translated(job: Job, program: str) -> str:
 
 
 def _sizes(by_round: Mapping[str, str | None], n_cards: int) -> dict[str, str]:
-    """Bet sizes by key, such as ``flop.bet``."""
+    """Bet sizes by key, such as ``flop.bet``; refuses rounds before a board of ``n_cards`` cards."""
     given = {name: sizes for name, sizes in by_round.items() if sizes is not None}
     for name in given:
         if ROUND_NAMES.index(name.partition("_")[0]) < n_cards - 2:
@@ -400,7 +403,7 @@ def _board(text: str | None, seed: int | None, cards: int) -> tuple[tuple[int, .
 
 
 def _hands(file: Path) -> list[LoggedHand]:
-    """Read the hands of a file that two players played; say which hands cannot be read, and why."""
+    """Read a file's hands with a flop between two players; say which hands cannot be read, and why."""
     from spewy.match.acpc_text import UnreadHand
     from spewy.match.hand_files import game_of_file, read_hands
 
@@ -445,7 +448,7 @@ def _base_answers(
     board: tuple[tuple[int, ...], str | None],
     own: tuple[float | None, float | None, str | None, str | None],
 ) -> Answers:
-    """Answers of a preset; without one, of the options ``own``, of which `_answers` takes the ranges."""
+    """Answers from a preset; without a preset, from the options ``own``, whose ranges `_answers` fills in."""
     from buckets.cards import cards_name
     from spewy.job.shipped import GivenRange, preset
     from spewy.job.write import Answers
@@ -465,7 +468,7 @@ def _base_answers(
 def _answers(
     base: Answers, own: tuple[float | None, float | None, str | None, str | None], name: str | None
 ) -> Answers:
-    """Replace the pot, stack, ranges and name of some answers by those of the options."""
+    """Replace pot, stack, ranges and name in ``base`` by the options ``own`` and ``name`` that are not None."""
     from dataclasses import replace
 
     from spewy.job.shipped import GivenRange
@@ -504,7 +507,7 @@ def _range(option: str, value: str | None) -> str | None:
 
 
 def _checked(text: str) -> Job:
-    """Validate the text of a job file; of a subset of flops, return the job of the first flop."""
+    """Validate the text of a job file, and return the job; for several boards, the job of the first board."""
     import tomllib
 
     from spewy.batch.batch import JobBoards

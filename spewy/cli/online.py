@@ -74,7 +74,7 @@ class Wishes:
 
 
 def session_options(url: str, timeout: float) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the argument BOT and the options of a session, with the usual address and time limit of a request."""
+    """Add the argument BOT and a session's options; ``url`` and ``timeout`` are the defaults of two options."""
 
     def add(function: Callable[..., Any]) -> Callable[..., Any]:
         for decorate in reversed(_session_options(url, timeout)):
@@ -220,7 +220,7 @@ def play_gtowizard(**wishes: Any) -> None:
 
 
 class _Baseline:
-    """How results with Slumbot's baselines are shown: the entries of JSON, and the rows of the table."""
+    """How results with baselines (what Slumbot thinks it would have won) are shown: JSON entries, rows of a table."""
 
     @staticmethod
     def to_json(results: Results) -> dict[str, Any]:

@@ -32,7 +32,7 @@ _LOGGERS = ("spewy", "buckets", "solvers", "lockers", "compiled")
 
 
 class Seconds(click.FloatRange):
-    """A finite number of seconds, at most as many as the system's timers accept; ``some`` refuses 0."""
+    """A finite number of seconds, at most as many as the system's timers accept; with ``some``, above 0."""
 
     def __init__(self, some: bool = False) -> None:
         super().__init__(min=0, min_open=some)
@@ -68,7 +68,7 @@ class Span(click.ParamType[float]):
 
 
 class Needing(click.Option):
-    """An option that is refused without another one, ``needs``: its name, such as ``--csv``, and its parameter."""
+    """An option that is refused without another: ``needs`` is the other's name, such as ``--csv``, and parameter."""
 
     def __init__(self, *args: Any, needs: tuple[str, str], **settings: Any) -> None:
         super().__init__(*args, **settings)
@@ -122,7 +122,7 @@ def lock_option(help_text: str) -> Callable[[Decorated], Decorated]:
 
 
 def locking(locks: Sequence[str]) -> tuple[str, ...]:
-    """Return ``--set`` texts that add the ``--lock`` texts to a job, and one that appends them to the job's name."""
+    """Return ``--set`` texts that add the ``--lock`` texts to a job, and the locks to the job's name."""
     from spewy.job.texts import lock_name
 
     if not locks:
@@ -246,7 +246,7 @@ def dask_option(function: Decorated) -> Decorated:
 def on_cluster(address: str | None, processes: int | None, option: str = "--workers") -> Iterator[None]:
     """Run joblib's work on the workers of the cluster at ``address``; without an address, do nothing.
 
-    ``processes`` is the number of local processes that the user asks for with ``option``, which a cluster excludes.
+    ``processes`` is the number of local processes that the user asks for; with a cluster, ``option`` is refused.
     """
     if address is None:
         yield

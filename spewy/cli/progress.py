@@ -163,7 +163,7 @@ class Lines:
             say(text)
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing, since nothing is open."""
 
 
 class SolveBar(Lines):
@@ -203,7 +203,7 @@ class SolveBar(Lines):
 
 
 def draws_bars() -> bool:
-    """Whether stderr is a terminal, without logs between the drawings."""
+    """Whether to draw bars: stderr is a terminal, and no verbose log is printed between the drawings."""
     return sys.stderr.isatty() and not is_verbose()
 
 
@@ -230,7 +230,7 @@ class NowAndThen:
 
 @contextmanager
 def counting(name: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield a function of the finished and all units; it draws a bar, or prints lines if stderr is no terminal."""
+    """Yield a function of the numbers of finished and of all units that draws a bar, or lines without a terminal."""
     began = last = time.monotonic()
     first: tuple[float, int] | None = None
 
@@ -255,7 +255,7 @@ def counting(name: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def check_text(exploitability: float, unit: str, seconds_left: float | None) -> str:
-    """Exploitability in the target's unit, and the time left unless it is below a second."""
+    """Exploitability in the target's unit, and the time left (None: unknown) unless it is below a second."""
     exploitability = max(exploitability, 0.0)  # rounding errors can make it negative
     amount = f"{exploitability:.4g}%" if unit == "%" else f"{exploitability:.4g} {unit}"
     if seconds_left is None:

@@ -96,8 +96,9 @@ def review(
     actions, EVs and costs are in the unit of the spot's job, as in `spewy show`; cards are those of the hand.
 
     A hand that cannot be read, or that lies outside of the spots, is skipped, with the reason. With spots, hands may
-    have any blinds, stacks, decimals and players, if two players see the flop. The last table says which spots would
-    judge most of the others; --missing writes their job files, a batch for each pot, which `spewy solve` solves.
+    have any blinds, stacks, decimals and players, if two players see the flop. The last table lists the spots
+    that, once solved, cover most of the other hands; --missing writes their job files, a batch for each pot, which
+    `spewy solve` solves.
 
     \b
     Examples:
@@ -178,7 +179,10 @@ def review(
 def _missing_spots(
     reviewed: Review, tolerance: float, folder: Path | None
 ) -> list[tuple[Missing, str | None]]:
-    """Return the spots that would judge the other hands, with the paths of their job files, which are written."""
+    """Return spots that, once solved, cover most of the other hands; write their job files to ``folder``.
+
+    Each spot comes with the path of its file; None without a folder.
+    """
     from spewy.bridges.from_hand import missing_spots
 
     found: list[tuple[Missing, str | None]] = []
@@ -220,7 +224,7 @@ def _say_missing(spots: Sequence[tuple[Missing, str | None]], outside: int, fold
 
 
 def _mistakes_table(kinds: Sequence[Mistakes], n_hands: int) -> str:
-    """Costs by street and kind, each a share of the total of all hands."""
+    """Costs by street, action and best action: per hand of all hands, and per decision."""
     rows = [
         (
             each.street,
@@ -314,7 +318,7 @@ def _table(decisions: Sequence[Reviewed], in_spots: bool) -> str:
 
 
 def _off(fit: Fit) -> str:
-    """Largest distance of a size in a line, in % of the pot; empty if all sizes are those of the tree."""
+    """Largest difference of a bet in the line from the tree's nearest size, in % of the pot; empty if there is none."""
     distance = max(abs(fit.distance), fit.line_distance)
     return _percent(distance) if distance else ""
 

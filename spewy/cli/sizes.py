@@ -72,7 +72,7 @@ def sizes(
     --json prints one object:
       name, key (of the sizes in the job file), sizes (the list), ev (of the player, with the list; in the job's unit),
       losses [{sizes, ev, loss_pct, error_pct}, ...] (in % of the pot, by number of sizes, the smallest loss first;
-      error_pct: the loss is known to this much)
+      error_pct: largest error of loss_pct)
     """  # noqa: D301
     from spewy.batch.sizes import SIZES, TARGET, choose_sizes
     from spewy.job.job import Job

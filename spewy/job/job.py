@@ -303,7 +303,7 @@ class Job(Section):
 
     @cached_property
     def weights(self) -> tuple[Floats, Floats]:
-        """Both players' initial weights of all hands of the deck, scaled for the solve."""
+        """Both players' initial weights ``[hand]`` of all hands of the deck, scaled to at most 1."""
         if self.range_pair is not None:
             return self.range_pair.weights
         every = np.ones(len(hands(self.rules.deck, self.rules.num_hole_cards)))
@@ -312,7 +312,7 @@ class Job(Section):
     def manifest(self) -> dict[str, Any]:
         """Return the part of the job that every solve in the same folder must have in common.
 
-        It has all keys except the seed, the stopping rules, and the settings of workers and memory.
+        It lacks ``[save]``, ``[dask]`` and the keys in `NOT_OF_THE_FOLDER`, such as the seed and the stopping rules.
         """
         data = json.loads(self.model_dump_json(by_alias=True))
         for key in NOT_OF_THE_FOLDER:
@@ -337,13 +337,13 @@ class Job(Section):
 
     @cached_property
     def leaves(self) -> Leaves:
-        """Which chance leaves are live and which are stored."""
+        """Which chance leaves are live and which are stored, see `Leaves`."""
         bucketed = any(k is not None for k in self.rows_by_round)
         return Leaves.of(self.solve, self.tree_config.start_round, self.rules.num_rounds, bucketed=bucketed)
 
     @property
     def first_live(self) -> int | None:
-        """First live round: its chunks, and those of all later rounds, are live. None: all chunks are stored."""
+        """First live round (see `Leaves`): it and all later rounds are live. None: all chunks are stored."""
         return self.leaves.first_live
 
     @property
@@ -353,7 +353,7 @@ class Job(Section):
 
     @property
     def one_program(self) -> bool:
-        """Whether a single linear program solves the whole game, instead of a linear program per chunk."""
+        """Whether a single linear program solves the whole game, and not CFR or a linear program per chunk."""
         return self.solve.method == "lp" and self.solve.integrate == "regret"
 
     @property
@@ -402,7 +402,7 @@ class Job(Section):
 
     @property
     def range_pair(self) -> RangePair | None:
-        """Both ranges, scaled for the solve; None for whole games."""
+        """Both ranges, scaled to weights of at most 1; None for whole games."""
         return None
 
     @property

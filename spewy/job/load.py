@@ -124,7 +124,7 @@ def with_range_files(data: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _require_order(given: object, subject: str) -> None:
-    """Refuse a list of numbers in an unknown order, which `Job.stored` would take for Spewy's."""
+    """Refuse a list of 1326 numbers that does not name its order, since `Job.stored` would read it in Spewy's order."""
     if isinstance(given, str) and named_list(given) != given:
         try:
             parse_range(given)

@@ -59,7 +59,7 @@ class Section(Printed, BaseModel):
 
 
 def _dotted(data: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, object]]:
-    """Yield the keys of nested dictionaries, such as ``spot.board``, with their values; numbers of rows as text."""
+    """Yield the keys of nested dictionaries, such as ``spot.board``, with their values as text (None stays)."""
     for key, value in data.items():
         if isinstance(value, dict):
             yield from _dotted(value, f"{path}{key}.")

@@ -36,6 +36,9 @@ Bets: TypeAlias = Mapping[RoundName, BetsSection]
 class Leaves:
     """Which chance leaves of a solve are live and which are stored.
 
+    A chance leaf is where a round's betting is over and cards are dealt. Its values are computed from the present
+    strategies of the next round (live), or read from payoff matrices that earlier visits have saved (stored).
+
     Attributes:
         root: the first round of the solve.
         first_live: the first live round: its chunks and those of all later rounds are live, and so are the chance
@@ -72,7 +75,7 @@ class Leaves:
 def _by_round(
     leaves: Mapping[RoundName, LeafKind], rounds: tuple[RoundName, ...]
 ) -> list[tuple[RoundName, LeafKind]]:
-    """Return the kind of each round's leaves: a missing round has that of the round before it; the first is stored."""
+    """Return the kind of each round's leaves; a missing round has that of the round before, or "stored" if first."""
     for name, kind in leaves.items():
         if name not in rounds:
             raise InputError(
@@ -113,10 +116,10 @@ class Dealing:
 
     Attributes:
         board_buckets: ``[round of the game]``, number of board buckets; None: a bucket for each canonical board.
-        rows: ``[round of the game]``, number of rows; None: a row per hand.
+        rows: ``[round of the game]``, number of rows (hand buckets); None: a row per hand.
         remember: whether the order of the cards counts, see `buckets.abstraction.AbstractionSpec`.
         seed: seed of the sampled boards.
-        cfr_br: share of the opponents' play that is a rival's (CFR-BR), 0 to 1.
+        cfr_br: share (0 to 1) of the opponents' play that is a rival's, who learns only to beat a player (CFR-BR).
         check_seconds: seconds between two checks.
         check_flops: number of flops on which a check measures exploitability.
         last_deal: largest number of deals, even if the target is not reached; None: no limit.
@@ -195,7 +198,7 @@ class Dealing:
 def _coarser(board_buckets: Numbers, rows: Numbers) -> tuple[tuple[Numbers, Numbers], ...]:
     """Return the numbers of board buckets and of rows of all stages before the job's own numbers.
 
-    A round in which each board is a bucket keeps its rows, too.
+    A round in which each board is a bucket of its own stays so, and keeps its number of rows.
     """
     stages = {
         (
@@ -379,7 +382,7 @@ def require_rounds(game: Game, root: int, rows: RowsSection, saved: str) -> None
 
 
 def _require_sizes(game: Game, root: int, bets: Bets) -> None:
-    """Refuse a section without sizes of bets and raises, which would take those of the round before away."""
+    """Refuse a section of bet sizes without the keys bet and raise, since it takes none from the round before."""
     for name, section in bets.items():
         players = {"": section, "oop.": section.oop, "ip.": section.ip}
         sizes = [

@@ -99,7 +99,7 @@ def preset(name: str) -> Preset:
 
 
 def _solves() -> Iterator[dict[str, Any]]:
-    """Yield the ranges and presets that were solved, with a dictionary for each depth, the smallest depth first."""
+    """Yield a dictionary for each file of solved ranges and presets, the smallest depth of stacks first."""
     for file in sorted(_PRESETS.joinpath("preflop").iterdir(), key=lambda file: file.name):
         yield tomllib.loads(file.read_text("utf-8"))
 

@@ -123,7 +123,7 @@ MOST_OF_NAME = 80
 
 
 def with_lock_texts(data: dict[str, Any]) -> dict[str, Any]:
-    """Replace the texts among a job's locks by tables; texts of one line and board become one table."""
+    """Replace the texts among a job's locks by tables, one for each betting line and board that the texts name."""
     locks = data.get("lock")
     if isinstance(locks, str):
         locks = [locks]

@@ -67,7 +67,7 @@ class CoarseStages(Closing):
         return None
 
     def start(self) -> Start:
-        """Return the last stage, with which the solve with all board buckets starts."""
+        """Return the regrets and averages of the last stage, with which the solve with all board buckets starts."""
         return self._start(len(self._plans) - 1)
 
     def remove(self) -> None:

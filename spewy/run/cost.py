@@ -30,9 +30,11 @@ class Cost:
     """Sizes of a solve in bytes, and its number of information sets.
 
     Attributes:
-        information_sets: (decision, row) pairs of both players on all boards, or in all board buckets.
+        information_sets: (decision, row) pairs of both players on all boards, or in all board buckets; a row is a hand
+            or hand bucket.
         state_bytes: regrets, strategy sums and predictions, in memory, or for stored chunks on disk.
-        table_bytes: betting tree, cards, hand strengths, maps of hands between rounds, and buffers of threads.
+        table_bytes: betting tree, cards, hand strengths and maps of hands between rounds; if the job samples boards,
+            also board buckets and buffers of threads.
         memory_bytes: memory of the main process, without interpreter and libraries.
         process_bytes: memory of the main process, with interpreter and libraries.
         disk_bytes: the folder after the first save; for a job that samples boards, with the results of a measurement on

@@ -1,4 +1,4 @@
-"""What a run tells: events, which a listener hears, a function that is called with each of them."""
+"""Events of a run, and listeners: functions that are called with each event."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Began:
-    """The first sweep or deal of a run comes next.
+    """Event: the first sweep or deal of a run comes next.
 
     Attributes:
         job: the job that is solved.
@@ -46,7 +46,7 @@ class Advanced:
     Long work on boards computes board buckets, or measures exploitability flop by flop.
 
     Attributes:
-        done: number of finished visits or boards.
+        done: number of finished visits (to chunks, see the glossary) or boards.
         total: number of all visits of the sweep, or of all boards.
         sweep: number of the sweep, from 1; None for work on boards.
     """
@@ -98,7 +98,7 @@ T = TypeVar("T")
 
 
 def noting(tell: Listener) -> Callable[[str], None]:
-    """Return a function that tells a listener a text."""
+    """Return a function that sends a text to a listener, as a `Noted` event."""
 
     def note(text: str) -> None:
         tell(Noted(text))
@@ -107,7 +107,7 @@ def noting(tell: Listener) -> Callable[[str], None]:
 
 
 def unfailing(listen: Callable[[T], object] | None) -> Callable[[T], None]:
-    """Wrap a listener: once it has raised an error, it is not called any more. None hears nothing.
+    """Wrap a listener: once it has raised an error, it is not called any more. None: ignore events.
 
     The error is logged, unless it reports a closed pipe: the user has closed the pipe on purpose.
     """

@@ -35,7 +35,8 @@ class Loop:
         trace: (sweeps or deals, seconds, exploitability in chips) of each check, of earlier runs too.
         check: the last check of this run or of an earlier one.
         checking: seconds that the checks of this run took.
-        solving: seconds of this run until the check of the current strategies, once the run has ended.
+        solving: seconds from the start of this run to the check of its last strategies, or to its end if they were not
+            checked; set when the run has ended.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The plan of a run, which answers whatever depends on the kind of the job.
+"""The plan of a run: all that depends on the kind of the job, such as cost, stores and engine.
 
 `spewy.run.walked_plan` plans jobs that walk through all boards, `spewy.run.sampled_plan` jobs that sample boards.
 """

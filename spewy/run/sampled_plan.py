@@ -341,7 +341,7 @@ def sampled_cost(
     item = itemsize(job)
 
     def stored(numbers: Sequence[int], rows: Sequence[int]) -> tuple[int, DiskSize, DiskSize]:
-        """Return the sizes of the state, its store and the strategy locker."""
+        """Return the sizes of the regrets and sums in memory, of their store, and of the strategy locker."""
         sizes = [[bucket_size(s, p, k) for p in (0, 1)] for s, k in zip(batches, rows, strict=True)]
         disk, play, state = DiskSize(), DiskSize(), 0
         for t, (n, pair, s, k) in enumerate(zip(numbers, sizes, batches, rows, strict=True)):
@@ -403,7 +403,7 @@ def _overlap_bytes(spec: AbstractionSpec, new: Sequence[int], old: Sequence[int]
 
 
 def n_board_buckets(spec: AbstractionSpec) -> tuple[int, ...]:
-    """Return an upper bound on the number of board buckets of each round."""
+    """Return an upper bound on each round's number of board buckets; an estimate if `_histories` estimates."""
     numbers = []
     for t, asked in enumerate(spec.board_buckets):
         groups = spec.groups(t)
@@ -435,7 +435,7 @@ def _n_kinds(spec: AbstractionSpec) -> int:
 
 
 def _histories(spec: AbstractionSpec, groups: Sequence[int]) -> int:
-    """Count the public cards of several rounds up to suits; a lower bound if they are too many to list."""
+    """Count the public cards of several rounds up to suits; a rough estimate if they are too many to list."""
     ways = prod(comb(len(spec.deck), size) for size in groups)
     return len(board_map(spec.deck, groups).boards) if ways <= MAX_NUMBERS else ways // 24
 
@@ -480,7 +480,7 @@ def _n_boards(spec: AbstractionSpec, t: int, board_buckets: Sequence[int]) -> in
 
 
 def _pair_table_bytes(spec: AbstractionSpec, t: int, board_buckets: Sequence[int]) -> int:
-    """Return the bytes of the table of pairs of a board bucket of flops and a board; 0 if the round has none."""
+    """Return the bytes of round t's table ``[board bucket of the flop, board]``; 0 if the round has none."""
     return 4 * board_buckets[spec.first] * _n_boards(spec, t, board_buckets) if spec.remembers(t) else 0
 
 
@@ -513,7 +513,7 @@ def _buffer_bytes(
 def _judged_bytes(
     spec: AbstractionSpec, rounds: Sequence[LineForest], solve: SolveSection
 ) -> tuple[int, int]:
-    """Estimate bytes on disk of the best responses on all flops, and bytes in memory of one measurement's.
+    """Estimate the bytes of best responses: on disk those on all flops, in memory those of one measurement.
 
     Flops that are equal up to suits count once, unless each hand has a row of its own: then all flops count. In a game
     without a flop, the boards of the first round with public cards count.

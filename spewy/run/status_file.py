@@ -82,7 +82,7 @@ class StatusWriter:
         self._target_in = seconds_left if seconds_left is not None and math.isfinite(seconds_left) else None
 
     def recall(self, done: int, chips: float) -> Judged:
-        """Restore the last check of an earlier run, made after ``done`` sweeps or deals with ``chips``.
+        """Restore the last check of an earlier run: an exploitability of ``chips`` after ``done`` sweeps or deals.
 
         Returns the check as the status file has it; if the file lacks it, only its exploitability and ``done``.
         """

@@ -50,8 +50,8 @@ class Stopping:
         last: number of the last sweep or deal; None: no limit.
         every: number of sweeps between two checks; None: ``every_seconds`` decides.
         every_seconds: seconds between two checks; None: ``every`` decides.
-        most_apart: largest number of sweeps between two checks if few checks are made, where the target is expected;
-            None: ``every`` or ``every_seconds`` decides.
+        most_apart: largest number of sweeps between two checks of a solve that makes few, each at a sweep that a
+            forecast chooses; None: ``every`` or ``every_seconds`` decides.
         most_seconds: largest number of seconds of work in all runs; None: no limit.
         measured: whether the solve measures its exploitability; a stage with fewer board buckets does not.
         restarts: whether the solve restarts from its averages if its convergence is slow.
@@ -205,9 +205,9 @@ def forecast(trace: Trace, target: float) -> float | None:
 
 
 def expected_sweeps(trace: Trace, target: float) -> float | None:
-    """Expect how many sweeps or deals, maybe infinite, a solve needs to ``target`` in chips.
+    """Estimate how many sweeps or deals, maybe infinite, a solve needs to reach ``target`` in chips.
 
-    The expectation extends a power law through two checks: the last, and the latest with at most half as many sweeps.
+    The estimate extends a power law through two checks: the last, and the latest with at most half as many sweeps.
     None if there are too few checks or the exploitability hardly falls.
     """
     if len(trace) < 2 or target <= 0:

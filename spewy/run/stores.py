@@ -104,7 +104,7 @@ class StoresOfDeals(Stores):
 
     @property
     def store(self) -> Store:
-        """Lockers of regrets and sums, in a folder for reading only."""
+        """Lockers of regrets and sums, opened for reading only if they lie in a folder."""
         if self._store is None:
             assert self.folder is not None
             self._store = self._opened.enter_context(open_store(self.folder, read_only=True))
@@ -112,7 +112,7 @@ class StoresOfDeals(Stores):
 
     @property
     def strategies(self) -> Store:
-        """The strategy locker, in a folder for reading only."""
+        """The strategy locker, opened for reading only if it lies in a folder."""
         if self._strategies is None:
             assert self.folder is not None
             self._strategies = self._opened.enter_context(open_store(self.folder / FOLDER, read_only=True))
@@ -125,7 +125,7 @@ class StoresOfDeals(Stores):
         return nullcontext(self.store) if self.folder is None else open_store(self.folder, read_only=True)
 
     def play(self, *, make: bool = False) -> AbstractContextManager[Store]:
-        """Return a context manager that opens the strategy locker for writing; ``make`` a locker that is missing."""
+        """Return a context manager that opens the strategy locker for writing; with ``make``, create it."""
         if self.folder is None:
             return nullcontext(self.strategies)
         return open_store(self.folder / FOLDER, self._manifest if make else None)
@@ -135,7 +135,7 @@ class Saving:
     """Decides when an engine saves, and begins the saves; the first save of a solve comes early.
 
     This class is for engines that save each visit at once. `SavingChecked` and `SavingInBackground` are for the others;
-    `Saving.of` makes that of an engine.
+    `Saving.of` chooses the class for an engine.
 
     Args:
         every: seconds between two saves; None: the default, which is longer if saves take long; infinity: the engine
@@ -177,7 +177,7 @@ class Saving:
         return self._save_if_due(seconds)
 
     def measured(self, seconds: float) -> bool:
-        """Called after a check of the current strategies if the solve goes on, as `worked` is."""
+        """Called after a check if the solve goes on: may save; return whether a save has finished."""
         return False
 
     def begin(self, seconds: float) -> None:
@@ -214,7 +214,7 @@ class Saving:
         return pause if self.saved or pause == math.inf else min(pause, first)
 
     def _pauses(self, took: float) -> tuple[float, float]:
-        """Return the default seconds between two saves that take ``took``, and the most before the first save."""
+        """Return the default seconds between saves, and the most before the first; a save takes ``took`` seconds."""
         return max(SAVE_SECONDS, SAVE_SHARE * took), FIRST_SHARE * took
 
 

@@ -72,7 +72,7 @@ class WalkedCost(Cost):
     Attributes:
         boards, chunks: numbers of boards and of chunks per round, from the round of the root on.
         short_boards: number of boards per round that have fewer different hands than the job asks rows for.
-        payoff_bytes: bytes of stored payoff matrices; 0 if all chance leaves are live.
+        payoff_bytes: bytes of stored payoff matrices; 0 if all chance leaves are live (`spewy.job.settings.Leaves`).
         kept_bytes: bytes of the folder once the solve is finished and rounds are dropped (``save.rounds``).
         program: size of the linear program of the whole game; None if another method solves the job.
         seconds_per_sweep: rough seconds of one core, checks included; None unless the exact engine solves the job.
@@ -106,7 +106,7 @@ class EngineSetup:
         threads: number of threads or processes that solve.
         integrate: "regret": a visit to a stored chunk updates regrets by CFR; "average": a visit adds the optimal
             strategy of the chunk to the average strategy.
-        first_live: first round of the game whose chunks are live; None: all chunks are stored.
+        first_live: first round of the game whose chunks are live (`spewy.job.settings.Leaves`); None: all are stored.
         first_dropped: first round of the game that is dropped at the end; None: no round is dropped.
     """
 
@@ -196,7 +196,10 @@ def walked_cost(layout: Layout, setup: EngineSetup, program: LpSize | None = Non
 
 
 def _n_matrices(setup: EngineSetup, t: int, round_: int, asked: int | None) -> int:
-    """Return the number of payoff matrices of a chunk of round t, where the job asks for ``asked`` rows."""
+    """Return the number of payoff matrices of a chunk, where the job asks for ``asked`` rows.
+
+    ``t`` numbers the chunk's round from the root on, ``round_`` from the deal on.
+    """
     if t == 0 or not setup.is_visited(round_):
         return 0
     return 1 if setup.integrate == "average" or asked is None else 2
@@ -303,7 +306,7 @@ def lower_bounds(job: Job) -> Bounds:
 
 
 def number_of_cells(job: Job) -> float:
-    """Estimate the number of regrets of a job with a row for each hand: one for each action of each hand."""
+    """Estimate the number of regrets of a job if each hand had a row: one for each action of each hand."""
     _, rows, _ = _boards_and_rows(job)
     return float(
         sum(
@@ -459,7 +462,7 @@ def _pairs(problem: Problem, held: list[np.ndarray]) -> int:
 
 
 def _plan(betting: list[BettingRound], p: int, rows: list[int]) -> tuple[int, int, int]:
-    """Count the variables, the flow constraints and the constraints' nonzeros of a realization plan."""
+    """Count variables, flow constraints and their nonzeros in player p's realization plan (sequence form)."""
     variables = lines = entries = 0
     for t, (bets, n) in enumerate(zip(betting, rows, strict=True)):
         a, roots, slots = bets.forest.arrays, bets.forest.n_roots, bets.forest.n_slots[p]

@@ -95,7 +95,10 @@ class WalkedPlan(Plan):
 
     @property
     def restarts(self) -> bool:
-        """Whether the solve restarts from its averages if its convergence is slow: rivers by the default variant."""
+        """Whether the solve restarts from its averages if its convergence is slow.
+
+        True for rivers in the exact engine, unless the job names a variant.
+        """
         return self.setup.exact and self.layout.n_rounds == 1 and self.job.solve.variant is None
 
     @property
@@ -305,7 +308,7 @@ def _setup(job: Job, layout: Layout) -> EngineSetup:
 
 
 def _engine(job: Job, layout: Layout) -> EngineName:
-    """Choose the engine: the exact one needs live leaves, a row for each hand of two cards, and no doubles."""
+    """Choose the engine: the exact one needs live leaves, a row for each hand of two cards, and no double precision."""
     solve = job.solve
     able = (
         job.live
@@ -328,7 +331,10 @@ def _engine(job: Job, layout: Layout) -> EngineName:
 
 
 def _refusal(job: Job, needed: int, streaming: int | None) -> str:
-    """Return the error message; ``streaming`` are bytes in memory if the last round streams, None: it cannot."""
+    """Return the error message for a job that needs ``needed`` bytes, more than its memory.
+
+    ``streaming`` are the bytes if the last round streams from disk; None: it cannot.
+    """
     if streaming is None:
         needs, limit = f"{size_text(needed)} without the interpreter", job.solve.memory
     else:

@@ -407,9 +407,9 @@ def connected(address: str) -> Client:
 
 
 async def _greeted(address: str) -> None:
-    """Exchange first messages with a Dask scheduler; Dask's client would wait for ever for a silent server.
+    """Check that a Dask scheduler answers at an address; Dask's client would wait for ever for a silent server.
 
-    Dask takes the first eight bytes of a server of another kind as a size, for which there is not enough memory.
+    If another kind of server answers, Dask takes its first eight bytes as the size of a message, too large for memory.
     """
     from distributed.comm import connect
     from distributed.security import Security

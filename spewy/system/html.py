@@ -19,7 +19,7 @@ _WORDS = "text-align: left"
 
 @dataclass(frozen=True)
 class Table:
-    """A title, the names of columns (without names: none), and rows of values."""
+    """A title, the names of the columns (empty: no header), and rows of values."""
 
     title: str
     columns: tuple[str, ...] = ()
@@ -31,7 +31,7 @@ class Table:
         return cls(title, (), tuple((name, value) for name, value in values.items() if value is not None))
 
     def text(self) -> str:
-        """Format the table as text; long lines are cut, and a long table shows its first rows and their number.
+        """Format the table as text; long lines are cut, and a long table shows its first rows and how many remain.
 
         >>> print(Table("hands", ("hand", "reach"), (("AsKs", 0.5), ("7h2d", 0.25))).text())
         hands

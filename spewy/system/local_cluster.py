@@ -36,7 +36,7 @@ class LocalCluster(Closing):
 
     Args:
         size: number of workers.
-        is_ending: whether the work with the cluster ends, so that a paused worker is killed at once.
+        is_ending: called to ask whether work with the cluster ends; a paused worker is then killed at once.
 
     Attributes:
         address: address of the scheduler.
