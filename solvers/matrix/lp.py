@@ -137,10 +137,12 @@ def live_form(game: LiveGame, *, pairs: bool = False) -> SequenceForm:
 
     Args:
         game: the game.
-        pairs: whether the form has a payoff for each pair of hands, and no running sums.
+        pairs: whether the form has a payoff for each pair of hands, and no running sums; with fewer than
+            `FEWEST_HANDS` hands it always has.
     """
     if game.raked:
         raise SolverError("live game: the LP needs a zero-sum game, found rake")
+    pairs = pairs or min(int(hands.n_hands[0]) for hands in game.rounds[0].hands) < FEWEST_HANDS
     payoff, plans, sums = _Payoff(), (_Plan(), _Plan()), _Sums()
     parents: list[tuple[int, int]] = [(0, -1)]  # for each board: (its parent board, the link of the deal)
     above: list[list[int]] = [[], []]  # for each player the first variable of each board of the round before
@@ -164,7 +166,7 @@ def live_form(game: LiveGame, *, pairs: bool = False) -> SequenceForm:
                             plan.split(above[p][parents[b][0]] + source, [variable])
                 plan.decide(r.forest, p, count, width, start, _locked(game, t, b, p))
             start = starts[0][b], starts[1][b]
-            if pairs or min(int(r.hands[p].n_hands[b]) for p in (0, 1)) < FEWEST_HANDS:
+            if pairs:
                 _add_pairs(payoff, game, t, b, chance, start)
             else:
                 sums.add_terminals(game, t, b, chance, start)
@@ -201,7 +203,7 @@ def solve_live(game: LiveGame, method: Method = "highs") -> Strategies:
 
 
 FEWEST_HANDS = 24
-"""Number of hands of each player on a board from which running sums take fewer nonzeros than pairs of hands."""
+"""Number of hands of each player at the root from which running sums take fewer nonzeros than pairs of hands."""
 
 
 class _Plan:
@@ -297,9 +299,7 @@ class _Sums:
         self.payoff = _Payoff()
         self.plan_payoff = _Payoff()
 
-    def add_terminals(
-        self, game: LiveGame, t: int, b: int, chance: float, start: tuple[int, int]
-    ) -> None:
+    def add_terminals(self, game: LiveGame, t: int, b: int, chance: float, start: tuple[int, int]) -> None:
         """Add the payoffs of all folds and showdowns of board b of round t, as `_add_pairs` does."""
         r = game.rounds[t]
         a, (rows0, rows1) = r.forest.arrays, r.hands
@@ -355,7 +355,9 @@ class _Lists(NamedTuple):
         strengths, ranks = np.unique(np.concatenate([ours.strength, theirs.strength]), return_inverse=True)
         # An entry's key is its list, 0 or 1 + card, and its strength.
         span = len(strengths) + 1
-        keys = np.concatenate([ranks[:n0], *((1 + ours.cards[:, k]) * span + ranks[:n0] for k in range(held))])
+        keys = np.concatenate(
+            [ranks[:n0], *((1 + ours.cards[:, k]) * span + ranks[:n0] for k in range(held))]
+        )
         order = np.argsort(keys, kind="stable")
         keys, hand = keys[order], order % n0
         before = np.where(np.diff(keys // span, prepend=-1) > 0, -1, np.arange(len(keys)) - 1)

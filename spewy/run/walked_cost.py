@@ -17,7 +17,7 @@ from lockers import STORE_BYTES, DiskSize
 from solvers.discount import DEFAULT_VARIANT, variant
 from solvers.exact.context import MOST_TASKS, SINGLE, footprint
 from solvers.exact.engine import MAX_ROUNDS
-from solvers.tree import CHANCE, DECISION, Ints
+from solvers.tree import CHANCE, DECISION, FOLD, SHOWDOWN, Ints
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import live_bytes
 from spewy.chunks.problem import Problem, root_symmetries
@@ -381,7 +381,8 @@ class LpSize:
     """Size of a linear program.
 
     Attributes:
-        nonzeros: upper bound on the number of nonzero coefficients; showdowns that always tie have none.
+        nonzeros: upper bound on the number of nonzero coefficients; showdowns that always tie have none, and running
+            sums over no hand have none.
     """
 
     variables: int
@@ -410,17 +411,27 @@ def lp_size(problem: Problem) -> LpSize:
     No board is enumerated: each hand of a player, and each pair of hands, is possible on a number of boards that
     follows from the number of cards that are left.
     """
+    from solvers.matrix.lp import FEWEST_HANDS  # scipy only where it is needed
+
     betting = betting_rounds(problem.tree)
     hole = problem.game.num_hole_cards
     boards = [_boards(problem, bets.round, hole) for bets in betting]
     board = [card for group in problem.history for card in group]
     held = [(weights > 0) & ~blocked(problem.hands, board) for weights in problem.ranges]
     rows = [[int(of_player.sum()) * n for n in boards] for of_player in held]
-    pairs = [_pairs(problem, held) * _boards(problem, bets.round, 2 * hole) for bets in betting]
     plans = [_plan(betting, p, rows[p]) for p in (0, 1)]
-    payoffs = sum(n * _terminals(bets) for n, bets in zip(pairs, betting, strict=True))
     (x, x_lines, x_entries), (y, y_lines, y_entries) = plans
-    return LpSize(x + y_lines, y + x_lines, payoffs + x_entries + y_entries)
+    if min(int(of_player.sum()) for of_player in held) < FEWEST_HANDS:
+        pairs = [_pairs(problem, held) * _boards(problem, bets.round, 2 * hole) for bets in betting]
+        payoffs = sum(n * sum(_terminals(bets)) for n, bets in zip(pairs, betting, strict=True))
+        return LpSize(x + y_lines, y + x_lines, payoffs + x_entries + y_entries)
+    lists = 1 + hole  # of running sums: over all hands, and over those with each of a hand's cards
+    sums = payoffs = 0
+    for bets, n_first, n_second in zip(betting, *rows, strict=True):
+        a, (folds, showdowns) = bets.forest.arrays, _terminals(bets)
+        sums += lists * n_first * len(np.unique(a.sequence[0, (a.kind != DECISION) & (a.kind != CHANCE)]))
+        payoffs += n_second * (folds * 2 * hole + showdowns * lists * 3)
+    return LpSize(x + sums + y_lines, y + sums + x_lines, payoffs + 3 * sums + x_entries + y_entries)
 
 
 def require_small(name: str, size: LpSize) -> None:
@@ -473,6 +484,7 @@ def _plan(betting: list[BettingRound], p: int, rows: list[int]) -> tuple[int, in
     return variables, lines, entries
 
 
-def _terminals(bets: BettingRound) -> int:
+def _terminals(bets: BettingRound) -> tuple[int, int]:
+    """Count the folds and the showdowns of a round."""
     kind = bets.forest.arrays.kind
-    return int(np.sum((kind != DECISION) & (kind != CHANCE)))
+    return int(np.sum(kind == FOLD)), int(np.sum(kind == SHOWDOWN))
