@@ -161,7 +161,7 @@ def _error(status: int, message: str) -> tuple[int, dict[str, str]]:
 
 
 async def in_thread(function: Callable[[], T]) -> T:
-    """Run a function in one of the threads and return its result.
+    """Run a function in one of the server's `N_THREADS` threads and return its result.
 
     If this coroutine is cancelled before the function has begun, the function does not run.
     """
