@@ -278,7 +278,7 @@ class _Resolve:
         return True
 
     def _require_memory(self) -> None:
-        """Check the memory of regrets and strategy sums in double precision; everything else needs little."""
+        """Check that regrets and sums fit in the job's memory in double precision; everything else needs little."""
         needed = 0
         for bets, table in zip(self._part.betting, self._part.boards, strict=True):
             for p, slots in enumerate(bets.forest.n_slots):

@@ -233,7 +233,7 @@ class Policy(Closing):
     def node(self, line: str = "", board: str | Sequence[int] | None = None) -> Node:
         """Return the node of the decision after a line; only the betting up to the decision's round is built.
 
-        The board need not fit the node.
+        ``board`` only says whether a line that ends a round leads into the next round, and need not fit the node.
         """
         return node_at(self.problem, line, board, decision=True, find=self._find)[0]
 

@@ -172,7 +172,7 @@ async def in_thread(function: Callable[[], T]) -> T:
 
 @cache
 def _threads() -> Tasks:
-    """Start the threads, and return the queue from which they take functions.
+    """Start `N_THREADS` threads, and return the queue from which they take functions.
 
     They are daemons, unlike those of an executor: a computation that still runs does not delay the end of the process.
     """
