@@ -43,7 +43,8 @@ class BenchmarkGame:
         text: the job file.
         value: chips that oop wins from ip on average if both play perfectly, see this module; its error is at most
             ``within``.
-        method: how the value was computed: ``"lp"``, a linear program, or ``"cfr"``, between both best responses.
+        method: how the value was computed: ``"lp"``, a linear program, or ``"cfr"``, bounded by both players' best
+            responses.
     """
 
     name: str
@@ -78,7 +79,7 @@ def benchmark_games() -> tuple[BenchmarkGame, ...]:
 
 
 def write_benchmark(folder: str | Path) -> Iterator[Path]:
-    """Write all games into a folder: a job each, matrices and tree where they are small, and the values.
+    """Write all games into a folder: a job for each, small games also as matrices and as a tree, and all values.
 
     Yields:
         The path of each file, when it is written.
@@ -110,7 +111,7 @@ def write_benchmark(folder: str | Path) -> Iterator[Path]:
 
 
 def n_payoffs(live: LiveGame) -> int:
-    """Return the number of payoffs of a game in sequence form, with those of hands that share a card."""
+    """Return the number of payoffs of a game in sequence form; pairs of hands that share a card count, too."""
     return sum(
         r.n_boards
         * int(np.sum(r.forest.arrays.kind != DECISION))
@@ -121,7 +122,7 @@ def n_payoffs(live: LiveGame) -> int:
 
 
 def n_nodes(live: LiveGame) -> int:
-    """Return the number of nodes of the tree of a game of one round, with those of hands that share a card."""
+    """Return the number of nodes of the tree of a one-round game; pairs of hands that share a card count, too."""
     r = live.rounds[0]
     return r.forest.n_nodes * int(r.hands[0].n_hands[0]) * int(r.hands[1].n_hands[0])
 
@@ -129,10 +130,11 @@ def n_nodes(live: LiveGame) -> int:
 def write_matrices(job: Job, path: str | Path) -> Path:
     """Write a spot in sequence form into a NumPy file: oop maximises, and ip minimises, ``x @ A @ y``.
 
-    The plans satisfy ``E @ x = e``, ``F @ y = f`` and are at least 0. A sparse matrix is three arrays, for example
-    ``A_row``, ``A_column`` and ``A_value``, and ``A_shape``. In a game of one round, variable ``s * n + h`` of a player
-    with n hands is hand h (of ``oop_hands`` or ``ip_hands``) and sequence s: s = 0 is no action yet, and s = a + 1 is
-    action a of ``oop_actions`` or ``ip_actions``. Later rounds have a block of variables for each board.
+    The realisation plans x of oop and y of ip satisfy ``E @ x = e``, ``F @ y = f`` and are at least 0. A sparse matrix
+    is three arrays, for example ``A_row``, ``A_column`` and ``A_value``, and ``A_shape``. In a game of one round, entry
+    ``s * n + h`` of the plan of a player with n hands belongs to hand h (of ``oop_hands`` or ``ip_hands``) and
+    sequence s: s = 0 is no action yet, and s = a + 1 is action a of ``oop_actions`` or ``ip_actions``. Later rounds
+    have a block of entries for each board.
 
     Raises:
         InputError: the job is no spot, or has rake or locks.
@@ -241,7 +243,7 @@ def _names(hands: Hands) -> list[str]:
 
 
 def _lp_job(job: Job) -> Job:
-    """Return the job whose layout has a row for each hand on each board, without merged boards."""
+    """Return the job with the linear program as its method, which keeps boards that are equal up to suits apart."""
     if not isinstance(job, SpotJob):
         raise InputError(f"job {shown(job.name)}: expected a spot, found a whole game")
     if job.problem.locks or (job.spot is not None and job.spot.rake is not None):

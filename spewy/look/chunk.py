@@ -1,5 +1,6 @@
 """Compute reach, EV and equity of every hand at every decision of one chunk on one board, under average strategies.
 
+A chunk is the betting of one round after a line that enters the round; at its chance leaves the next cards are dealt.
 EV is a player's expected share of the pot from a node on: the chips that the player will win from the middle minus the
 chips that the player will still put in. At the root of a spot both EVs sum to the pot, less the rake; a fold has EV 0.
 The EV of an action assumes that the player takes the action now and follows the average strategy afterwards, so
@@ -48,7 +49,7 @@ the number of final boards with cached orders of hands."""
 
 
 class ChunkReads(Closing):
-    """Reads chunks of a solve, and caches those that were read last.
+    """Reads chunks of a solve (each is the betting of one round after a line), and caches those that were read last.
 
     Both ranges at a chunk are computed from the strategies of all earlier chunks on its line. In all methods but
     `view`, ``place`` is the place at which the chunk begins.
@@ -193,7 +194,8 @@ class ChunkView:
     Args:
         ranges: ranges at the root of the chunk, per player ``[hand]``.
         pairs: card removal and equities between both players' hands; without them, EVs and equities are NaN.
-        leaves: values at the chance leaves, per player ``[chance leaf, hand]``; without them, EVs are NaN.
+        leaves: values at the chance leaves, where the next cards are dealt, per player ``[chance leaf, hand]``; without
+            them, EVs are NaN.
     """
 
     def __init__(
@@ -262,7 +264,7 @@ class ChunkView:
         return NodeTotals(weight, frequencies, ev, equity)
 
     def _sums(self, line: str, p: int) -> tuple[Floats, Floats | None]:
-        """`Pairs.masses` and `Pairs.leads` (None if unknown) of player p's hands at the node after a line; kept."""
+        """Return `Pairs.masses` and `Pairs.leads` of player p's hands after a line; leads are None if unknown."""
         assert self._pairs is not None
         if (line, p) not in self._against:
             other = self.reach[line][1 - p]

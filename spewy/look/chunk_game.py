@@ -1,9 +1,11 @@
-"""Treat one chunk as a matrix game with named rows, as in Figure 1 of the paper, and solve it by CFR or by an LP.
+"""Treat one chunk (the betting of one round after a line) as a matrix game, and solve it by CFR or by an LP.
+
+A row of the matrices is a hand or a bucket of hands; see Figure 1 of the paper (glossary).
 
 The inputs are a range for each player at the root of the chunk and a payoff matrix for each leaf. The outputs are a
 strategy for each player and the payoff matrix of the root. The ranges at the root are computed with the average
 strategies of earlier chunks. The payoffs at chance leaves are stored or computed, or estimated before the first visit.
-Both players' hands weigh by their ranges at the root, as for ``integrate = "average"`` and the linear program.
+Both players' hands weigh by their ranges at the root, as in a solve with the job key ``integrate = "average"``.
 
     >>> from spewy import Job
     >>> kuhn = one_chunk(Job.of({"name": "Kuhn", "game": {"file": "kuhn"}}))
@@ -100,7 +102,7 @@ def stored_chunk(
 ) -> OneChunk:
     """Build the matrix game of a chunk of a solve, without writing to its store: see `spewy.Solution.chunk`.
 
-    ``problem`` has a row for each hand in dropped rounds.
+    In dropped rounds, ``problem`` must have a row for each hand.
     """
     if payoffs not in get_args(Below):
         raise InputError(f"payoffs: expected one of {', '.join(get_args(Below))}, found {shown(payoffs)}")
@@ -144,7 +146,7 @@ def _build(
 
 
 def _names(layout: Layout, t: int, b: int, p: int, back: Ints) -> tuple[tuple[str, ...], ...]:
-    """Names of the hands in each row of player p, those with the largest weight first."""
+    """Names of the hands in each row of player p, those with the largest weight first; ``back`` renames the suits."""
     rows = layout.board(t, b).hands[p]
     names = [hand_name(permute_cards(hand, back)) for hand in layout.problem.hands[rows.numbers]]
     grouped: list[list[str]] = [[] for _ in range(rows.n_rows)]
@@ -196,7 +198,8 @@ class ChunkSolution(Printed):
 
     Attributes:
         method: name of the CFR variant or LP method that computed the strategies.
-        strategy: per player ``[slot, row]``, with a slot for each action of each decision.
+        strategy: per player ``[slot, row]``, with a slot for each action of each decision, and a row for each hand or
+            bucket of hands.
         value: expected net chips of player 0 per deal, given that this chunk is reached.
         local_exploitability: mean over both players of what a best response within the chunk gains, in chips per deal,
             with fixed payoffs at the leaves. It is *not* the exploitability of the solve in the full game.
@@ -227,7 +230,9 @@ class ChunkSolution(Printed):
 
 @dataclass(frozen=True, repr=False)
 class OneChunk(Printed):
-    """A chunk as a game by itself, with fixed ranges and a payoff matrix at each leaf; made by `spewy.look.one_chunk`.
+    """A chunk (the betting of one round after a line) as a game with fixed ranges and a payoff matrix at each leaf.
+
+    `spewy.look.one_chunk` and `spewy.Solution.chunk` make it. A row is a hand or a bucket of hands.
 
     Attributes:
         tree: betting of the chunk; ``tree.nodes[n]`` is node n of ``chunk.forest``.
@@ -256,7 +261,10 @@ class OneChunk(Printed):
 
     @property
     def joint_weight(self) -> Floats:
-        """Total weight of the compatible pairs of hands of two rows: ``[row of player 0, row of player 1]``."""
+        """Total weight of the compatible pairs of hands of two rows: ``[row of player 0, row of player 1]``.
+
+        Hands of a row that is not in the range weigh as in the initial range.
+        """
         weights: Floats = self.chunk.matrices[0][FOLD_OPERATOR]
         return weights
 

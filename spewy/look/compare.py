@@ -64,12 +64,12 @@ class Side(Protocol):
 
 @dataclass(frozen=True)
 class LineChange:
-    """Difference between two solves at one decision.
+    """Difference between two solves, A and B, at one decision.
 
     Attributes:
         line: betting since the root of both solves.
         moved: share of the acting range that plays differently.
-        likely: in each solve, probability to reach this decision from the compared decision, without card removal.
+        likely: in A and in B, probability to reach this decision from the compared decision, without card removal.
         place: the decision in A.
     """
 
@@ -98,13 +98,13 @@ class AlignedHands:
 
     @property
     def range_moved(self) -> float:
-        """Share of the acting range that plays differently in A and in B; 0 if no hand reaches the decision."""
+        """Share of the acting range that plays differently in both solves; 0 if no hand reaches the decision."""
         weight = self.reach.sum(axis=0)
         return float(weight @ self.moved / weight.sum()) if weight.any() else 0.0
 
     @property
     def moved(self) -> Floats:
-        """Share of each hand that plays differently in A and in B: an array ``[hand]`` of numbers from 0 to 1.
+        """Share of each hand that plays differently in both solves: an array ``[hand]`` of numbers from 0 to 1.
 
         A share is half the sum, over all actions, of the absolute differences of the frequencies.
         """
@@ -123,8 +123,9 @@ class Comparison(AlignedHands):
         actions: labels of all actions: those of A, then those that only B has.
         frequencies: ``[solve, action]``, share of the acting range that takes each action.
         totals: frequencies, EVs and equities of both whole ranges, in A and in B.
-        lines: differences at this decision and at later decisions of its round that both solves have. They are sorted
-            by the share that plays differently times the probability to reach the decision, the largest first.
+        lines: differences at this decision and at later decisions of its round that both solves have, at most
+            `MOST_LINES`. They are sorted by the share that plays differently times the probability to reach the
+            decision, the largest first.
         only: lines of later decisions of this round that only A has, and those that only B has.
         words: the line in words.
     """
@@ -143,7 +144,7 @@ class Comparison(AlignedHands):
 
     @property
     def ev_difference(self) -> Floats:
-        """EV of each hand in B minus its EV in A: an array ``[hand]``."""
+        """EV of each hand in solve B minus its EV in solve A: an array ``[hand]``."""
         difference: Floats = self.ev[1] - self.ev[0]
         return difference
 
@@ -217,9 +218,9 @@ class Comparison(AlignedHands):
 def compare(
     a: SolveView, b: Side, line: str | Place = "", board: str | Sequence[int] | None = None
 ) -> Comparison:
-    """Compare two solves at a decision; the board is that of both, or None for the root of each.
+    """Compare two solves at a decision.
 
-    A place, in place of the line, may belong to either solve.
+    ``line`` may also be a place of either solve. With ``board`` None, each solve has the board of its own root.
 
     Raises:
         InputError: the games differ, a solve lacks the line, different players act, or no hand is in both ranges.
@@ -347,7 +348,7 @@ def _require_comparable(a: Side, b: Side) -> None:
 
 @dataclass(frozen=True)
 class BoardChange:
-    """Comparison of two batches on one board.
+    """Comparison of two batches, A and B, on one board.
 
     Attributes:
         stands_for: number of boards that this board represents in A.
@@ -367,11 +368,11 @@ class BoardChange:
 
 @dataclass(frozen=True)
 class BoardsComparison:
-    """Comparison of two batches at one decision.
+    """Comparison of two batches, A and B, at one decision.
 
     Attributes:
         line: betting since the root of each solve.
-        rows: comparisons on the boards that both batches have, the largest difference first.
+        rows: comparisons on the boards that both batches have, by `BoardChange.moved`, the largest first.
         only: names of boards that only A has, and of those that only B has.
     """
 
@@ -436,7 +437,7 @@ def compare_boards(
 
     Args:
         target: accuracy to which dropped rounds are re-solved; None for the target of each solve's last run.
-        note: called with a line of text for each board that is left out.
+        note: called with a line of text for each re-solved subgame, and for each board that is not solved yet.
         progress: called with the numbers of boards that are done, and of all boards.
     """
     batches = [find_boards([folder]) for folder in (a, b)]
@@ -498,7 +499,7 @@ def _board_of(folder: Path) -> tuple[int, ...]:
 
 
 def _row(comparison: Comparison, batches: Sequence[BoardFolders], pair: Sequence[SolveView]) -> BoardChange:
-    """Make the row of a board; its weights are not divided by their sums yet."""
+    """Make the row of a board, with weights that are not yet divided by their sums over all boards."""
     first, second = (
         board_weight(batch, solution, totals)
         for batch, solution, totals in zip(batches, pair, comparison.totals, strict=True)

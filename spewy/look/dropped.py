@@ -1,4 +1,4 @@
-"""Re-solve the dropped rounds of a solve when a decision in them is requested.
+"""Re-solve dropped rounds, whose strategies were deleted from the folder, when a decision in them is requested.
 
 The subgame from a chunk of the first dropped round on is a game of its own, with the ranges, pot, stacks and betting of
 the solve. It is solved with a row for each hand until its own exploitability reaches a target. The chunk at its root is
@@ -139,9 +139,9 @@ class StoreReads(ChunkReads):
             return None
 
     def _forget(self) -> None:
-        """Free the memory of earlier subgames, except of their root chunks.
+        """Free the memory of all subgames but the last one, except for their root chunks.
 
-        A subgame whose other chunks were asked for stays whole, unless all chunks take more than `MOST_BYTES`.
+        A subgame whose other chunks were requested stays whole, unless all chunks take more than `MOST_BYTES`.
         """
         *earlier, _ = self._whole
         for root in earlier:
@@ -170,7 +170,7 @@ class StoreReads(ChunkReads):
         return subgame, (oop, ip)
 
     def leaf_values(self, place: Place, play: ChunkPlay) -> Pair | None:
-        """Read the values, or compute and keep them if no visit has stored them."""
+        """Return each player's values ``[chance leaf, hand]``: stored values, or else computed ones, which are kept."""
         n_leaves, n_hands = len(play.chance_leaves), (len(play.hands[0]), len(play.hands[1]))
         if not n_leaves:
             return super().leaf_values(place, play)
@@ -278,7 +278,7 @@ class _Resolve:
         return True
 
     def _require_memory(self) -> None:
-        """Check the memory of regrets and strategy sums in double precision; everything else needs little."""
+        """Check that regrets and sums fit in the job's memory in double precision; everything else needs little."""
         needed = 0
         for bets, table in zip(self._part.betting, self._part.boards, strict=True):
             for p, slots in enumerate(bets.forest.n_slots):

@@ -79,7 +79,7 @@ class Evaluation(Printed):
     Attributes:
         plays: name of the solve that each player's strategy comes from, oop first.
         stored: EVs of both players when both follow `evaluate`'s ``solution``: shares of the pot for a spot, net
-            chips for a whole game.
+            amounts for a whole game.
         ev: EVs of both players when they follow the strategies and locks that `evaluate` was asked about.
         hands: EVs of both players' hands at the root.
         locked: the player of the first lock; None if there are no locks.
@@ -225,7 +225,7 @@ def _layout(solves: Sequence[SolveView], locks: tuple[NodeLock, ...]) -> Layout:
 def _strategies(solve: SolveView, layout: Layout) -> Strategies:
     """Read the strategies of a solve, on the boards of a layout.
 
-    A solve that has the same boards and a row for each hand is read at once, other solves chunk by chunk.
+    A solve with the layout's boards and a row for each hand is read at once, any other solve chunk by chunk.
     """
     own = solve.layout
     same = all(rows is None for rows in solve.problem.rows) and all(

@@ -60,7 +60,7 @@ def solve_identity(folder: str | Path) -> dict[str, Any]:
 
     The values are a hash of the manifest (the game, the betting tree, the rows), the number of sweeps or deals, and
     what differs if the same job is solved anew: seconds and exploitability of the first check, or the time of the last
-    save. They do not depend on the folder's place, nor on what only reads the folder.
+    save. They do not depend on where the folder is, and reading the folder does not change them.
     """
     with closing(open_strategies(folder)) as store:
         stored_job(store, folder)  # raises an error if the store is that of no solve
@@ -143,7 +143,10 @@ def solves_in(folder: Path) -> list[Path]:
 
 
 def has_board_buckets(folder: str | Path) -> bool:
-    """Whether a folder is that of a whole game with board buckets, or a copy of its strategy locker."""
+    """Whether a folder is that of a whole game with board buckets, or a copy of its strategy locker.
+
+    A board bucket is a group of boards that share a strategy.
+    """
     path = strategy_folder(folder)
     if not holds_store(path):
         return False

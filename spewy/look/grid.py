@@ -143,6 +143,7 @@ class HeatMap(Printed):
     Attributes:
         title: name and unit of the numbers.
         values: ``[row, column]``; NaN if a class has no number.
+        tell: function that formats a number as text.
     """
 
     title: str

@@ -145,7 +145,10 @@ def _result(job: Job, deals: int, finding: Finding) -> ExploitResult:
 def _findings(
     pool: WorkerPool, compute: Callable[..., FlopFinding], given: tuple[Any, ...], missing: Sequence[int]
 ) -> Generator[tuple[int, FlopFinding], None, None]:
-    """Yield the number of each first board with its best responses, as workers finish them."""
+    """Yield the number of each first board in ``missing`` with its best responses, as workers finish them.
+
+    Workers call ``compute`` with the arguments ``given`` and the number of a first board.
+    """
     with interruptible() as stop, closing(pool):
         for message in pool.results(compute, [(*given, first) for first in missing]):
             if message is not None:
@@ -173,7 +176,7 @@ _unpacked: dict[str, RealGame] = {}
 
 @lru_cache(maxsize=1)
 def _opened(play: Path, decoded: Path) -> tuple[RealGame, Buffers]:
-    """Open the game, and allocate the arrays for best responses; later tasks of the process get the same objects."""
+    """Open the game (strategy locker ``play``, strategies in ``decoded``) and allocate buffers, once per process."""
     with StrategyLocker.open(play) as averages:
         game = Decoder.of(averages, play).game(decoded)
     return game, game.desk()
@@ -328,7 +331,7 @@ class Parcel:
 def _restored(
     packed: Iterable[Bytes], batches: LineBatches, p: int, n_rows: int
 ) -> Iterator[tuple[Bytes, NDArray[np.float32]]]:
-    """Decode player p's strategies in board buckets; yields each with its numbers, in an array that is used again."""
+    """Yield each board bucket's bytes and player p's strategies decoded from them, in an array that is overwritten."""
     tables = byte_tables(batches, p, n_rows)
     sums = np.zeros(bucket_size(batches, p, n_rows), dtype=np.float32)
     for bytes_ in packed:

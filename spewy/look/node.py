@@ -77,10 +77,12 @@ class NodeView(Printed):
         ev: ``[hand]``, expected share of the pot from the decision on; NaN where the opponent has no compatible hand,
             or where EVs were not computed.
         action_ev: ``[action, hand]``, EV if the hand takes the action now.
-        equity: ``[hand]``, chance to win without further betting; NaN in the same cases as ``ev``.
+        equity: ``[hand]``, chance to win without further betting; NaN where the opponent has no compatible hand, or
+            where equities were not computed.
         unit: unit of amounts in the line, the actions and EVs.
         game: rules of the game; without them, there are no grids and no made hands.
-        board_bucket: board bucket of the board, in a whole game with board buckets.
+        board_bucket: number of the board's bucket (boards that share a strategy) in a whole game with board buckets,
+            else None.
         follow: function that returns a `Step` for each action.
         reached: how often play gets here, given the cards: the product of both players' shares of their ranges that
             play to the decision; NaN if unknown. At rare decisions a solve's frequencies are less certain.
@@ -103,7 +105,7 @@ class NodeView(Printed):
     reached: float = np.nan
 
     def in_unit(self, unit: Unit) -> NodeView:
-        """Convert EVs from chips to another unit; labels of actions are already in that unit."""
+        """Convert the line and EVs from chips to another unit; labels of actions are already in that unit."""
         if unit == CHIPS:
             return self
         line, ev, action_ev = unit.line_text(self.line), self.ev / unit.chips, self.action_ev / unit.chips
@@ -177,7 +179,7 @@ class NodeView(Printed):
 
     @property
     def loss(self) -> float:
-        """Mean `regret` of all hands alike; NaN if it is unknown."""
+        """Unweighted mean of `regret` over the hands for which it is known; NaN if it is known for none."""
         known = self.regret[~np.isnan(self.regret)]
         return float(known.mean()) if len(known) else float("nan")
 
@@ -261,7 +263,7 @@ class NodeView(Printed):
         return {column: np.array(texts, dtype=object) for column, texts in columns}
 
     def _quantity(self, what: str) -> str:
-        """Return the name of the quantity that ``what`` names, whatever its capital letters."""
+        """Return the quantity of a heat map that ``what`` names, where upper and lower case make no difference."""
         names = ("EV", "equity", "reach", *self.actions)
         spelled = {name.lower(): name for name in names}
         quantity = spelled.get(what.strip().lower())

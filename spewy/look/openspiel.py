@@ -95,7 +95,7 @@ def _own_name(game: Game) -> str | None:
 
 
 def _require_same_showdown(game: Game) -> None:
-    """Refuse three cards at the showdown, among which OpenSpiel has neither straights nor flushes."""
+    """Refuse a game with three cards at the showdown, where OpenSpiel counts neither straights nor flushes."""
     if game.num_hole_cards + sum(game.num_board_cards) == 3:
         raise InputError(
             f"game {game.name}: OpenSpiel ranks three cards at the showdown by other rules; "

@@ -2,9 +2,9 @@
 
 A matrix ``[hand of player 0, hand of player 1]`` suffices to compute equities on a board. NumPy computes it, so that
 showing a decision loads no machine code; if machine code is loaded already, it counts the wins on many boards.
-Hold'em's wins before the flop come from a file. A *final board* has all public cards of the game; there no matrix is
-needed: sorted by strength, the weaker and the stronger hands are a first and a last part, so differences of running
-sums give the totals. Throughout, ``deck`` has the cards of all hands of the deck, ``[hand, hole card]``.
+Hold'em's wins before the flop come from a file. A *final board* has all public cards of the game. No matrix is needed
+there: if the opponent's hands are sorted by strength, running sums of their weights give the total weight of the weaker
+and of the stronger hands. Throughout, ``deck`` has the cards of all hands of the deck, ``[hand, hole card]``.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Pairs:
     """Sums over all pairs of both players' compatible hands on a board.
 
     In all methods, ``ranges`` are the weights of the opponent's hands in one or more ranges: ``[opponent's hand]`` or
-    ``[opponent's hand, range]``.
+    ``[opponent's hand, range]``. Results are ``[hand of player p]`` or ``[hand of player p, range]``.
 
     Attributes:
         sums: the sums over the opponent's compatible hands, for each player.
@@ -91,7 +91,8 @@ def pairs(
 
     Args:
         hands: per player, numbers in ``deck`` of the hands that the board does not block.
-        most_boards: largest number of final boards on which hands are compared, else `Pairs.lead` is None.
+        most_boards: if more final boards can follow, `Pairs.lead` is None, except in hold'em before the flop; None
+            for no limit.
     """
     sums = _CardSums(deck, *hands), _CardSums(deck, hands[1], hands[0])
     n_left, missing = len(game.deck) - len(board) - 2 * game.num_hole_cards, _missing(game, board)
@@ -115,7 +116,7 @@ def pairs(
 def compatible(deck: Ints, hands: tuple[Ints, Ints]) -> Floats:
     """Compute ``[hand of player 0, hand of player 1]``: 1 for two hands without a common card, else 0.
 
-    ``hands`` are each player's numbers in ``deck``, ``[hand, hole card]``.
+    ``hands`` are the indices of each player's hands in ``deck``, which is ``[hand, hole card]``.
     """
     sharing = np.zeros((len(hands[0]), len(hands[1])), dtype=np.bool_)
     for own in deck[hands[0]].T:
@@ -182,7 +183,7 @@ def count_wins(game: Game, deck: Ints, every: Ints, board: Sequence[int]) -> NDA
 
 @cache
 def load_kernels() -> None:
-    """Load the machine code that counts wins in a thread, if a program expects to compare hands on many boards soon."""
+    """Load, in a new thread, the machine code that counts wins; called before hands are compared on many boards."""
     hands = np.array([(0, 1), (2, 3)], dtype=np.int64)
 
     def load() -> None:
@@ -208,7 +209,7 @@ def _renamed(game: Game, perm: Perms) -> Ints:
 
 
 def _final_boards(game: Game, board: Sequence[int], perms: Perms) -> dict[int, list[list[int]]]:
-    """List one of all final boards that are equal up to suits, by the number of boards that it represents."""
+    """List one final board of each set of boards that are equal up to suits, by the number of boards in the set."""
     missing, boards = _missing(game, board), defaultdict[int, list[list[int]]](list)
     if not missing:
         return {1: [list(board)]}
@@ -332,7 +333,8 @@ def _side(deck: Ints, levels: Ints, own: Ints, other: Ints) -> _Side:
     """Find where each hand of a player stands among the opponent's hands.
 
     Args:
-        levels: ``[hand]``, numbers below the number of hands that are larger for stronger hands.
+        levels: ``[hand of the deck]``, strength as a number below the number of hands; larger is stronger.
+        own, other: the player's and the opponent's hands, as indices in ``deck``.
     """
     order = np.argsort(levels[other], kind="stable")
     weaker, not_stronger = (

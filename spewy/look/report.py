@@ -136,7 +136,7 @@ class Report(Printed):
         board: public cards before the deal; empty in a report over boards.
         player: the player who acts; None after an all-in.
         actions: labels of the player's actions, in the order of the frequencies in ``rows``.
-        pot: chips in the middle at the decision.
+        pot: pot at the decision, in ``unit``.
         rows: a row for each possible deal, also for deals that are equal up to suits; or a row for each board.
         average: weighted mean of the rows; its realisation is computed from the mean EV and the mean equity.
         by: what a row stands for: a dealt ``"card"`` or a ``"board"``.
@@ -156,7 +156,7 @@ class Report(Printed):
     not_solved: tuple[str, ...] = ()
 
     def in_unit(self, unit: Unit) -> Report:
-        """Convert EVs from chips to another unit; labels of actions are already in that unit."""
+        """Convert the line, the pot and EVs from chips to another unit; labels of actions are already in that unit."""
         if unit == CHIPS:
             return self
         rows = tuple(replace(row, ev=unit.worth(*row.ev)) for row in self.rows)
@@ -446,7 +446,7 @@ def report_boards(
 
 
 def board_weight(boards: BoardFolders, solution: SolveView, totals: NodeTotals) -> float:
-    """Weight of a board, ``n_f W_f``, at the decision of ``totals``."""
+    """Weight ``n_f W_f`` of a board at the decision of ``totals``, as `spewy.look.report` defines it."""
     return stands_for(boards, solution.job) * totals.weight * _unit(solution)
 
 
@@ -468,7 +468,7 @@ def alike_boards(job: Job) -> int:
 
 
 def _unit(solution: SolveView) -> float:
-    """Weight of a pair of hands in the job file's ranges, divided by the pair's weight in the solve."""
+    """Factor from the weight of a pair of hands in the solve to the pair's weight in the job file's ranges."""
     problem = solution.problem
     if problem.units is None:
         return 1.0
@@ -478,7 +478,7 @@ def _unit(solution: SolveView) -> float:
 
 
 def require_same(job: Job, folder: Path, first_job: Job, first: Path) -> None:
-    """Check that two solves of a batch differ in their boards alone, up to the keys in `MUST_AGREE`."""
+    """Check that two solves of a batch are spots that agree in all keys of `MUST_AGREE`."""
     if job.spot is None:
         raise InputError(
             f"folder {path_text(folder)}: expected a spot, which has a board, found a whole game"

@@ -165,7 +165,7 @@ class Solution(SolveView):
         board: str | Sequence[int] | None = None,
         payoffs: Literal["average", "stored"] = "average",
     ) -> OneChunk:
-        """Return the chunk that a line enters, as a matrix game with named rows.
+        """Return the chunk that a line enters (the betting of one round), as a matrix game with named rows.
 
         Args:
             line: betting since the root of the solve, ``""`` or ending in ``/``.

@@ -81,10 +81,9 @@ def disk_bytes(folder: Path) -> int:
 
 
 def _at_least(status: Status, store: Store) -> Status:
-    """Correct the deals in the status file of a solve with board buckets by what the lockers hold.
+    """Raise the deals in the status of a solve with board buckets to the number that the lockers record.
 
-    A stage with fewer board buckets saves in a folder of its own, and a strategy locker alone counts no deals; there
-    the file may rightly name more.
+    The lockers can record fewer, since a stage with fewer board buckets saves in a folder of its own.
     """
     saved = max(saved_sweeps(store), status.saved_deals)
     return replace(status, saved_deals=saved, deals=max(saved, status.deals))

@@ -44,7 +44,8 @@ class SolveView(Closing):
 
     To show a decision, only the chunks on its line are read. In a whole game with board buckets, the strategy is that
     of the board's bucket and the hand's row; reach and equity are computed for the real board and hands; EVs are known
-    only in the last round. A dropped chunk is re-solved when a decision in it is requested, and kept in memory.
+    only in the last round. A dropped chunk, whose strategies were deleted from the folder, is re-solved when a decision
+    in it is requested, and kept in memory.
     `spewy.Solution` explains lines, boards and places.
 
     Args:
@@ -168,7 +169,7 @@ class SolveView(Closing):
         return Place(node, board_cards(self.problem, node.round, cards))
 
     def path(self, place: Place) -> Iterator[tuple[Place, int]]:
-        """Yield the decisions and deals before a place, from the root on, each with the number of the next child."""
+        """Yield the decisions and deals before a place, from the root on, each with the index of the next child."""
         for t in range(self.problem.first_round, place.round + 1):
             begin = self.reads.policy.start_of(place, t)
             betting, slash, _ = place.line[len(begin.line) :].partition("/")

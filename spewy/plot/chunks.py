@@ -45,7 +45,7 @@ def payoffs_figure(
     limit: float | None = None,
     unit: str = "net chips of player 0 (oop)",
 ) -> Any:
-    """Draw payoff matrices of a chunk as heat maps with a common scale, three in a line.
+    """Draw payoff matrices of a chunk as heat maps with a common scale, at most three side by side.
 
     Blue cells: player 0 wins. Red cells: player 0 loses. White cells: neither wins. Grey cells: no two hands of these
     rows can be dealt together.

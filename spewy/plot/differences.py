@@ -95,6 +95,7 @@ def difference_chart(
 
     Args:
         values: ``[row, column]``, differences; cells with NaN stay empty.
+        tell: function that formats a difference as text.
         least: the strongest colour stands for the largest absolute difference, or for this number if it is larger.
 
     Returns:

@@ -54,6 +54,7 @@ def heat_chart(
 
     Args:
         values: ``[row, column]``, a number for each hand class, such as from `class_means`; cells with NaN stay empty.
+        tell: function that formats a number as text.
         limits: numbers for the first and the last colour of the scale; None for the smallest and the largest value.
         colours: name of a colour map of matplotlib.
 

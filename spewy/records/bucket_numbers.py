@@ -1,10 +1,10 @@
 """Regrets and strategy sums of each board bucket in the lockers, with which a solve of a whole game continues.
 
 The lockers ``regret`` and ``strategy`` hold one array for each player and board bucket under the key
-``ROUND.BUCKET|PLAYER``, in the order of `solvers.sampled.numbers.Numbers`. The regrets of a rival (CFR-BR) have the
-number of its seat plus 2 in place of PLAYER. The locker ``visits`` holds how often the deals have visited a board
-bucket, for each player, under ``ROUND.BUCKET|``. One transaction writes all arrays of a board bucket. A save ends with
-its *mark*: the number of deals, and how often they have visited each board bucket.
+``ROUND.BUCKET|PLAYER``, in the order of `solvers.sampled.numbers.Numbers`. The regrets of a rival, who plays best
+responses in CFR-BR, have the number of its seat plus 2 in place of PLAYER. The locker ``visits`` holds how often
+the deals have visited a board bucket, for each player, under ``ROUND.BUCKET|``. One transaction writes all arrays of a
+board bucket. A save ends with its *mark*: the number of deals, and how often they have visited each board bucket.
 
 The solve continues during a save, so a stored board bucket may already include visits of deals after the mark. The
 next run repeats these deals. `read_buckets` counts the additional visits in `Numbers.ahead`, and the solve ignores that
@@ -80,8 +80,8 @@ def read_mark(store: Reads) -> Mark:
 def write_buckets(store: Store, board_buckets: Sequence[BucketNumbers]) -> None:
     """Write board buckets in one transaction.
 
-    If a solve continues without rivals, those of the written board buckets are deleted, since their regrets would soon
-    no longer fit the players.
+    If a solve continues without rivals (the best-responding opponents of CFR-BR), stored regrets of rivals are deleted
+    in these board buckets, since they would soon no longer fit the players.
     """
     for bucket in board_buckets:
         bucket.require_finite()
@@ -120,10 +120,10 @@ def finish_save(store: Store, before: int, mark: Mark, visits: Sequence[Ints]) -
 
 
 def read_buckets(opened: Callable[[], AbstractContextManager[Store]], numbers: Numbers) -> None:
-    """Read the stored numbers into ``numbers``, whose arrays are zero; without a finished save nothing is read.
+    """Read the stored numbers into ``numbers``, whose arrays must be zero; without a finished save nothing is read.
 
-    If the solve had no rivals before, they begin with the players' regrets. ``opened`` is called several times, since
-    the memory of pages that were read is freed only when the store closes.
+    Rivals (the best-responding opponents of CFR-BR) without stored regrets begin with the players' regrets.
+    ``opened`` is called several times, since the memory of pages that were read is freed only when the store closes.
     """
     with opened() as store:
         deals = saved_sweeps(store)
@@ -212,7 +212,11 @@ def _read_player(
     whole: Array,
     start: Array | None,
 ) -> None:
-    """Fill the rows ``board_buckets`` of ``whole``, which is ``[board bucket, index]``."""
+    """Fill the rows ``board_buckets`` of ``whole``, ``[board bucket, index]``, from a locker.
+
+    ``place`` has the round and the number of the player or rival. ``start`` has the rows for board buckets that the
+    locker lacks; None if the locker must have all.
+    """
     if not whole.shape[1]:
         return
     for c in board_buckets:
@@ -238,7 +242,7 @@ def _key(t: int, board_bucket: int, p: int) -> bytes:
 
 
 def _marked_key(t: int) -> bytes:
-    """Return the key of the visits ``[player, board bucket]`` that a finished save includes."""
+    """Return the key of the numbers of visits ``[player, board bucket]`` in round t that a finished save includes."""
     return f"{t}|".encode()
 
 

@@ -173,7 +173,7 @@ class SolvedAgain(MarkedStore):
 
     @classmethod
     def of(cls, folder: Path, manifest: Mapping[str, Any], mark: str) -> SolvedAgain:
-        """Open the re-solved chunks of a solve, and delete those whose `mark_of` is another."""
+        """Open the re-solved chunks of a solve, whose strategies have the ``mark``; delete chunks with another mark."""
         opened = cls.within(folder / FOLDER_AGAIN, STRATEGY, manifest)
         try:
             opened.begin(mark)
@@ -195,7 +195,7 @@ class SolvedAgain(MarkedStore):
         return True
 
     def keep(self, name: str, layout: Layout, patched: PatchedReads) -> None:
-        """Store the re-solved chunk at the root of a layout; store nothing if no hands reach its decisions."""
+        """Store the re-solved chunk at the root of a layout, unless its values at chance leaves are unknown."""
         sums, leaves = patched.chunk(layout.key(0, 0, 0))
         if leaves is None and not len(layout.tree(0, 0).exits):
             leaves = np.zeros(0), np.zeros(0)

@@ -1,9 +1,11 @@
 """Arrays of chunks in the lockers: regrets, strategy sums, predictions, payoff matrices, values at chance leaves.
 
-A player's array in a chunk is ``[slot, row]``, with a *slot* for each action of each of the player's decisions. A
-locker stores one array for each chunk: player 0's numbers, then player 1's. Every sweep visits every chunk, so after a
-finished sweep a missing array means that the lockers are damaged. A chunk is given by numbers of its `Layout`: round t
-(0 is the first solved round), board b, and root r of the round's betting.
+A chunk is the betting of one round after a line that enters the round; it ends at folds, showdowns and *chance leaves*,
+where the next cards are dealt. A player's array in a chunk is ``[slot, row]``, with a *slot* for each action of each of
+the player's decisions, and a *row* for each hand or bucket of hands. A locker stores one array for each chunk: player
+0's numbers, then player 1's. Every sweep visits every chunk, so after a finished sweep a missing array means that the
+lockers are damaged. A chunk is given by numbers of its `Layout`: round t (0 is the first solved round), board b, and
+root r of the round's betting.
 
 With the values at chance leaves the EVs at a decision can be computed from its own chunk, and later rounds can be
 dropped. For each chunk with chance leaves, the locker ``leaves`` holds counterfactual values ``[chance leaf, hand]``
@@ -69,7 +71,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Visit:
-    """Result of a visit: new arrays of a chunk, and of the later chunks that improved in the same visit.
+    """Result of a visit (one improvement of a chunk): its new arrays, and those of later chunks that improved with it.
 
     Attributes:
         arrays: arrays by the key of a chunk and by kind, per player ``[slot, row]``.
@@ -135,7 +137,7 @@ def require_size(array: Array | None, size: int, kind: Kind, key: bytes) -> Arra
 
 
 def split(array: Array, slots: tuple[int, int], rows: tuple[int, int]) -> ChunkStrategy:
-    """Split a stored array into one array ``[slot, row]`` for each player, who have ``slots`` and ``rows``."""
+    """Split a stored array into an array ``[slot, row]`` for each player p, who has ``slots[p]`` and ``rows[p]``."""
     cut = slots[0] * rows[0]
     return array[:cut].reshape(slots[0], rows[0]), array[cut:].reshape(slots[1], rows[1])
 
@@ -283,7 +285,7 @@ def are_kept(store: Reads, t: int) -> bool:
 
 
 def read_leaves(store: Reads, key: bytes, n_exits: int, n_hands: tuple[int, int]) -> Pair:
-    """Read the values at a chunk's chance leaves, which are stored if `are_kept` is true for the round."""
+    """Read the values at a chunk's ``n_exits`` chance leaves, which are stored if `are_kept` is true for its round."""
     array = store.get(LEAVES, key)
     size = n_exits * sum(n_hands)
     if array is None or array.size != size:
@@ -388,7 +390,7 @@ class PatchedReads:
         self._values[key], self._leaves[key] = sums, leaves
 
     def keep_root(self, layout: Layout) -> bool:
-        """Forget all chunks of a re-solved subgame but the one at its root; return whether this one is complete."""
+        """Forget all chunks of a re-solved subgame but its root; return whether the root's arrays are complete."""
         root = layout.key(0, 0, 0)
         for t, b in layout.every_board():
             for r in range(len(layout.betting[t].chunks)):

@@ -1,4 +1,4 @@
-"""Average strategies, decision by decision, for bots and for `spewy.look`: a place to frequencies.
+"""Read average strategies, decision by decision, for bots and for `spewy.look`.
 
 A `Policy` returns the strategy at a betting line on a board, whatever the format on disk. `ChunkPolicy` reads single
 chunks of a store, which has strategies for each canonical board. It needs only the betting of one round and the hands
@@ -94,8 +94,8 @@ class SolvedBoard(NamedTuple):
     Attributes:
         history: public cards of the stored board.
         key: key of the chunk in the lockers.
-        rows: per player ``[hand on the requested board]``, number, on the stored board, of the hand that equals it
-            up to suits.
+        rows: per player ``[hand on the requested board]``, index of the equal hand (up to suits) among the player's
+            hands on the stored board.
     """
 
     history: History
@@ -105,7 +105,7 @@ class SolvedBoard(NamedTuple):
 
 @dataclass(frozen=True)
 class ChunkPlay:
-    """Strategies of both ranges in one chunk on one board.
+    """Strategies of both players' hands in one chunk (the betting of one round after a line) on one board.
 
     Attributes:
         nodes: nodes of the chunk's betting, the root first, in the order of `spewy.chunks.rounds.chunk_nodes`.
@@ -188,7 +188,7 @@ class Policy(Closing):
         """Return all strategies of the chunk to which the node after a line belongs."""
 
     def board_bucket(self, place: Place) -> int | None:
-        """Return the board bucket of the board at a place; None if the solve has no board buckets."""
+        """Return the number of the board bucket of the board at a place; None if the solve has no board buckets."""
         return None
 
     def at(
@@ -233,7 +233,7 @@ class Policy(Closing):
     def node(self, line: str = "", board: str | Sequence[int] | None = None) -> Node:
         """Return the node of the decision after a line; only the betting up to the decision's round is built.
 
-        The board need not fit the node.
+        ``board`` only says whether a line that ends a round leads into the next round, and need not fit the node.
         """
         return node_at(self.problem, line, board, decision=True, find=self._find)[0]
 
@@ -439,7 +439,7 @@ class _Board(NamedTuple):
 
 
 class BoardAbstraction(Protocol):
-    """Maps boards to board buckets, and the hands on a board to rows."""
+    """Maps boards to board buckets (groups of boards that share a strategy), and the hands on a board to rows."""
 
     def boards(self, t: int, boards: Ints, /) -> tuple[Ints, Ints]:
         """Return the board bucket of each of some boards ``[board, card]`` of round t, and its hands' rows.
@@ -505,7 +505,7 @@ class BucketPolicy(Policy):
         return Stacked(self.strategies.many_frequencies(nodes[0].round, bucket, player, wanted), rows)
 
     def bucket_frequencies(self, t: int, bucket: int, lines: Sequence[str]) -> list[Floats]:
-        """Read an array ``[action, row]`` for each line of one player's decisions in a board bucket."""
+        """Read frequencies ``[action, row]`` in a board bucket, for each of a player's decisions after ``lines``."""
         nodes, player, wanted = self._wanted(tuple(lines))
         stacked = self.strategies.many_frequencies(t, bucket, player, wanted)
         cuts = np.cumsum([len(node.actions) for node in nodes])[:-1]
@@ -522,7 +522,7 @@ class BucketPolicy(Policy):
         self.strategies.close()
 
     def _several(self, lines: tuple[str, ...]) -> tuple[list[Node], int, list[tuple[str, int, int]]]:
-        """Return the decisions after some lines, their player, and what `StrategyLocker.chunk` needs for each.
+        """Return the decisions after some lines, their player, and what `StrategyLocker.free_slots` needs for each.
 
         That is the line that enters the decision's chunk, its first free slot, and the number of its actions.
         """
@@ -535,7 +535,7 @@ class BucketPolicy(Policy):
         return nodes, slots[0][1], wanted
 
     def _free_slot(self, node: Node) -> tuple[int, int]:
-        """Return the first free slot of a decision (`StrategyLocker`), and the player who acts."""
+        """Return the first free slot of a decision (`spewy.records.strategy_locker`), and the player who acts."""
         first, player = self._first_slot(node)[0], node.player
         assert player is not None
         before = sum(

@@ -22,7 +22,7 @@ Trace = list[tuple[int, float, float]]
 
 
 def saved_sweeps(store: Reads) -> int:
-    """Read the number of finished sweeps (or deals) that a store records; 0 before the first save."""
+    """Read the number of sweeps (visits to all chunks), or of deals with board buckets, in a save; 0 without a save."""
     array = store.get(META, SWEEP_KEY)
     return 0 if array is None else int(array)
 

@@ -59,7 +59,7 @@ class Status:
     """The progress of a solve, as its status file records it.
 
     Attributes:
-        deals: number of deals or sweeps so far.
+        deals: number of deals (random boards) so far or, without board buckets, of sweeps (visits to all chunks).
         saved_deals: number of deals or sweeps in the lockers.
         per_second: recent deals or sweeps per second; None if unknown.
         seconds: seconds of work, all runs together; None if unknown.
@@ -72,8 +72,8 @@ class Status:
         at: time of writing in seconds since 1970.
         checking: number of flops that the running measurement has finished, and number of all its flops; None if no
             measurement runs.
-        stage: number of the running stage with fewer board buckets or rows, from 1, and number of all stages; None in
-            the last stage, and in solves without stages.
+        stage: number of the running stage with fewer board buckets or rows (job key ``coarse_to_fine``), from 1,
+            and number of all stages; None in the last stage, and in solves without stages.
         ended: reason why the last run ended, from the log; None during a run, or if the log has no reason.
     """
 

@@ -102,8 +102,8 @@ class LineIndex:
     """Finds the strategy after a betting line in the bytes of a board bucket.
 
     The bytes of a player are ``[batch][row][free slot][16 lanes]``. A batch is 16 lines that enter the round, each in a
-    lane of its own. A free slot is an action of the player after the line; the last action of each decision has none,
-    since frequencies add up to 1. The bytes are stored in *portions* of a few batches.
+    lane (a place in the batch) of its own. A free slot is an action of the player after the line; the last action of
+    each decision has none, since frequencies add up to 1. The bytes are stored in *portions* of a few batches.
 
     Args:
         names: the lines that enter the round.
@@ -192,7 +192,10 @@ class StrategyLocker(Closing):
     def chunk(
         self, t: int, bucket: int, line: str, p: int, decisions: Sequence[tuple[int, int]]
     ) -> list[Floats]:
-        """Read frequencies ``[action, row]`` at decisions (first free slot, number of actions) of one chunk."""
+        """Read player p's frequencies ``[action, row]`` at ``decisions`` of the chunk that ``line`` enters.
+
+        A decision is its first free slot (`LineIndex`) and its number of actions.
+        """
         lines = self.lines(t)
         batch, lane = _batch_and_lane(lines, t, line)
         sizes, begins = lines.sizes(p), lines.portions[p]
@@ -203,7 +206,7 @@ class StrategyLocker(Closing):
         return [_whole(lines.free_bytes(stored, p, batch, lane, *decision)) for decision in decisions]
 
     def frequencies(self, t: int, bucket: int, line: str, p: int, first_free: int, n_actions: int) -> Floats:
-        """Read the frequencies ``[action, row]`` at one decision."""
+        """Read player p's frequencies ``[action, row]`` at one decision of the chunk that ``line`` enters."""
         return self.chunk(t, bucket, line, p, [(first_free, n_actions)])[0]
 
     def free_slots(
@@ -283,7 +286,10 @@ def create(
 def begin(
     store: Store, rounds: Sequence[LineIndex], board_buckets: Sequence[int], arrays: Mapping[str, np.ndarray]
 ) -> None:
-    """Write the index of lines and the arrays of board buckets and rows into a strategy locker, if it is new."""
+    """Write the index of lines and the arrays of board buckets and rows into a strategy locker, if it is new.
+
+    ``board_buckets`` has the number of board buckets of each round.
+    """
     store.require_sound()
     if found_saved(store) is not None:
         return
@@ -314,7 +320,7 @@ def kept_arrays(folder: Path, manifest: Mapping[str, Any]) -> dict[str, np.ndarr
 def write_bucket(
     store: Store, t: int, board_bucket: int, lines: LineIndex, both: tuple[Bytes, Bytes]
 ) -> None:
-    """Store both players' bytes of a board bucket of round t."""
+    """Store both players' strategies in a board bucket of round t, which are given as bytes (`LineIndex`)."""
 
     def write(txn: Transaction) -> None:
         for p, player_bytes in enumerate(both):

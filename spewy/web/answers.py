@@ -161,7 +161,7 @@ def _error(status: int, message: str) -> tuple[int, dict[str, str]]:
 
 
 async def in_thread(function: Callable[[], T]) -> T:
-    """Run a function in one of the threads and return its result.
+    """Run a function in one of the server's `N_THREADS` threads and return its result.
 
     If this coroutine is cancelled before the function has begun, the function does not run.
     """
@@ -172,7 +172,7 @@ async def in_thread(function: Callable[[], T]) -> T:
 
 @cache
 def _threads() -> Tasks:
-    """Start the threads, and return the queue from which they take functions.
+    """Start `N_THREADS` threads, and return the queue from which they take functions.
 
     They are daemons, unlike those of an executor: a computation that still runs does not delay the end of the process.
     """

@@ -1,6 +1,6 @@
 """The web application: the page with its script and style sheet, and the routes that answer with JSON.
 
-A browser would load its modules in several waves, since it learns of a module from those that import the module.
+A browser would load the page's modules in several waves, since it learns of a module from those that import the module.
 So all modules, and all style sheets, are joined into one file. The two files have names with a hash of their content,
 so browsers keep them until they change.
 """

@@ -107,7 +107,7 @@ def _rows(
 
 @dataclass(frozen=True)
 class ChunkBlocks:
-    """All payoff matrices of a chunk, in blocks. Amounts are in the unit of the job.
+    """All payoff matrices of a chunk, with rows joined to blocks (`spewy.web.chunks`). Amounts are in the job's unit.
 
     Attributes:
         facts: a JSON object with the ``line`` that enters the chunk; the ``pot`` at its root; the ``unit``; for both
@@ -167,7 +167,7 @@ def chunk_blocks(
 
 
 def _sorted_rows(view: NodeView, chunk: OneChunk, p: int) -> tuple[Ints, Floats]:
-    """Sort the rows of player p that are in the range by equity; return them, and the equity of all, ``[row]``."""
+    """Return the rows of player p that are in the range, sorted by equity, and the equity ``[row]`` of all rows."""
     row_of, n_rows = _rows_of(chunk, p), len(chunk.hands[p])
     rows = np.array([row_of[hand] for hand in view.hands], dtype=np.int64)
     known = ~np.isnan(view.equity) & (view.reach > 0)

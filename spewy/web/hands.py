@@ -1,4 +1,4 @@
-"""Routes for played hands: the hands of a file, the spot of one, and its review by the solves of the server.
+"""Routes for played hands: the hands of a file, the spot of a hand, and a hand's review by the server's solves.
 
 A page sends the whole text of a file with each request, since the server keeps no files.
 """
@@ -68,7 +68,7 @@ def _row(logged: LoggedHand) -> dict[str, Any]:
 
 
 def _job(parameters: Parameters) -> dict[str, Any]:
-    """Return the draft of the spot of a hand, as `checked` does, and in ``from_hand`` which ranges it has and why."""
+    """Return the job of a hand's spot as the draft that `checked` returns; ``from_hand`` has notes on its ranges."""
     street = text(parameters, "street", "flop")
     if street not in ROUND_NAMES[1:]:
         raise InputError(f"street: expected one of {', '.join(ROUND_NAMES[1:])}, found {street!r}")
@@ -77,7 +77,7 @@ def _job(parameters: Parameters) -> dict[str, Any]:
 
 
 def _reviewed(folders: Folders, parameters: Parameters) -> dict[str, Any]:
-    """Return a hand's decisions, compared with the solve that its spot has; without one, the ``reason``."""
+    """Return a hand's decisions, compared with the solve of its spot; ``reason`` says why decisions are missing."""
     logged = _hand(parameters)
     solves = {path: name for entry in folders.entries() for path, name in _solves(entry)}
     missing: dict[str, Any] = {"folder": None, "decisions": []}

@@ -40,6 +40,7 @@ class JobState:
         state: whether the solve runs, has been asked to stop, or has ended.
         seconds: seconds since its start, or from its start to its end.
         error: error with which the solve has ended; None if it runs, has finished, or was stopped.
+        line: last line of the solve's messages.
     """
 
     id: str

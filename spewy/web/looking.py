@@ -92,7 +92,7 @@ def look_routes(folders: Folders) -> list[Route]:
 
 
 def solution_questions(solutions: Solutions) -> dict[str, Question]:
-    """Return the functions that answer questions about a solution, by path, for a server or a notebook."""
+    """Return the functions that answer questions about a solution, by URL path, for a server or a notebook."""
 
     def facts(parameters: Parameters) -> dict[str, Any]:
         with solutions.solution(text(parameters, "folder")) as solution:

@@ -54,7 +54,7 @@ class Seated:
     unchanged: Unchanged
 
     def to_json(self) -> dict[str, Any]:
-        """Return `Sitting.to_json`, and facts about the contest.
+        """Return `Sitting.to_json`, and the ``kind``, ``folder`` and ``look`` of the solve.
 
         ``look`` is the id of the solve whose decisions a page can show, or null if lines may leave the solved tree.
         """
@@ -196,7 +196,8 @@ class Unchanged:
     """Checks the folders of a session before each of its requests.
 
     A session keeps its solves open. Without the check it would show the numbers of a solve that was replaced, and
-    reading a data file that was cut off would end the server. The entry has not been opened yet.
+    reading a data file that was cut off would end the server. Create the object before the solves of ``entry`` are
+    opened.
     """
 
     def __init__(self, entry: Entry) -> None:

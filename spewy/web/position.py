@@ -143,7 +143,8 @@ def _steps(node: Node, steps: Sequence[Step]) -> list[dict[str, Any]]:
 def _view(view: NodeView, pot: float) -> dict[str, Any]:
     """Return one player's hands at a decision as a JSON object.
 
-    The object has the keys of `NodeView.to_json`, and ``shares``, the share of the whole range that takes each action.
+    The object has the keys of `NodeView.to_json`, where each hand also has `_hand_figures`; ``colours`` and ``words``
+    of the actions; ``combos``, the range's weight; and ``shares``, the share of the range that takes each action.
     For hold'em it also has ``grid``, the grid of hand classes; ``heat``, the means over hand classes by the name of the
     quantity; and ``kinds``, the made hand and draws of each hand.
     """
@@ -211,7 +212,7 @@ def curves(views: Sequence[NodeView], pot: float) -> dict[str, list[dict[str, An
 
 
 def _curve(view: NodeView, value: Floats) -> dict[str, Any]:
-    """Sort the hands that have weight and a value ``[hand]``; ``share`` is the range up to and including a hand."""
+    """Sort the hands with weight by ``value``, ``[hand]``; ``share`` is the range's share up to and with each hand."""
     known = np.flatnonzero((view.reach > 0) & ~np.isnan(value))
     order = known[np.argsort(value[known], kind="stable")]
     total = np.cumsum(view.reach[order])
@@ -267,7 +268,7 @@ def hands_text(view: NodeView, names: Sequence[str]) -> str:
 
 
 def _written(numbers: NDArray[np.int64], weights: Floats, dead: NDArray[np.bool_]) -> str:
-    """Write weights ``[hand]`` of hands with ``numbers`` in the deck; ``dead`` is ``[hand of the deck]``."""
+    """Write a range as text: ``weights`` of hands with ``numbers``; ``dead``, ``[hand of the deck]``, are blocked."""
     written = np.zeros(NUM_HANDS)
     written[numbers] = np.clip(np.round(weights, DIGITS), 0.0, 1.0)
     classes = preflop_classes()[0]

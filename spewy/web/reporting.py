@@ -124,7 +124,7 @@ def _fits(entry: Entry, wanted: tuple[object, ...]) -> bool:
 
 
 def _place(folders: Folders, entry: Entry, line: str) -> dict[str, Any]:
-    """Describe a line in the first board with a saved strategy, since all boards have the same betting tree."""
+    """Describe a line on a batch's first board with a saved strategy; all boards have the same betting tree."""
     for board in entry.boards:
         try:
             with folders.solution(board) as solution:
@@ -211,7 +211,7 @@ def alike(solution: SolveView, found: Report) -> Iterator[tuple[CardRow, int]]:
     """Merge the rows of a report for deals that are equal up to suits, for which the rows are equal.
 
     Yields:
-        A row with the total weight of such deals, and their number; the highest cards first.
+        For each set of such deals, a row with their total weight, and their number; the highest cards first.
     """
     t = solution.problem.first_round + found.line.count("/") - 1
     history, perm = solved_board(solution.problem, t, found.board)
@@ -314,14 +314,14 @@ def _steps(solution: Solution, node: Node) -> Iterator[dict[str, Any]]:
 def side_by_side(a: Solution, b: Solution, line: str = "", board: str | None = None) -> dict[str, Any]:
     """Compare two solves at a decision, as a JSON object.
 
-    The board None, and the board of A's root, mean that each solve has the board of its own root.
+    If ``board`` is None or the board of A's root, each solve is read on the board of its own root.
 
     Returns:
         The keys of ``spewy compare --json``; the ``words`` of the line, the ``unit``, and the ``action_words`` and
         ``colours`` of the actions; ``range_moved``, the share of the range that plays differently; ``order``, the names
-        of the hands, the largest difference in EV first; ``line_words``, the lines that differ most, in words;
-        ``progress`` of A and of B; and for hold'em ``sides``, with a ``grid`` for each of ``a`` and ``b``, and ``maps``
-        of the differences by hand class.
+        of the hands, the largest difference in EV first (in strategy, if no EV is known); ``line_words``, the lines
+        that differ most, in words; ``progress`` of A and of B; and for hold'em ``sides``, with a ``grid`` for each of
+        ``a`` and ``b``, and ``maps`` of the differences by hand class.
     """
     cards = None if board is None else read_cards("board", "Qs Jh 2h", board)
     at = None if cards is None or set(cards) == set(a.job.board) else cards

@@ -94,7 +94,7 @@ def draft_of(parameters: Parameters) -> Draft:
 
 
 def _check(parameters: Parameters) -> dict[str, Any]:
-    """Check a draft; a text that is not TOML has no data, which is usual while a user types."""
+    """Return what `checked` does; ``data`` is None for a text that is not TOML, which is usual while a user types."""
     try:
         draft = draft_of(parameters)
     except InputError as error:
@@ -165,11 +165,11 @@ def _problem(key: str, parse: Callable[[], object]) -> Iterator[dict[str, str]]:
 
 
 def tree_part(job: Job, parameters: Parameters) -> dict[str, Any]:
-    """Return the betting tree from the node at ``line`` to the end of the round, as a JSON object.
+    """Return the betting tree from the node at ``line`` to the end of the round, as ``root`` of a JSON object.
 
     A decision has its ``player`` and its ``actions``, each with a ``node``. If there are too many nodes, a decision has
-    ``more`` instead of actions; then a page asks for the rest with the decision's ``line``. A deal of cards has the
-    ``line`` that follows it.
+    ``more`` instead of actions; then a page asks for the rest with the decision's ``line``. A deal of cards has
+    ``following``, the next ``round`` and the ``line`` that enters it, which is null if nobody acts then.
     """
     tree = job.betting_tree
     node = tree.alone(read_line(tree, text(parameters, "line", "")))
@@ -267,7 +267,7 @@ def _of_spot(parameters: Parameters) -> dict[str, Any]:
 
 
 def range_answer(parameters: Parameters) -> dict[str, Any]:
-    """Return the result of `range_json`; invalid input is usual while a user types: ``{"error": text}``."""
+    """Return the result of `range_json`, or ``{"error": text}`` for invalid input, as is usual while a user types."""
     try:
         return range_json(parameters)
     except InputError as error:
@@ -397,8 +397,8 @@ def problems(error: InputError) -> list[dict[str, str]]:
 def draft_of_solve(entry: Entry, *, beside: bool) -> Draft:
     """Return the job of a solve or a batch.
 
-    With ``beside``, a job file beside the folder that describes this job gives the draft its own text, with its
-    comments; otherwise the text is written anew from the stored job.
+    With ``beside``, the draft has the text of the job file that lies beside the solve's folder, comments included, if
+    the file holds the same job; for a batch, whatever job it holds. Otherwise the text is written from the stored job.
     """
     solve = entry.path if entry.kind == "solve" else entry.path / entry.boards[0].rpartition("/")[2]
     with open_store(strategy_folder(solve), read_only=True) as store:
