@@ -49,10 +49,9 @@ from solvers.reference.walk import Walker
 from solvers.tree import Floats
 from spewy.chunks.layout import Layout
 from spewy.job.job import Job
-from spewy.learn.lp import METHOD
+from spewy.learn.lp import METHOD, lp_size
 from spewy.look.chunk_game import OneChunk, one_chunk
 from spewy.run.session import Session
-from spewy.run.walked_cost import lp_size
 
 CFR = "solve.max_sweeps=200000", "solve.workers=1"
 TURN = "spot.board=Qs 7h 2d 3c", "spot.pot=100", "spot.stack=100", "bets={turn={bet='50%'}}", "tree={}"

@@ -140,7 +140,7 @@ def write_matrices(job: Job, path: str | Path) -> Path:
         InputError: the job is no spot, or has rake or locks.
     """
     live = _zero_sum_game(job)
-    form = live_form(live)
+    form = live_form(live, pairs=True)
     arrays: dict[str, Any] = {}
     matrices = {"A": form.payoff / live.deal_weight, "E": form.flow[0], "F": form.flow[1]}
     for name, matrix in matrices.items():

@@ -114,6 +114,8 @@ class Solution(SolveView):
         seed: int | None = None,
         workers: int | None = None,
         listener: JudgingListener | None = None,
+        *,
+        lp: bool = False,
     ) -> ExploitResult:
         """Measure the exploitability of the average strategies, by exact best responses in the game without buckets.
 
@@ -122,13 +124,17 @@ class Solution(SolveView):
             seed: seed of the draw; None for 0.
             workers: number of processes that compute best responses on flops; None for one on each core.
             listener: called with `spewy.JudgingBegan`, then `spewy.FlopJudged` after each flop; None: nobody listens.
+            lp: whether a linear program of the whole game computes the value of the game and ``of_players``, too; for
+                rivers and other small games without rake and board buckets.
 
         Raises:
-            InputError: rounds were dropped, or an argument that is not None has no effect on this solve.
+            InputError: rounds were dropped, an argument that is not None has no effect on this solve, or the game is
+                none for the linear program.
         """
         if not self.job.sampled:
             self._refuse("without [boards]", flops=flops, seed=seed, workers=workers, listener=listener)
-            return _measured(self)
+            return _measured(self, lp=lp)
+        self._refuse("in a game with [boards]", lp=lp or None)
         from spewy.look.judging import judge_folder, judge_in_memory
 
         if flops is None:
@@ -227,7 +233,7 @@ class Solution(SolveView):
                 return read(store)
 
 
-def _measured(solution: Solution) -> ExploitResult:
+def _measured(solution: Solution, *, lp: bool) -> ExploitResult:
     """Measure a solve without board buckets, on all boards at once."""
     require_whole(solution.store, solution.job.rules.num_rounds, solution.job.name)
     from solvers.measure import decision_losses, exploitability  # imported here, since they load kernels
@@ -240,6 +246,13 @@ def _measured(solution: Solution) -> ExploitResult:
     ]
     gap, losses = exploitability(walker, sums), decision_losses(walker, sums, pots)
     pct, mbb = layout.problem.in_units(gap.value)
+    bracket, of_players = gap.bracket, None
+    if lp:
+        from spewy.learn.lp import value_bracket  # scipy only where it is needed
+
+        bracket = value_bracket(layout.problem, solution.job.name, solution.job.solve.threads)
+        value, (of_oop, of_ip) = sum(bracket) / 2, gap.best_response
+        of_players = (value + of_ip, of_oop - value)
     result = ExploitResult(
         solution.job.name,
         solution.sweeps,
@@ -247,7 +260,8 @@ def _measured(solution: Solution) -> ExploitResult:
         pct,
         mbb,
         gap.best_response,
-        gap.bracket,
+        bracket,
+        of_players,
         losses=DecisionLoss(100 * losses.value, sum(losses.decisions), sum(losses.unknown)),
     )
     return result.in_unit(solution.job.amounts)

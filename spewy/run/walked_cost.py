@@ -7,28 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import comb, prod
-from typing import Literal
+from math import comb
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from buckets.cards import blocked
 from lockers import STORE_BYTES, DiskSize
 from solvers.discount import DEFAULT_VARIANT, variant
 from solvers.exact.context import MOST_TASKS, SINGLE, footprint
 from solvers.exact.engine import MAX_ROUNDS
-from solvers.tree import CHANCE, DECISION, FOLD, SHOWDOWN, Ints
+from solvers.tree import Ints
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import live_bytes
 from spewy.chunks.problem import Problem, root_symmetries
-from spewy.chunks.rounds import BettingRound, betting_rounds
-from spewy.errors import InputError, size_text
 from spewy.game.count import TreeCount
 from spewy.job.job import Job
 from spewy.learn.engine import visits_at_once
 from spewy.learn.live import AT_ONCE, BOARDS_AT_ONCE
 from spewy.records.chunks import Kind, hands_on
 from spewy.run.cost import CLUSTERING_BYTES, PROCESS_BYTES, VISIT_BYTES, Cost, Count
+
+if TYPE_CHECKING:
+    from spewy.learn.lp import LpSize  # scipy only where it is needed
 
 EngineName = Literal["exact", "live", "stored", "program"]
 """Name of an engine.
@@ -51,18 +51,6 @@ SECONDS_PER_SET = 1e-8
 """Seconds of one core for an information set in a sweep of the exact engine (measured: 7 to 11 ns)."""
 
 LOCKERS = 2  # regrets and strategy sums; some variants also store predictions
-MOST_MINUTES = 5.0
-"""Largest estimated time of a program that may be solved; CFR solves games of this size in less than a second."""
-HIGHS_SECONDS = 1e-9
-"""Factor of the estimated seconds of HiGHS's interior point method on one core.
-
-The estimate is this factor times the number of nonzeros times the number of variables and constraints. Measured times
-of rivers and turns, from one second to three minutes, are within half of the estimate (docs/research/lp-or-cfr.md).
-"""
-BYTES_PER_NONZERO, BYTES_PER_COLUMN = 200, 2000
-"""Memory for each nonzero, and for each variable or constraint, of HiGHS and the arrays (measured)."""
-HIGHS_BYTES = 120 << 20
-"""Memory that every linear program takes in addition, whatever its size."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -374,117 +362,3 @@ def _bytes_of_a_cell(job: Job) -> int:
     if job.solve.short:
         return LOCKERS * 2
     return LOCKERS * (4 if job.solve.precision == "single" or _may_stream(job) else 8)
-
-
-@dataclass(frozen=True)
-class LpSize:
-    """Size of a linear program.
-
-    Attributes:
-        nonzeros: upper bound on the number of nonzero coefficients; showdowns that always tie have none, and running
-            sums over no hand have none.
-    """
-
-    variables: int
-    constraints: int
-    nonzeros: int
-
-    @property
-    def memory_bytes(self) -> int:
-        columns = self.variables + self.constraints
-        return HIGHS_BYTES + BYTES_PER_NONZERO * self.nonzeros + BYTES_PER_COLUMN * columns
-
-    @property
-    def minutes(self) -> float:
-        return HIGHS_SECONDS * self.nonzeros * (self.variables + self.constraints) / 60
-
-    def __str__(self) -> str:
-        return (
-            f"{self.variables:,} variables, {self.constraints:,} constraints "
-            f"and {self.nonzeros:,} nonzeros, about {size_text(self.memory_bytes)} and {_time(self.minutes)}"
-        )
-
-
-def lp_size(problem: Problem) -> LpSize:
-    """Compute the size of a whole game's linear program, without suit symmetry and with a row for each hand.
-
-    No board is enumerated: each hand of a player, and each pair of hands, is possible on a number of boards that
-    follows from the number of cards that are left.
-    """
-    from solvers.matrix.lp import FEWEST_HANDS  # scipy only where it is needed
-
-    betting = betting_rounds(problem.tree)
-    hole = problem.game.num_hole_cards
-    boards = [_boards(problem, bets.round, hole) for bets in betting]
-    board = [card for group in problem.history for card in group]
-    held = [(weights > 0) & ~blocked(problem.hands, board) for weights in problem.ranges]
-    rows = [[int(of_player.sum()) * n for n in boards] for of_player in held]
-    plans = [_plan(betting, p, rows[p]) for p in (0, 1)]
-    (x, x_lines, x_entries), (y, y_lines, y_entries) = plans
-    if min(int(of_player.sum()) for of_player in held) < FEWEST_HANDS:
-        pairs = [_pairs(problem, held) * _boards(problem, bets.round, 2 * hole) for bets in betting]
-        payoffs = sum(n * sum(_terminals(bets)) for n, bets in zip(pairs, betting, strict=True))
-        return LpSize(x + y_lines, y + x_lines, payoffs + x_entries + y_entries)
-    lists = 1 + hole  # of running sums: over all hands, and over those with each of a hand's cards
-    sums = payoffs = 0
-    for bets, n_first, n_second in zip(betting, *rows, strict=True):
-        a, (folds, showdowns) = bets.forest.arrays, _terminals(bets)
-        sums += lists * n_first * len(np.unique(a.sequence[0, (a.kind != DECISION) & (a.kind != CHANCE)]))
-        payoffs += n_second * (folds * 2 * hole + showdowns * lists * 3)
-    return LpSize(x + sums + y_lines, y + sums + x_lines, payoffs + 3 * sums + x_entries + y_entries)
-
-
-def require_small(name: str, size: LpSize) -> None:
-    if size.minutes > MOST_MINUTES:
-        raise InputError(
-            f'{name}: solve.method = "lp" solves the whole game as one linear program, which must take at most about '
-            f"{MOST_MINUTES:.0f} minutes, found {size}; "
-            'use solve.method = "cfr", or solve.integrate = "average" for one program for each chunk'
-        )
-
-
-def _time(minutes: float) -> str:
-    """Format an approximate time.
-
-    >>> _time(0.2), _time(3.4), _time(22_000)
-    ('at most two minutes', '3 minutes', '367 hours')
-    """
-    if minutes < 2:
-        return "at most two minutes"
-    return f"{minutes:.0f} minutes" if minutes < 120 else f"{minutes / 60:,.0f} hours"
-
-
-def _boards(problem: Problem, last: int, held: int) -> int:
-    """Count the boards of round ``last`` that are possible if ``held`` hole cards are known."""
-    left = len(problem.game.deck) - sum(len(group) for group in problem.history) - held
-    dealt = problem.game.num_board_cards[problem.first_round + 1 : last + 1]
-    return prod(comb(left - sum(dealt[:i]), cards) for i, cards in enumerate(dealt))
-
-
-def _pairs(problem: Problem, held: list[np.ndarray]) -> int:
-    """Count the pairs of both players' hands that share no card, for hands of one or two cards.
-
-    ``held`` is per player ``[hand]``, whether the range has the hand.
-    """
-    first, second = (problem.hands[of_player] for of_player in held)
-    cards = [np.bincount(hands.ravel(), minlength=problem.hands.max() + 1) for hands in (first, second)]
-    same = int(np.sum(held[0] & held[1]))
-    return len(first) * len(second) - int(cards[0] @ cards[1]) + (problem.game.num_hole_cards - 1) * same
-
-
-def _plan(betting: list[BettingRound], p: int, rows: list[int]) -> tuple[int, int, int]:
-    """Count variables, flow constraints and their nonzeros in player p's realization plan (sequence form)."""
-    variables = lines = entries = 0
-    for t, (bets, n) in enumerate(zip(betting, rows, strict=True)):
-        a, roots, slots = bets.forest.arrays, bets.forest.n_roots, bets.forest.n_slots[p]
-        decisions = int(np.sum((a.kind == DECISION) & (a.player == p)))
-        variables += n * (roots + slots)
-        lines += n * (roots + decisions)
-        entries += n * (roots * (1 if t == 0 else 2) + decisions + slots)
-    return variables, lines, entries
-
-
-def _terminals(bets: BettingRound) -> tuple[int, int]:
-    """Count the folds and the showdowns of a round."""
-    kind = bets.forest.arrays.kind
-    return int(np.sum(kind == FOLD)), int(np.sum(kind == SHOWDOWN))

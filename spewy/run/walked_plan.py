@@ -45,9 +45,7 @@ from spewy.run.walked_cost import (
     WalkedCost,
     is_exact,
     lower_bounds,
-    lp_size,
     number_of_cells,
-    require_small,
     thread_bytes,
     walked_cost,
 )
@@ -224,6 +222,8 @@ class WalkedPlan(Plan):
         The count may be only an upper bound. If the job exceeds its memory with such a bound, the buckets are computed.
         """
         if job.one_program:
+            from spewy.learn.lp import lp_size, require_small  # scipy only where it is needed
+
             require_small(job.name, lp_size(job.problem))
         plan = cls.on(job, Layout.counted(job.problem, progress), streaming=streaming)
         if plan.refusal is None or counted_exactly(job.problem):
@@ -235,7 +235,12 @@ class WalkedPlan(Plan):
         job.require_walked(f"job {job.name}")
         setup, solve = _setup(job, layout), job.solve
         if cost is None:
-            cost = walked_cost(layout, setup, lp_size(job.problem) if setup.engine == "program" else None)
+            program = None
+            if setup.engine == "program":
+                from spewy.learn.lp import lp_size  # scipy only where it is needed
+
+                program = lp_size(job.problem)
+            cost = walked_cost(layout, setup, program)
         budget, needed = parse_memory(solve.memory), cost.memory_bytes
         streaming = streaming and setup.exact
         resides = MemoryPlan.of(layout, needed, setup.itemsize, solve.threads, budget, streaming=streaming)

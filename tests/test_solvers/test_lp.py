@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from random_games import locked, raked, two_round_game
 from scipy import sparse
+from scipy.sparse.linalg import spsolve_triangular
 from toy_games import kuhn, leduc
 
 from solvers.discount import variant
@@ -176,6 +177,31 @@ def test_random_games_of_two_rounds_with_and_without_locks(change, seed, method)
     walker, strategies = Walker(game), live_strategies(game, answer)
     assert exploitability(walker, strategies).value == pytest.approx(0.0, abs=1e-9)
     assert expected_value(walker, strategies) == pytest.approx(answer.value / game.deal_weight, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("k", [1, 2])
+def test_running_sums_have_the_payoffs_of_all_pairs_of_hands(k, seed, monkeypatch):
+    """For any plan of player 0, the sums that it defines give each variable of player 1 the same payoff."""
+    monkeypatch.setattr("solvers.matrix.lp.FEWEST_HANDS", 0)
+    game = two_round_game(seed, k=k)
+    pairs, form = live_form(game, pairs=True), live_form(game)
+    plan = np.random.default_rng(seed).normal(size=pairs.payoff.shape[0])
+    of_plan, of_sums = form.sums[:, : len(plan)], form.sums[:, len(plan) :]
+    sums = spsolve_triangular(of_sums.tocsr(), -of_plan @ plan)
+    assert np.concatenate([plan, sums]) @ form.payoff == pytest.approx(plan @ pairs.payoff, abs=1e-9)
+    for one, other in zip(form.flow, pairs.flow, strict=True):
+        assert (one != other).nnz == 0
+
+
+@pytest.mark.parametrize("change", [lambda game, seed: game, locked])
+def test_running_sums_change_no_value(change):
+    game = change(two_round_game(1), 1)
+    answer, other = solve_lp(live_form(game), "highs-ipm"), solve_lp(live_form(game, pairs=True), "highs-ipm")
+    assert answer.value == pytest.approx(other.value, abs=1e-9)
+    assert len(live_form(game).payoff.data) < len(live_form(game, pairs=True).payoff.data)
+    walker, strategies = Walker(game), live_strategies(game, answer)
+    assert exploitability(walker, strategies).value == pytest.approx(0.0, abs=1e-9)
 
 
 def test_rake_is_no_zero_sum_game():

@@ -22,8 +22,8 @@ from solvers.matrix.lp import live_form
 from spewy.chunks.layout import Layout
 from spewy.job.job import Job
 from spewy.learn import lp
+from spewy.learn.lp import lp_size
 from spewy.look.solution import Solution
-from spewy.run.walked_cost import lp_size
 
 LP = ("--set", "solve.method=lp")
 LEDUC_VALUE = -0.0856064240780
@@ -182,6 +182,19 @@ def test_counted_without_boards_as_with_them():
     (n_x, n_y), (n_e, n_f) = form.payoff.shape, (flow.shape[0] for flow in form.flow)
     assert (size.variables, size.constraints) == (n_x + n_f, n_y + n_e)
     assert 0 < size.nonzeros - (form.payoff.nnz + form.flow[0].nnz + form.flow[1].nnz) < form.payoff.nnz / 4
+
+
+def test_running_sums_are_counted_without_boards():
+    """Only sums over no hand, and up to the same hand, are not counted out."""
+    job = Job.load(EXAMPLES / "R1.toml", ["solve.method=lp"])
+    form, size = live_form(Layout.of(job.problem).live), lp_size(job.problem)
+    (n_x, n_y), n_sums = form.payoff.shape, form.sums.shape[0]
+    assert (size.variables, size.constraints) == (
+        n_x + form.flow[1].shape[0],
+        n_y + n_sums + form.flow[0].shape[0],
+    )
+    nonzeros = form.payoff.nnz + form.sums.nnz + form.flow[0].nnz + form.flow[1].nnz
+    assert nonzeros <= size.nonzeros < 1.1 * nonzeros
 
 
 def test_ctrl_c_ends_the_program(tmp_path):
