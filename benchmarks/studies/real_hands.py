@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import redirect_stderr
 from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 
 from pokerkit import HandHistory
@@ -59,14 +60,14 @@ def main() -> None:
 def hands_of(text: str) -> Iterator[str]:
     """Cut a file into hands, at the first line of each."""
     starts = [match.start() for match in ROOM.finditer(text)]
-    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+    for start, end in pairwise([*starts, len(text)]):
         yield text[start:end].rstrip() + "\n"
 
 
 def read(text: str) -> LoggedHand | UnreadHand:
     """Read a hand with Spewy, of no-limit or of limit hold'em."""
-    found = [next(read_rooms(load_game(name), text)) for name in GAMES]
-    return next((hand for hand in found if isinstance(hand, LoggedHand) or hand.read), found[0])
+    limit = re.search(r"Hold'?em (?:Fixed )?Limit", text.partition("\n")[0])
+    return next(read_rooms(load_game(GAMES[limit is not None]), text))
 
 
 def is_read_by_pokerkit(text: str) -> bool:

@@ -119,7 +119,10 @@ def chunk_form(chunk: Chunk) -> SequenceForm:
 
 
 def chunk_strategy(chunk: Chunk, result: LpResult) -> ChunkStrategy:
-    """Return both players' realisation plans in the form of strategy sums: ``[slot, row]``."""
+    """Return both players' realisation plans in the form of strategy sums: ``[slot, row]``.
+
+    A slot is one action of one of the player's decisions; a row is a hand or a bucket of hands.
+    """
     first, second = (result.plans[p].reshape(-1, chunk.n_rows[p])[1:].copy() for p in (0, 1))
     return first, second
 

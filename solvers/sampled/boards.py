@@ -213,9 +213,10 @@ def link_to(parent: Parent, leaf: int, lane: int, aligned: bool) -> ParentLink:
 
 @inlined
 def link_of(c: Cursor, parent: Parent, first: bool) -> ParentLink:
-    """Make the link of an aligned batch; for others, only the field ``aligned`` of the result has a meaning.
+    """Make the link of a batch whose 16 lanes continue those of one chance leaf of the previous round in order.
 
-    ``first`` says whether the batch belongs to the first round, in which no batch continues a chance leaf.
+    Such a batch is *aligned*, see `solvers.sampled`. For all others, only the field ``aligned`` of the result has a
+    meaning. ``first`` says whether the batch belongs to the first round, which follows no chance leaf.
     """
     leaf = -1 if first else c.batch.aligned
     return link_to(parent, max(leaf, 0), 0, leaf >= 0)

@@ -411,7 +411,11 @@ def pot_odds(hand: Hand, opponent_range: Floats, seed: int) -> Floats:
 
 
 def equities_of_all(hand: Hand, opponent_range: Floats, seed: int) -> Floats:
-    """Return each hand's equity ``[hand of the deck]`` against a range; 0.5 if it meets no hand of the range."""
+    """Return the equity of every hand of the deck against a range, on the board of the hand that is being played.
+
+    The result is ``[hand of the deck]``, with 0.5 for a hand that meets no hand of the range. With two or more cards to
+    come, ``seed`` draws a sample of final boards.
+    """
     game = hand.game
     deck, n_board = hands(game.deck, game.num_hole_cards), game.board_sizes[-1]
     samples = BOARDS if n_board - len(hand.board) > 1 else None

@@ -1,4 +1,4 @@
-"""The HIGC's protocol: ``spewy play higc`` and ``spewy referee``."""
+"""Commands for the protocol of the Hidden Information Games Competition: ``spewy play higc``, ``spewy referee``."""
 
 from __future__ import annotations
 

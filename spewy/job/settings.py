@@ -234,8 +234,8 @@ def _number(value: int | str | None) -> int | None:
 def _require_memory(game: Game, board_buckets: Sequence[int | None], *, apart: bool) -> None:
     """Refuse ``boards.remember`` if the rounds after the flop have no board buckets, or too few.
 
-    With ``boards.remember = true`` the boards of a bucket have flops of one bucket. So a later round needs at least one
-    bucket for each bucket of the flop.
+    With ``boards.remember = true`` the boards of a bucket have flops of one bucket (``apart``). So a later round needs
+    at least one bucket for each bucket of the flop.
     """
     dealt = [t for t, size in enumerate(game.num_board_cards) if size]
     later = [t for t in dealt[1:] if board_buckets[t] is not None]

@@ -1,6 +1,8 @@
-"""Solve a game by visiting its stored chunks one by one; the last rounds may be live.
+"""Solve a game chunk by chunk, in visits; a chunk is the betting of one round after a line on a board.
 
-Local processes open the lockers themselves. A cluster's workers get the arrays that they need with each task.
+Each visit reads the strategies of a chunk from the store and writes the improved ones. The last rounds may be live,
+which means that they are solved together with the chunk before them (`spewy.job.settings.Leaves`). Local processes open
+the store themselves. A cluster's workers get the arrays that they need with each task.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from spewy.records.chunks import Chunks, Kind, Visit, commit_visit, visits
 
 @dataclass(frozen=True)
 class VisitSettings:
-    """How visits solve chunks.
+    """Settings of a visit, which improves the strategies of one chunk: the betting of one round after a line.
 
     Attributes:
         integrate: "regret" updates regrets by CFR; "average" adds the optimal strategy of the chunk to the average.

@@ -232,7 +232,8 @@ class ChunkSolution(Printed):
 class OneChunk(Printed):
     """A chunk (the betting of one round after a line) as a game with fixed ranges and a payoff matrix at each leaf.
 
-    `spewy.look.one_chunk` and `spewy.Solution.chunk` make it. A row is a hand or a bucket of hands.
+    `spewy.look.one_chunk` and `spewy.Solution.chunk` make it. A row is a hand or a bucket of hands, and a slot is one
+    action of one of a player's decisions.
 
     Attributes:
         tree: betting of the chunk; ``tree.nodes[n]`` is node n of ``chunk.forest``.

@@ -387,7 +387,8 @@ def report_boards(
         paths: folders of solves, or folders that contain them.
         line: line of a decision in the first round; or a line with one deal, and then a board's row in the report is
             the mean over all cards of the deal.
-        target: accuracy to which dropped rounds are re-solved; None for the target of each solve's last run.
+        target: exploitability, such as "0.1%", to which rounds are solved again whose strategies were deleted; None for
+            the target of each solve's last run.
         note: called with a line of text for each re-solved subgame, and for boards that are missing or not solved yet.
         progress: called with the numbers of boards that are done, and of all boards.
     """

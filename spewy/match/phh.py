@@ -194,7 +194,7 @@ def _read(game: Game, table: Any, own_stakes: bool) -> tuple[Hand, tuple[str, st
     ]
     actions = [text for text in texts if text]
     stacks = table.get("starting_stacks")
-    if own_stakes and isinstance(stacks, list) and len(stacks) > 2 and not game.limit:
+    if own_stakes and isinstance(stacks, list) and len(stacks) > 2:
         return read_at_table(game, _at_table(table, len(stacks)), actions)
     for key in ("starting_stacks", "blinds_or_straddles", "players"):
         value = table.get(key)
@@ -234,10 +234,12 @@ def read_at_table(
         raise InputError(f"expected amounts of at most {len(str(MOST_CHIPS)) - 1} digits in all")
     half = int(flop.pot / 2 * chips)
     first, second = (int(behind * chips) + half for behind in flop.behind)
+    bet = int(table.big_blind * chips)
+    sizes = tuple(bet if t < 2 else 2 * bet for t in range(len(game.raise_sizes)))
     stakes = _Stakes(
-        replace(game, blinds=(half, half), stacks=(first, second)),
+        replace(game, blinds=(half, half), stacks=(first, second), raise_sizes=sizes),
         half,
-        int(table.big_blind * chips),
+        bet,
         Fraction(chips),
     )
     hand = replayed(stakes, ["p2 cc", "p1 cc", *flop.actions])

@@ -24,10 +24,12 @@ from spewy.match.phh import deal_stacks, read_at_table, read_table, variant
 from spewy.match.table import decisions
 from spewy.match.two_players import AtTable, PlacedAction, position_names
 
-ROOM = re.compile(r"^(?:.*\bPokerStars\b.*[0-9]{5,}.*|[\w ]*\b(?:Hand|Game) #\w*[0-9]+: .*)$", re.MULTILINE)
+ROOM = re.compile(r"^(?:.*\bPokerStars\b.*[0-9]{5,}.*|[\w ]*\b(?i:Hand|Game) #\w*[0-9]+: .*)$", re.MULTILINE)
 """A line with which a hand of a room begins, in any language."""
-_HEADER = re.compile(r"[\w ]*\b(?:Hand|Game) #([A-Za-z]*)([0-9]+): *(.*)")
+_HEADER = re.compile(r"[\w ]*\b(?i:Hand|Game) #([A-Za-z]*)([0-9]+): *(.*)")
 _STAKES = re.compile(r"\(\s*([^()/]+)/([^()/\s]+)(?:\(([^()]+)\))?[^()]*\)")
+_CAP = re.compile(r"- *(\S*[0-9]\S*) Cap\b")
+"""The most that a player may bet in a hand, in the first line; the rest of the stack is out of play."""
 _SEAT = re.compile(r"Seat ([0-9]{1,2}): (.+?) \(([^()\s]+) in chips(?:,[^()]*)?\)(.*)")
 _BUTTON = re.compile(r"Seat #([0-9]{1,2}) is the button")
 _BOARD = re.compile(r"\*\*\* (FIRST |SECOND |THIRD )?(FLOP|TURN|RIVER) \*\*\* (.*)")
@@ -35,9 +37,10 @@ _GROUP = re.compile(r"\[([^\]]*)\]")
 _AMOUNT = re.compile(
     r"(?:[A-Z]{3})?[^\w\s.,]{0,3}((?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,12})?(?:\.[0-9]{1,6})?)"
 )
-_POST = re.compile(r"(?:posts )?(.*?) ?(\S*[0-9]\S*)(?: and is all-in)?")
+_POST = re.compile(r"(?:posts )?(.*?) ?(\S*[0-9]\S*)(?: and (?:is all-in|has reached the \S+ cap))?")
 _MOVE = re.compile(
-    r"(folds|checks|calls|bets|raises)(?: (\S*[0-9]\S*))?(?: to (\S*[0-9]\S*))?(?: and is all-in)?(?: \[(.*)\])?"
+    r"(folds|checks|calls|bets|raises)(?: (\S*[0-9]\S*))?(?: to (\S*[0-9]\S*))?"
+    r"(?: and (?:is all-in|has reached the \S+ cap))?(?: \[(.*)\])?"
 )
 _SHOWN = re.compile(r"(?:shows|showed|mucked) \[([^\]]*)\]")
 _ADDED = re.compile(r"(?:STP added:|Cash Drop to Pot ?: ?total) ?(\S+)", re.IGNORECASE)
@@ -136,7 +139,7 @@ class _Reading:
             tuple(self.stacks[name] for name in order),
             tuple(self.dead.get(name, Fraction(0)) for name in order),
             tuple(self.live.get(name, Fraction(0)) for name in order),
-            big,
+            small if game.limit else big,  # the first line of a limit hand has the bets
             positions,
             self.drop,
         )
@@ -184,12 +187,12 @@ class _Reading:
         return origin if origin is None or self.boards == 1 else replace(origin, extra=None)
 
     def _variant(self) -> str:
-        game = re.search(r"Hold'?em (No Limit|Limit|Pot Limit|Fixed Limit)", self.title)
+        game = re.search(r"Hold'?em (No Limit|Limit|Pot Limit|Fixed Limit)", self.title, re.IGNORECASE)
         if game is None or re.search(r"6\+|Short ?Deck|Split|Fusion|Showtime|Tempest|Irish", self.title):
             raise InputError(f"line {self.first}: expected Hold'em No Limit, found {shown(self.title)}")
-        if game[1] == "Pot Limit":
+        if game[1].title() == "Pot Limit":
             raise InputError(f"line {self.first}: expected Hold'em No Limit, found {shown(game[0])}")
-        return "NT" if game[1] == "No Limit" else "FT"
+        return "NT" if game[1].title() == "No Limit" else "FT"
 
     def _stakes(self) -> tuple[Fraction, Fraction]:
         found = _STAKES.findall(self.title)
@@ -203,7 +206,9 @@ class _Reading:
     def _line(self, text: str, place: str) -> None:
         seat, board = _SEAT.fullmatch(text), _BOARD.fullmatch(text)
         if seat and not self.moves and "out of hand" not in seat[4]:
-            self.seats[seat[2]], self.stacks[seat[2]] = int(seat[1]), _chips(seat[3])
+            cap, stack = _CAP.search(self.title), _chips(seat[3])
+            self.seats[seat[2]] = int(seat[1])
+            self.stacks[seat[2]] = stack if cap is None else min(stack, _chips(cap[1]))
         elif button := _BUTTON.search(text) if text.startswith("Table ") else None:
             self.button = int(button[1])
         elif text.startswith("Dealt to "):

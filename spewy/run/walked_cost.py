@@ -92,10 +92,10 @@ class EngineSetup:
     Attributes:
         itemsize: bytes of a regret or strategy sum in memory.
         threads: number of threads or processes that solve.
-        integrate: "regret": a visit to a stored chunk updates regrets by CFR; "average": a visit adds the optimal
-            strategy of the chunk to the average strategy.
+        integrate: "regret": a visit to a stored chunk (the betting of one round after a line) updates regrets by CFR;
+            "average": a visit adds the optimal strategy of the chunk to the average strategy.
         first_live: first round of the game whose chunks are live (`spewy.job.settings.Leaves`); None: all are stored.
-        first_dropped: first round of the game that is dropped at the end; None: no round is dropped.
+        first_dropped: first round of the game whose strategies are deleted after the solve; None: all are kept.
     """
 
     engine: EngineName

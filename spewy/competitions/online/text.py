@@ -126,6 +126,7 @@ def read_cards(value: object, number: int | None, subject: str) -> tuple[int, ..
     Args:
         value: the list, such as ``["Ac", "9d"]``.
         number: number of cards; None: any number.
+        subject: name of the list, with which an error message begins.
     """
     cards = None
     if isinstance(value, list) and all(isinstance(card, str) and len(card) == 2 for card in value):

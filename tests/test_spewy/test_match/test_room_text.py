@@ -391,6 +391,21 @@ def test_a_straddle_is_money_in_the_pot():
     assert hand.won() == (-4, 4)
 
 
+def test_a_cap_is_the_end_of_the_stacks():
+    """A player who has reached the cap is all-in, whatever lies behind it."""
+    text = HAND.replace("/$1.00 USD", "/$1.00 - $20 Cap -  USD").replace(
+        "Bob: folds", "Bob: raises $15 to $17.50 and has reached the $20 cap\nAnn: folds"
+    )
+    hand = one(text=text)
+    assert hand.hand.game.stacks == (40, 40)
+    assert hand.hand.betting.line == "r5c/cr10r40f"
+    assert hand.won() == (10, -10)
+
+
+def test_a_hand_in_capitals_is_a_hand_too():
+    assert one("PokerStars Hand #77:  Hold'em No Limit", "POKERSTARS GAME #77:  HOLD'EM NO LIMIT") == one()
+
+
 def test_a_board_that_is_dealt_twice_counts_once_and_the_result_is_unknown():
     runs = "Ann: bets $2.50\nBob: raises $85.50 to $88 and is all-in\nAnn: calls $85.50\n"
     runs += "*** FIRST TURN *** [7c 4d 2s] [Th]\n"
@@ -439,6 +454,43 @@ def test_a_flop_of_two_has_the_money_of_all_in_the_pot():
     assert Fraction(2 * spent[1], big_blind) == Fraction(58, 10)
     assert Fraction(hand.hand.game.stacks[1] - spent[1], big_blind) == Fraction(974, 10)
     assert [Fraction(won, big_blind) for won in hand.won()] == [Fraction(32, 10), Fraction(-26, 10)]
+
+
+def test_a_flop_of_two_with_limits_has_the_bets_of_the_first_line():
+    """A pot of $9.50: a raise to $4 between the button and the big blind, with a small blind of $1 and a bet of $2."""
+    text = (
+        THREE.replace("No Limit ($0.05/$0.1($0.01))", "Limit ($2/$4)")
+        .replace("abc: posts small blind $0.05", "abc: posts small blind $1")
+        .replace("def: posts big blind $0.1", "def: posts big blind $2")
+        .replace("raises $0.15 to $0.25", "raises $2 to $4")
+        .replace(
+            "def: bets $0.3\nHero: folds",
+            "def: bets $2\nHero: calls $2\n*** TURN *** [7c 4d 2s] [Ts]\ndef: bets $4\nHero: folds",
+        )
+    )
+    text = "".join(line for line in text.splitlines(keepends=True) if "ante" not in line)
+    game = load_game("holdem.limit.2p.reverse_blinds")
+    (hand,) = read_rooms(game, text)
+    unit = Fraction(hand.big_blind, 2)
+    assert hand.hand.game.raise_sizes == tuple(each * unit for each in (2, 2, 4, 4))
+    assert [won / unit for won in hand.won()] == [7, -6]
+    (phh,) = read_hands_text(game, PHH_LIMIT, "test", own_stakes=True)
+    assert [won / Fraction(phh.big_blind, 2) for won in phh.won()] == [7, -6]
+
+
+PHH_LIMIT = """
+variant = "FT"
+antes = [0, 0, 0]
+blinds_or_straddles = [1, 2, 0]
+small_bet = 2
+big_bet = 4
+starting_stacks = [12.5, 1009, 10]
+players = ["abc", "def", "Hero"]
+actions = [
+  "d dh p3 AhKd", "p3 cbr 4", "p1 f", "p2 cc",
+  "d db 7c4d2s", "p2 cbr 2", "p3 cc", "d db Ts", "p2 cbr 4", "p3 f",
+]
+"""
 
 
 def test_three_players_on_the_flop_are_no_spot():

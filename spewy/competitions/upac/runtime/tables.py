@@ -228,7 +228,7 @@ def all_grades(boards: Ints) -> Ints:
 
 
 def curve(hole: Sequence[int], board: Sequence[int], n_points: int) -> Floats:
-    """Return the curve ``[point]`` of a hand on a turn."""
+    """Return a hand's curve on a turn, see the module: ``[point]``, ascending from 0 to 1."""
     out: Floats = _curves(grades(hole, _completed(hole, board))[:, None], n_points)[0]
     return out
 
