@@ -7,6 +7,7 @@ import signal
 import time
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pool_tasks
 import pytest
@@ -18,12 +19,14 @@ from process_groups import running_in
 from running import says, started, wait_for
 from spiel import tabular_policy
 
+from buckets.cards import cards_name
 from solvers.matrix.lp import live_form
 from spewy.chunks.layout import Layout
+from spewy.game.ranges.range import combo_name
 from spewy.job.job import Job
 from spewy.learn import lp
 from spewy.learn.lp import lp_size
-from spewy.look.solution import Solution
+from spewy.look.solution import Solution, solve
 
 LP = ("--set", "solve.method=lp")
 LEDUC_VALUE = -0.0856064240780
@@ -195,6 +198,81 @@ def test_running_sums_are_counted_without_boards():
     )
     nonzeros = form.payoff.nnz + form.sums.nnz + form.flow[0].nnz + form.flow[1].nnz
     assert nonzeros <= size.nonzeros < 1.1 * nonzeros
+
+
+def random_river(rng, hands, name):
+    """A river with random ranges of so many hands, a random depth and some bets."""
+    cards = rng.permutation(52)
+    oop, ip = (
+        ",".join(
+            f"{combo_name(hand)}:{rng.uniform(0.05, 1):.3f}"
+            for hand in rng.choice(1326, hands, replace=False)
+        )
+        for _ in range(2)
+    )
+    pot = int(rng.integers(10, 60))
+    return Job.of(
+        {
+            "name": name,
+            "game": {"file": "holdem.nolimit.2p.reverse_blinds"},
+            "spot": {
+                "board": cards_name(cards[:5]),
+                "pot": 2 * pot,
+                "stack": int(rng.integers(pot, 12 * pot)),
+                "oop": oop,
+                "ip": ip,
+            },
+            "bets": {"river": {"bet": "40%, 100%, a", "raise": "60%, a"}},
+            "solve": {"target": "0.3%"},
+        }
+    )
+
+
+def referee(job):
+    """CFR and the linear program say the same of a river."""
+    with solve(job) as solution:
+        bounds = solution.exploitability().value_bracket
+        result = solution.exploitability(lp=True)
+    low, high = result.value_bracket
+    pot = job.spot.pot
+    assert 0 <= high - low < 1e-9 * pot
+    assert bounds[0] - 1e-9 <= low
+    assert high <= bounds[1] + 1e-9
+    assert bounds[1] - bounds[0] > 1e-5 * pot
+    assert min(result.of_players) >= 0
+    assert sum(result.of_players) / 2 == pytest.approx(result.exploitability, abs=1e-9)
+
+
+@pytest.mark.parametrize("hands", [12, 60])
+def test_the_referee_of_a_river(hands):
+    """With few hands the program has the pairs of hands, with many it has running sums."""
+    referee(random_river(np.random.default_rng(hands), hands, "river"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+def test_the_referee_of_ten_rivers(seed):
+    rng = np.random.default_rng(seed)
+    referee(random_river(rng, int(rng.integers(40, 250)), f"river {seed}"))
+
+
+def test_the_command_tells_the_value_and_both_strategies(tmp_path):
+    good("solve", write(tmp_path, POLARISED), "--out", tmp_path / "out", "--set", "solve.max_sweeps=300")
+    found = good_json("exploit", tmp_path / "out", "--lp")
+    assert found["value_bracket"] == pytest.approx([-12.5, -12.5], abs=1e-9)
+    assert sum(found["of_players"]) / 2 == pytest.approx(found["exploitability"], abs=1e-9)
+    told = good("exploit", tmp_path / "out", "--lp")
+    assert "player 0's value   -12.50000000 net chips, within" in told
+    assert "exploitability of  oop" in told
+
+
+def test_games_without_a_program_are_refused(tmp_path):
+    raked = POLARISED.replace("[spot]", "[spot]\nrake = { rate = 0.05, cap = 3 }")
+    good("solve", write(tmp_path, raked), "--out", tmp_path / "out", "--set", "solve.max_sweeps=20")
+    assert "needs a zero-sum game, found spot.rake" in refused("exploit", tmp_path / "out", "--lp")
+    wide = EXAMPLES / "T1.toml"
+    good("solve", wide, "--out", tmp_path / "T1", "--set", "solve.max_sweeps=1", "--set", "solve.target=90%")
+    assert "which must take at most about" in refused("exploit", tmp_path / "T1", "--lp")
 
 
 def test_ctrl_c_ends_the_program(tmp_path):
