@@ -313,7 +313,7 @@ def _games_table(names: list[str]) -> list[str]:
         layout, size = Layout.of(job.problem), lp_size(job.problem)
         seconds, plans = _timed(lambda game=layout.live: solve_live(game, METHOD))
         gap = exploitability(Walker(layout.live), plans).value
-        simplex = _timed(lambda game=layout.live: solve_live(game, "highs-ds"))[0] if seconds < 30 else None
+        simplex = _timed(lambda game=layout.live: solve_live(game, "highs-ds"))[0] if seconds < 5 else None
         target = "0.001%" if job.spot else "0.01 mbb"
         cfr = Job.load(
             ROOT / f"examples/{file}.toml", ["solve.method=cfr", f"solve.target={target}", *CFR, *changes]

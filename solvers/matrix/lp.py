@@ -172,7 +172,7 @@ def live_form(game: LiveGame, *, pairs: bool = False) -> SequenceForm:
             if pairs:
                 _add_pairs(payoff, game, t, b, chance, start)
             else:
-                sums.add_terminals(game, t, b, chance, start)
+                sums.add_terminals(payoff, game, t, b, chance, start)
         if r.deal is not None:
             if len(r.deal.child) != len(r.deal.child_row[0]):
                 raise SolverError("live game: the LP needs symmetry switched off, found merged boards")
@@ -300,10 +300,14 @@ class _Sums:
         self.before: list[Ints] = []
         self.added: list[Ints] = []
         self.payoff = _Payoff()
-        self.plan_payoff = _Payoff()
 
-    def add_terminals(self, game: LiveGame, t: int, b: int, chance: float, start: tuple[int, int]) -> None:
-        """Add the payoffs of all folds and showdowns of board b of round t, as `_add_pairs` does."""
+    def add_terminals(
+        self, payoff: _Payoff, game: LiveGame, t: int, b: int, chance: float, start: tuple[int, int]
+    ) -> None:
+        """Add the payoffs of all folds and showdowns of board b of round t, as `_add_pairs` does.
+
+        Payoffs of variables of player 0's plan go into ``payoff``.
+        """
         r = game.rounds[t]
         a, (rows0, rows1) = r.forest.arrays, r.hands
         lists = _Lists.of(rows0.on(b, 0), rows1.on(b, 0))
@@ -321,7 +325,7 @@ class _Sums:
             self.payoff.add(first[sequence] + sums, y + hands, stake * sign)
             if a.kind[leaf] == FOLD:
                 same, hands = lists.same
-                self.plan_payoff.add(x + same, y + hands, np.full(len(same), stake))
+                payoff.add(x + same, y + hands, np.full(len(same), stake))
 
     def matrix(self, n_plan: int) -> sparse.csr_matrix:
         """Return the definitions of the sums: ``[sum, variable of the plan or sum]``."""
@@ -354,38 +358,36 @@ class _Lists(NamedTuple):
     @classmethod
     def of(cls, ours: Hands, theirs: Hands) -> _Lists:
         """Make the lists of player 0's hands ``ours``, and the factors of player 1's hands ``theirs``."""
-        n0, n1, held = len(ours.strength), len(theirs.strength), ours.cards.shape[1]
-        strengths, ranks = np.unique(np.concatenate([ours.strength, theirs.strength]), return_inverse=True)
-        # An entry's key is its list, 0 or 1 + card, and its strength.
-        span = len(strengths) + 1
-        keys = np.concatenate(
-            [ranks[:n0], *((1 + ours.cards[:, k]) * span + ranks[:n0] for k in range(held))]
+        n, held = ours.cards.shape
+        _, ranks = np.unique(np.concatenate([ours.strength, theirs.strength]), return_inverse=True)
+        n_ranks = int(ranks.max()) + 1
+        # The lists of a hand, [hand, 1 + held], and the keys by which the entries of all lists are sorted.
+        first, second = (
+            n_ranks * np.pad(1 + hands.cards.astype(np.int64), ((0, 0), (1, 0))) for hands in (ours, theirs)
         )
+        keys = (first + ranks[:n, None]).T.ravel()
         order = np.argsort(keys, kind="stable")
-        keys, hand = keys[order], order % n0
-        before = np.where(np.diff(keys // span, prepend=-1) > 0, -1, np.arange(len(keys)) - 1)
-        entries: list[list[Ints]] = [[], []]
-        whose: list[list[Ints]] = [[], []]
-        factors: list[list[Floats]] = [[], []]
-        each = np.arange(n1)
-        for which in range(1 + held):
-            base = np.zeros(n1, dtype=np.int64) if which == 0 else (1 + theirs.cards[:, which - 1]) * span
-            begin = np.searchsorted(keys, base)
-            sign = 1.0 if which == 0 else -1.0
-            for up_to, kinds in ((base + span - 1, ((0, 1.0), (1, 1.0))), (base + ranks[n0:], ((1, -1.0),))):
-                sides = ("right",) if kinds[0][0] == 0 else ("right", "left")
-                for side in sides:
-                    end = np.searchsorted(keys, up_to, side=side)
-                    some = end > begin
-                    for kind, factor in kinds:
-                        entries[kind].append(end[some] - 1)
-                        whose[kind].append(each[some])
-                        factors[kind].append(np.full(int(some.sum()), sign * factor))
-        folds, showdowns = (
-            (np.concatenate(entries[k]), np.concatenate(whose[k]), np.concatenate(factors[k])) for k in (0, 1)
+        keys, hand = keys[order], order % n
+        before = np.where(np.diff(keys // n_ranks, prepend=-1) > 0, -1, np.arange(len(keys)) - 1)
+        begin, end = np.searchsorted(keys, second), np.searchsorted(keys, second + n_ranks)
+        weaker = np.searchsorted(keys, second + ranks[n:, None])
+        not_stronger = np.searchsorted(keys, second + ranks[n:, None], side="right")
+        sign = np.where(np.arange(1 + held) == 0, 1.0, -1.0)
+
+        def factors(*ends: tuple[float, Ints]) -> tuple[Ints, Ints, Floats]:
+            entries, whose, out = list[Ints](), list[Ints](), list[Floats]()
+            for factor, stop in ends:
+                of_hand, of_list = np.nonzero(stop > begin)
+                entries.append(stop[of_hand, of_list] - 1)
+                whose.append(of_hand)
+                out.append(factor * sign[of_list])
+            return np.concatenate(entries), np.concatenate(whose), np.concatenate(out)
+
+        two = np.flatnonzero(theirs.same_cards >= 0) if held == 2 else np.zeros(0, dtype=np.int64)
+        same = theirs.same_cards[two].astype(np.int64), two
+        return cls(
+            hand, before, factors((1.0, end)), factors((1.0, end), (-1.0, not_stronger), (-1.0, weaker)), same
         )
-        two = theirs.same_cards >= 0 if held == 2 else np.zeros(n1, dtype=bool)
-        return cls(hand, before, folds, showdowns, (theirs.same_cards[two], each[two]))
 
 
 def _form(payoff: _Payoff, plans: tuple[_Plan, _Plan], sums: _Sums | None = None) -> SequenceForm:
@@ -393,7 +395,6 @@ def _form(payoff: _Payoff, plans: tuple[_Plan, _Plan], sums: _Sums | None = None
     flow, inflow = (first.matrix(), second.matrix()), (np.array(first.inflow), np.array(second.inflow))
     if sums is None or not sums.size:
         return SequenceForm(payoff.matrix((first.size, second.size)), flow, inflow)
-    payoff.parts += sums.plan_payoff.parts
     payoffs = sparse.vstack(
         [payoff.matrix((first.size, second.size)), sums.payoff.matrix((sums.size, second.size))]
     )

@@ -37,15 +37,18 @@ METHOD: Method = "highs-ipm"
 
 MOST_MINUTES = 5.0
 """Largest estimated time of a program that may be solved; CFR solves games of this size in less than a second."""
-HIGHS_SECONDS = 1e-9
-"""Factor of the estimated seconds of HiGHS's interior point method on one core.
+PAIRS_SECONDS = 1e-9
+"""Seconds of HiGHS's interior point method on one core, for each nonzero and each variable or constraint.
 
-The estimate is this factor times the number of nonzeros times the number of variables and constraints. Measured times
-of rivers and turns, from one second to three minutes, are within half of the estimate (docs/research/lp-or-cfr.md).
+The estimate of a program of pairs of hands is this factor times the number of nonzeros times the number of variables
+and constraints. Measured times of both kinds of programs, from a second to three minutes, are between half of the
+estimate and twice of it (docs/research/lp-or-cfr.md).
 """
-BYTES_PER_NONZERO, BYTES_PER_COLUMN = 200, 2000
+SUMS_SECONDS, SUMS_POWER = 9e-9, 1.7
+"""The same with running sums: the factor, and the power of the number of nonzeros."""
+BYTES_PER_NONZERO, BYTES_PER_COLUMN, BYTES_PER_COLUMN_OF_SUMS = 200, 2000, 1000
 """Memory for each nonzero, and for each variable or constraint, of HiGHS and the arrays (measured)."""
-HIGHS_BYTES = 120 << 20
+HIGHS_BYTES = 150 << 20
 """Memory that every linear program takes in addition, whatever its size."""
 
 
@@ -119,7 +122,9 @@ def value_bracket(problem: Problem, name: str, threads: int) -> tuple[float, flo
         raise InputError(f"job {name}: the linear program needs a zero-sum game, found spot.rake")
     plans = _plans(layout.live, lambda: False)
     assert plans is not None
-    return Judge(layout, threads).exploitability(plans).bracket
+    bracket = Judge(layout, threads).exploitability(plans).bracket
+    assert bracket is not None
+    return bracket
 
 
 def _plans(game: LiveGame, stopped: Callable[[], bool]) -> Strategies | None:
@@ -150,20 +155,26 @@ class LpSize:
     Attributes:
         nonzeros: upper bound on the number of nonzero coefficients; showdowns that always tie have none, and running
             sums over no hand have none.
+        sums: number of running sums (`solvers.matrix.lp.live_form`), which are variables, too; 0: the program has a
+            payoff for each pair of hands.
     """
 
     variables: int
     constraints: int
     nonzeros: int
+    sums: int = 0
 
     @property
     def memory_bytes(self) -> int:
+        of_columns = BYTES_PER_COLUMN_OF_SUMS if self.sums else BYTES_PER_COLUMN
         columns = self.variables + self.constraints
-        return HIGHS_BYTES + BYTES_PER_NONZERO * self.nonzeros + BYTES_PER_COLUMN * columns
+        return HIGHS_BYTES + BYTES_PER_NONZERO * self.nonzeros + of_columns * columns
 
     @property
     def minutes(self) -> float:
-        return HIGHS_SECONDS * self.nonzeros * (self.variables + self.constraints) / 60
+        if self.sums:
+            return float(SUMS_SECONDS * self.nonzeros**SUMS_POWER / 60)
+        return PAIRS_SECONDS * self.nonzeros * (self.variables + self.constraints) / 60
 
     def __str__(self) -> str:
         return (
@@ -196,7 +207,8 @@ def lp_size(problem: Problem) -> LpSize:
         a, (folds, showdowns) = bets.forest.arrays, _terminals(bets)
         sums += lists * n_first * len(np.unique(a.sequence[0, (a.kind != DECISION) & (a.kind != CHANCE)]))
         payoffs += n_second * (folds * 2 * hole + showdowns * lists * 3)
-    return LpSize(x + sums + y_lines, y + sums + x_lines, payoffs + 3 * sums + x_entries + y_entries)
+    nonzeros = payoffs + 3 * sums + x_entries + y_entries
+    return LpSize(x + sums + y_lines, y + sums + x_lines, nonzeros, sums)
 
 
 def require_small(name: str, size: LpSize) -> None:
