@@ -168,11 +168,11 @@ def live_form(game: LiveGame, *, pairs: bool = False) -> SequenceForm:
                             source = _source(game, t, p, parents[b], root, h)
                             plan.split(above[p][parents[b][0]] + source, [variable])
                 plan.decide(r.forest, p, count, width, start, _locked(game, t, b, p))
-            start = starts[0][b], starts[1][b]
+            firsts = starts[0][b], starts[1][b]
             if pairs:
-                _add_pairs(payoff, game, t, b, chance, start)
+                _add_pairs(payoff, game, t, b, chance, firsts)
             else:
-                sums.add_terminals(payoff, game, t, b, chance, start)
+                sums.add_terminals(payoff, game, t, b, chance, firsts)
         if r.deal is not None:
             if len(r.deal.child) != len(r.deal.child_row[0]):
                 raise SolverError("live game: the LP needs symmetry switched off, found merged boards")
