@@ -116,6 +116,8 @@ class _Reading:
                 self._line(text, place)
             except InputError as error:
                 raise InputError(f"{place}: {error}") from None
+        if not game.limit:
+            small, big = self._posted("small", small), self._posted("big", big)
         order = self._order()
         number_of = {name: f"p{i}" for i, name in enumerate(order, start=1)}
         actions = [
@@ -145,6 +147,13 @@ class _Reading:
         )
         hand, names, origin = read_at_table(game, table, [*actions])
         return LoggedHand(number, hand, names, self._told(origin))
+
+    def _posted(self, kind: str, blind: Fraction) -> Fraction:
+        """Return a blind as it was posted: the first line of a tournament's hand may have those of another level."""
+        for name in (name for name, each in self.blinds.items() if each == kind):
+            if self.stacks.get(name, Fraction(0)) - self.dead.get(name, Fraction(0)) > self.live[name]:
+                return self.live[name]
+        return blind
 
     def _is_plain(self, order: list[str], small: Fraction, big: Fraction, is_limit: bool) -> bool:
         """Whether two players put in the blinds of the first line, and the same ante."""

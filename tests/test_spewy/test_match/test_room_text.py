@@ -402,6 +402,13 @@ def test_a_cap_is_the_end_of_the_stacks():
     assert hand.won() == (10, -10)
 
 
+def test_posted_blinds_count_not_those_of_the_first_line():
+    """Tournaments of GGPoker name the blinds of another level there."""
+    assert one("($0.50/$1.00 USD)", "Level3 ($0.80/$1.60)") == one()
+    hand = one("($0.05/$0.1($0.01))", "($0.08/$0.16($0.01))", text=THREE)
+    assert (hand.origin.depth, hand.origin.actions) == (100, (("BTN", "raise", 2.5), ("BB", "call", 2.5)))
+
+
 def test_a_hand_in_capitals_is_a_hand_too():
     assert one("PokerStars Hand #77:  Hold'em No Limit", "POKERSTARS GAME #77:  HOLD'EM NO LIMIT") == one()
 
