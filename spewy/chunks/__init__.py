@@ -1,1 +1,1 @@
-"""Divide a game into chunks, each the betting of one round from one public state: boards, rounds, subgames, locks."""
+"""Divide a game into chunks: its distinct boards, betting rounds, subgames and locks."""

@@ -1,1 +1,1 @@
-"""Rules, betting, trees and their payoffs, rake, bet sizes, lines, ranges."""
+"""Rules, betting, trees and what their ends pay, rake, bet sizes, lines, ranges."""
