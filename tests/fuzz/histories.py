@@ -22,7 +22,7 @@ BOARDS = {
 """Boards of the templates that are spots; each has a pot and a stack of 100 chips."""
 RANGES = {4: (("AhAd", "KdQd", "JcTc"), ("KhKc", "8s7s")), 5: (("KhKd", "JcTc", "JhTh", "JdTd"), ("AhAd",))}
 """Hands of both ranges, by the number of public cards; cards of the other ranges lie outside of a spot."""
-THREE = 'variant = "NT"\nantes = [0, 0, 0]\nblinds_or_straddles = [1, 2, 0]\nstarting_stacks = [9, 9, 9]\nactions = []\n'
+THREE = 'variant = "NT"\nantes = [0, 0, 0]\nblinds_or_straddles = [1, 2, 0]\nstarting_stacks = [9, 9,9]\nactions = []\n'
 """A hand of three players, which can be read, but is no spot."""
 UNREADABLE = (
     'variant = "PO"\nactions = []\n',
