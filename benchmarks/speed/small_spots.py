@@ -184,7 +184,11 @@ def iterations_alone(data: dict, boards: np.ndarray, oop: np.ndarray, ip: np.nda
 
 
 def in_one_call(data: dict, n: int) -> tuple[float, float]:
-    """Solve a river's ranges on n random boards by one call and by n sessions; return processor times, ms per board."""
+    """Solve the river of job ``data`` on n random boards, by one call of `solve_rivers`, then by a `Session` per board.
+
+    Returns:
+        Milliseconds of processor time per board, of both ways.
+    """
     job, rng = Job.of(data), np.random.default_rng(1)
     boards = np.array([rng.choice(52, 5, replace=False) for _ in range(n)])
     ranges = [own.weights for own in job.ranges]

@@ -1,11 +1,11 @@
-"""Compares stored, mixed and live chance leaves by exploitability and time after a number of sweeps.
+"""Compares three values of the job key solve.leaves by exploitability and time after a number of sweeps.
 
     python -m benchmarks.studies.mixed_leaves [--sweeps 50 100]
 
-T1 with 40 rows on each turn and river, and Leduc hold'em, are solved from scratch in memory: with stored chunks in both
-rounds, with stored chunks in the first and live ones in the second, and with live chunks only. A *stored* chance leaf
-reads a payoff matrix that an earlier visit to the next round has written; a *live* one is computed from the next
-round's present strategies.
+T1 with 40 rows on each turn and river, and Leduc hold'em, are solved from scratch in memory. Each has two rounds, for
+which the key is "stored" and "stored", "stored" and "live" (*mixed*), or "live" and "live". If the second round is
+stored, chance leaves read payoff matrices that earlier visits to it have written; if it is live, their values are
+computed from its present strategies (docs/reference/job-file.md).
 """
 
 import argparse

@@ -281,7 +281,10 @@ def _text(taken: Taken) -> str:
 
 
 def _rows(depth: int, ranges: list[Taken]) -> list[str]:
-    """Return the row of a depth in the table of first actions."""
+    """Return a list of one Markdown row: how often the button, and the big blind after a raise, takes each action.
+
+    An action whose range is not in ``ranges`` counts as a fold.
+    """
     share = {taken.line: taken.share for taken in ranges}
 
     def cell(actions: dict[str, str]) -> str:

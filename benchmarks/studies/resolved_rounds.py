@@ -152,9 +152,9 @@ class Judge:
         self.round = self.game.num_rounds - left
 
     def reached(self, bot: LockerBot, seed: int) -> Hand | None:
-        """Deal a hand that the bot plays against itself, and return the public state at the beginning of the round.
+        """Deal a hand that the bot plays against itself, and return the public state where ``self.round`` begins.
 
-        Return None if the hand ends before the round.
+        Return None if the hand ends before that round.
         """
         rng = random.Random(seed)
         cards = rng.sample(self.game.deck.cards, 2 * self.game.num_hole_cards + self.game.board_sizes[-1])

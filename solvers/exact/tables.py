@@ -327,9 +327,10 @@ def deal_table(deal: Deal, above: Hands, below: Hands, p: int) -> DealTable:
 
 
 def entering_reach(game: LiveGame, p: int) -> np.ndarray:
-    """Player p's initial range in the form of reach that comes from a previous round: flat ``[row, 8]``.
+    """Player p's initial range, as if it were the reach at the only chance leaf of a previous round.
 
-    The first of 8 columns has the range, and the other columns are 0.
+    The array is a flat ``[row, chance leaf]``. Chance leaves are padded to 8, so the last seven columns are 0. Padding
+    rows and one more row at the end are 0, too.
     """
     rows = game.rounds[0].hands[p]
     count = int(rows.n_hands[0])

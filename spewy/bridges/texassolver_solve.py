@@ -128,7 +128,10 @@ class TexasSolve:
         return found
 
     def _decision(self, found: Found, state: Betting, before: int) -> Node:
-        """Build the nodes below a decision; those after a deal are built for the first card only."""
+        """Build the node of a decision, with all nodes below; after a deal, only those of the first card in the file.
+
+        Each player has put in ``before`` chips before the round.
+        """
         actions, children = [], []
         line = state.line
         if SEATS.get(found.get("player", -1)) != state.to_act:

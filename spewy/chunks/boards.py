@@ -394,7 +394,10 @@ def _kinds(problem: Problem, history: History) -> Ints:
 
 
 def _last_kinds(problem: Problem, power: NDArray[np.int32]) -> Iterator[Ints]:
-    """Yield `_kinds` for each board of the last round, given the strength of each hand: ``[board, hand]``."""
+    """Number the hands as `_kinds` does; yield an array ``[hand]`` for each board of the last round.
+
+    ``power[board, hand]`` is the strength of the hand.
+    """
     from buckets.kernels.showdowns import fill_levels
 
     for start in range(0, len(power), LEVELS_AT_ONCE):

@@ -95,7 +95,8 @@ def root_symmetries(game: Game, history: History, ranges: tuple[Floats, Floats])
 def by_hand(problem: Problem, first: int | None) -> Problem:
     """Return the problem with a strategy row for each hand, instead of buckets, from round ``first`` of the game on.
 
-    Rounds whose strategies a solve did not save ("dropped" rounds) are re-solved in this form.
+    With None, the problem stays as it is. Rounds whose strategies a solve did not save ("dropped" rounds) are re-solved
+    in this form.
     """
     if first is None:
         return problem

@@ -352,7 +352,7 @@ class Program(Connection):
         return "its stdout closed"
 
     def usage(self) -> tuple[float, float]:
-        """Return the processor seconds and the largest memory in MiB of the program alone; 0 for unknown figures."""
+        """Return the program's processor seconds and peak memory in MiB, without child processes; 0 where unknown."""
         return _cpu_seconds(self._process.pid), _peak_mib(self._process.pid)
 
     def wait(self, deadline: float) -> None:

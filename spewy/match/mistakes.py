@@ -33,7 +33,10 @@ class Mistakes:
 
 
 def mistakes(reviewed: Iterable[Reviewed]) -> list[Mistakes]:
-    """Sum the costs of all decisions that have one, by street and kind; the costliest kinds of each street first."""
+    """Sum the costs of decisions by street, played action and best action; on each street the costliest first.
+
+    Decisions whose cost is unknown are left out.
+    """
     sums: dict[tuple[int, str, str], list[float]] = {}
     for each in reviewed:
         decided = each.decided

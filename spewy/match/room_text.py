@@ -310,7 +310,11 @@ class _Reading:
         return dealt
 
     def _positions(self, order: list[str]) -> tuple[str, ...]:
-        """Name the seats by the blinds, and the others by their distance from the button."""
+        """Return the position of each player in ``order``, the order in which players act after the flop.
+
+        Positions are SB or BB for those who post a blind, and names such as UTG and BTN for the others. Two players are
+        BB and BTN.
+        """
         if len(order) == 2:
             return position_names(2)
         named = {name: {"small": "SB", "big": "BB"}[kind] for name, kind in self.blinds.items()}

@@ -163,7 +163,7 @@ class Policy(Closing):
 
     In all methods, ``line`` is the betting since the root of the solve, and ``board`` has all public cards; None stands
     for the board of the root. At the end of a round the last ``/`` of the line can be left out if the board has the
-    cards of the next round. A place (`at`) can stand for both, in place of the line.
+    cards of the next round. Most methods also take a `Place`, which `at` returns, as ``line``, and then no board.
 
     Args:
         problem: the game or spot that the strategies are for.

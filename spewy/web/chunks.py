@@ -183,10 +183,11 @@ def _rows_of(chunk: OneChunk, p: int) -> dict[str, int]:
 
 
 def _blocks(chunk: OneChunk, p: int, groups: Sequence[Ints], equity: Floats) -> list[dict[str, Any]]:
-    """Describe the blocks of a player's rows as JSON objects.
+    """Describe each group of a player's rows (a block of the page's matrices) as a JSON object.
 
-    A block has the names of at most `MOST_NAMED` of its ``hands``, those with the least equity first; the ``count`` of
-    all its hands; its ``weight``, a share of the player's range; and its smallest and largest ``equity``.
+    Each of ``groups`` has row numbers by ascending ``equity`` ``[row]``. An object has the names of at most
+    `MOST_NAMED` of the block's ``hands``, those with the least equity first; the ``count`` of all its hands; its
+    ``weight``, a share of the player's range; and the smallest and largest ``equity`` of its rows.
     """
     total = chunk.ranges[p].sum()
     found = []

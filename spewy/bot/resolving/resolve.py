@@ -416,8 +416,8 @@ def _sources(
     """List the decisions of an earlier tree from which a decision gets its regrets.
 
     After a new bet, these are the decisions after the two neighbouring bets. Regrets grow with the pot, so they are
-    interpolated linearly by the pot after a call. If only one neighbour has the decision, its regrets are not scaled.
-    All regrets after a new bet are multiplied by `AFTER_NEW_BET`.
+    interpolated linearly by the pot after a call. If only one neighbour has the decision, its regrets are taken without
+    interpolation. In all these cases regrets are multiplied by `AFTER_NEW_BET`.
 
     Returns:
         For each source, the indices of the actions of ``node`` that its actions correspond to, the index of its first

@@ -122,9 +122,14 @@ def play_tournament(
     watcher: Watcher,
     workers: int | None = None,
 ) -> Outcome:
-    """Play or continue a tournament; Ctrl-C ends it after the matches that are being played.
+    """Play or continue a tournament; Ctrl-C ends it after the current hands (HIGC: matches).
+
+    By UPAC's rules nothing is played: the games in the results file are rated.
 
     Args:
+        base: folder from which relative paths in the tournament file start.
+        folder: folder for the logs of all matches; what it already has is not played again.
+        solved: folder where the HIGC bot ``spewy`` stores solved small games, unless the file names another folder.
         workers: number of processes; None: one for each core.
     """
     if file.upac is not None:
