@@ -154,6 +154,7 @@ VARIANTS = {
     "dcfr": dcfr(),
     "dcfr-steep": Variant("dcfr-steep", Discount(1.4, 0.25, 3.0)),
     "dcfr-ahead": Variant("dcfr-ahead", Discount(1.4, 0.25, 3.0), looks_ahead=400.0),
+    "dcfr-deep": Variant("dcfr-deep", Discount(1.25, 0.5, 4.0)),
     "pcfr+": Variant("pcfr+", Discount(gamma=2.0, clip=True), predictive=True),
 }
 """Variants of CFR by name. A new entry is a new choice for jobs, and appears in the schema and in the reference."""
@@ -175,13 +176,23 @@ def variant(name: str) -> Variant:
         raise SolverError(f"variant: expected one of {', '.join(VARIANTS)}, found {name!r}") from None
 
 
-def exact_variant(n_rounds: int) -> str:
-    """Return the name of the exact engine's default variant for a game of ``n_rounds`` betting rounds.
+DEEP = 10.0
+"""Stack, in pots, from which rivers converge faster with "dcfr-deep" (docs/research/exact-tried.md)."""
+
+
+def exact_variant(n_rounds: int, depth: float = 0.0) -> str:
+    """Return the name of the exact engine's default variant for a game.
 
     A variant that looks ahead (see `solvers.discount`) needs fewer, but longer iterations; in a game of one round, this
-    saves no time.
+    saves no time. With deep stacks few hands play large bets, and discounts that forget less are better.
+
+    Args:
+        n_rounds: number of betting rounds.
+        depth: the stack behind, in pots; 0 for whole games.
     """
-    return "dcfr-steep" if n_rounds == 1 else "dcfr-ahead"
+    if n_rounds == 1:
+        return "dcfr-deep" if depth >= DEEP else "dcfr-steep"
+    return "dcfr-ahead"
 
 
 def retained(before: Number, power: float) -> Number:

@@ -1,25 +1,32 @@
 """Measures how many iterations the exact engine needs with different discounts of earlier iterations.
 
-    python -m benchmarks.studies.schedules [--random 0] [--seed 0] [--most 400]
+    python -m benchmarks.studies.schedules [--spots shallow] [--random 0] [--most 400]
 
 A schedule has six numbers a, b, c, d, g and n: after t iterations positive regrets are multiplied by t^a / (t^a + c),
 negative regrets by t^b / (t^b + d), and sums by ((t - 1) / t)^g. The strategy after the update of iteration t has the
 weight n / (2 (n + t)) in the values that go up the tree. DCFR has c = d = 1 and n = 0. A line of the table has the
-geometric means, over seven spots, of the iterations to 0.5 and to 0.1 % of the pot, and the iterations to 0.1 % for
-each spot. Exploitability is measured every ten iterations and interpolated. ``--random`` also measures random schedules
-and prints the fifteen best. A schedule takes about a second and a half.
+geometric means, over all spots of a set, of the iterations to 0.5, 0.1 and 0.02 % of the pot, and the iterations to
+0.1 % for each spot. Exploitability is measured every ten iterations and interpolated. ``--random`` also measures random
+schedules and prints the fifteen best.
+
+The deep spots are single-raised pots of the button and the big blind, with stacks of 10 to 36 pots (60, 100 and 200 big
+blinds); ``random-rivers`` are sixteen of them on random boards. The polarised rivers have ranges of the nuts and of
+bluffs against bluff-catchers.
 """
 
 import argparse
+from collections.abc import Iterator
 
 import numpy as np
 
 from benchmarks.command import as_command
 from benchmarks.paths import EXAMPLES, SPOTS
+from buckets.cards import cards_name
 from solvers.discount import Variant
 from solvers.exact import ExactCfr
 from spewy.chunks.layout import Layout
 from spewy.job.job import Job
+from spewy.job.shipped import preset
 
 FILES = {
     "R1": (EXAMPLES / "R1.toml", None),
@@ -30,6 +37,29 @@ FILES = {
     "T2": (SPOTS / "T2.toml", None),
     "T3": (SPOTS / "T3.toml", None),
 }
+DEEP = {
+    "deep-rivers": (
+        ("Ks 7h 2d 5c 9s", 97.5),
+        ("Qs Jh 2h 8d 3c", 97.5),
+        ("6s 5s 4d Jh As", 97.5),
+        ("9c 8c 5d Tc 2s", 197.5),
+        ("Kd Qd Td 5c 2h", 197.5),
+        ("Ah 7d 7c 3s 2s", 57.5),
+    ),
+    "deep-turns": (
+        ("Ks 7h 2d 5c", 97.5),
+        ("Ah Td 4c 4s", 97.5),
+        ("Qs Jh 2h 8d", 197.5),
+        ("9c 8c 5d Tc", 57.5),
+    ),
+}
+"""Boards, and stacks in big blinds behind a pot of 5.5."""
+POLARISED = {
+    "AA, QQ": ("Ts 3h 2h 5c 9s", 100, "AA,QQ", "KK"),
+    "AA, many": ("Ts 3h 2h 5c 9s", 200, "AA,QJo", "KK,JJ"),
+    "boats": ("Kd Kc 7h 7s 2d", 300, "AKs,AKo,QJs", "AA,QQ"),
+}
+"""Boards, stacks behind a pot of 100, and both ranges; the second player cannot raise profitably."""
 NAMED = [
     (1.4, 1, 0.25, 1, 3, 0),
     (1.4, 1, 0.25, 1, 3, 10),
@@ -40,8 +70,11 @@ NAMED = [
     (1.5, 1, 0.5, 1, 3, 0),
     (1.4, 1, 0, 1, 3, 0),
     (1.4, 1, 0.25, 1, 4, 0),
+    (1.25, 1, 0.5, 1, 4, 0),
+    (1.25, 1, 0.5, 1, 4, 400),
+    (1.4, 1, 0.25, 1, 3, 400),
 ]
-TARGETS = (0.5, 0.1)
+TARGETS = (0.5, 0.1, 0.02)
 
 
 class Schedule(Variant):
@@ -52,7 +85,7 @@ class Schedule(Variant):
         a, c, b, d, g, n = map(float, self.name.split())
         t = np.arange(first - 1, first - 1 + count, dtype=float)
         with np.errstate(divide="ignore", invalid="ignore"):
-            columns = [t**a / (t**a + c), t**b / (t**b + d), (t / (t + 1)) ** g, n / (2 * (n + t + 1))]
+            columns = [t**a / (t**a + c), t**b / (t**b + d), (t / (t + 1)) ** g, n / (2 * (n + t + 1)), 0 * t]
         return np.nan_to_num(np.stack(columns, axis=1))  # before the first iteration all numbers are 0
 
 
@@ -61,16 +94,27 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
+        "--spots",
+        choices=("shallow", *DEEP, "random-rivers", "polarised"),
+        default="shallow",
+        help="set of spots",
+    )
+    parser.add_argument(
+        "--schedule",
+        nargs=6,
+        type=float,
+        action="append",
+        help="a schedule to measure instead of the usual ones",
+    )
+    parser.add_argument(
         "--random", type=int, default=0, help="number of random discount schedules that are measured too"
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of the random schedules")
     parser.add_argument("--most", type=int, default=400, help="largest number of iterations of each solve")
     parser.add_argument("--threads", type=int, default=2, help="number of threads of each solve")
     options = parser.parse_args()
-    games = []
-    for file, board in FILES.values():
-        job = Job.load(file, [f"spot.board={board}"] if board else [])
-        games.append((Layout.of(job.problem).live, job.spot.pot))
+    spots = dict(jobs(options.spots))
+    games = [(Layout.of(job.problem).live, job.spot.pot) for job in spots.values()]
     rng = np.random.default_rng(options.seed)
     drawn = [
         (
@@ -83,9 +127,9 @@ def main() -> None:
         )
         for _ in range(options.random)
     ]
-    print("| a | c | b | d | g | n | 0.5 % | 0.1 % | " + " | ".join(FILES) + " |")
-    print("|" + "---|" * (8 + len(FILES)))
-    for numbers in NAMED:
+    print("| a | c | b | d | g | n | 0.5 % | 0.1 % | 0.02 % | " + " | ".join(spots) + " |")
+    print("|" + "---|" * (9 + len(spots)))
+    for numbers in options.schedule or NAMED:
         print(row(numbers, needed(numbers, games, options)), flush=True)
     found = sorted(
         ((needed(numbers, games, options), numbers) for numbers in drawn), key=lambda x: score(x[0])
@@ -94,24 +138,59 @@ def main() -> None:
         print(row(numbers, iterations))
 
 
+def jobs(name: str) -> Iterator[tuple[str, Job]]:
+    """Names and jobs of a set of spots."""
+    if name == "shallow":
+        for spot, (file, board) in FILES.items():
+            yield spot, Job.load(file, [f"spot.board={board}"] if board else [])
+    elif name == "polarised":
+        for spot, (board, stack, oop, ip) in POLARISED.items():
+            yield spot, _job(board, 100, stack, oop, ip, {"bet": "a"})
+    else:
+        oop, ip = (given.text for given in preset("srp-btn-bb").ranges)
+        for board, stack in DEEP[name] if name in DEEP else _random_rivers():
+            menu = {"bet": "33%, 75%, a", "raise": "60%, a"}
+            yield f"{board}, {stack / 5.5:.0f} pots", _job(board, 550, round(100 * stack), oop, ip, menu)
+
+
+def _random_rivers() -> Iterator[tuple[str, float]]:
+    """Boards of sixteen random rivers, and stacks of 12 to 36 pots in big blinds."""
+    rng = np.random.default_rng(7)
+    for _ in range(16):
+        cards = cards_name(rng.choice(52, 5, replace=False))
+        yield " ".join(cards[i : i + 2] for i in range(0, 10, 2)), 5.5 * float(rng.uniform(12, 36))
+
+
+def _job(board: str, pot: int, stack: int, oop: str, ip: str, menu: dict[str, str]) -> Job:
+    rounds = ("river",) if len(board.split()) == 5 else ("turn", "river")
+    return Job.of(
+        {
+            "name": board,
+            "game": {"file": "holdem.nolimit.2p.reverse_blinds"},
+            "spot": {"board": board, "pot": pot, "stack": stack, "oop": oop, "ip": ip},
+            "bets": dict.fromkeys(rounds, menu),
+        }
+    )
+
+
 def needed(numbers: tuple[float, ...], games: list, options: argparse.Namespace) -> list[list[float]]:
     """Solve each spot with a discount schedule; return for each spot the list of iterations to each target."""
     out = []
     for game, pot in games:
         engine = ExactCfr(game, Schedule(" ".join(map(str, numbers))), threads=options.threads)
-        iterations, pct = course(engine, pot, options.most)
+        iterations, pct = course(engine, pot, options.most, TARGETS[-1])
         out.append([crossing(iterations, pct, target, options.most) for target in TARGETS])
     return out
 
 
-def course(engine: ExactCfr, pot: float, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """Run an engine to the last target, with a check every ten iterations.
+def course(engine: ExactCfr, pot: float, most: int, target: float = 0.1) -> tuple[np.ndarray, np.ndarray]:
+    """Run an engine to a target in % of the pot, with a check every ten iterations.
 
     Returns:
         Two arrays ``[check]``: the number of iterations of this run, and the exploitability in % of the pot.
     """
     before = engine.iteration
-    checks = engine.run_to(0.99 * TARGETS[-1] / 100 * pot, most, 10)
+    checks = engine.run_to(0.99 * target / 100 * pot, most, 10)
     engine.close()
     iterations = np.array([check.iteration - before for check in checks])
     return iterations, np.array([100 * check.exploitability.value / pot for check in checks])
@@ -130,12 +209,12 @@ def crossing(iterations: np.ndarray, pct: np.ndarray, target: float, most: int) 
 
 
 def score(iterations: list[list[float]]) -> float:
-    return float(np.log(iterations).mean())
+    return float(np.log(iterations)[:, :2].mean())
 
 
 def row(numbers: tuple[float, ...], iterations: list[list[float]]) -> str:
     means = np.exp(np.log(iterations).mean(axis=0))
-    cells = [f"{n:.2f}" for n in numbers] + [f"{m:.0f}" for m in means] + [f"{i[-1]:.0f}" for i in iterations]
+    cells = [f"{n:.2f}" for n in numbers] + [f"{m:.0f}" for m in means] + [f"{i[1]:.0f}" for i in iterations]
     return "| " + " | ".join(cells) + " |"
 
 

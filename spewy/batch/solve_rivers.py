@@ -264,7 +264,7 @@ class _Work:
         self._most_hands = max(
             (int(np.count_nonzero(own > 0, axis=1).max(initial=1)) for own in weights), default=1
         )
-        self._variant = variant(job.solve.variant or exact_variant(1))
+        self._variant = variant(job.solve.variant or exact_variant(1, job.problem.depth))
         self._stopping = Stopping.of(job)
 
     def solver(self, betting: _Betting) -> ManyGames:

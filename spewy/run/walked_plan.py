@@ -179,7 +179,10 @@ class WalkedPlan(Plan):
     def variant_text(self, restart: int | None) -> str | None:
         if self.setup.engine == "program":
             return None
-        name = f"{self.setup.variant}{', refined' if self.job.solve.refine else ''}"
+        name = self.setup.variant
+        if self.job.solve.variant is None and name == "dcfr-deep":
+            name += f" (the stack is {self.layout.problem.depth:.3g} pots)"
+        name += ", refined" if self.job.solve.refine else ""
         if restart is None:
             return name
         return (
@@ -303,7 +306,8 @@ def _setup(job: Job, layout: Layout) -> EngineSetup:
     exact = engine == "exact"
     return EngineSetup(
         engine=engine,
-        variant=solve.variant or (exact_variant(layout.n_rounds) if exact else DEFAULT_VARIANT),
+        variant=solve.variant
+        or (exact_variant(layout.n_rounds, layout.problem.depth) if exact else DEFAULT_VARIANT),
         itemsize=2 if solve.short else 4 if exact or solve.precision == "single" else 8,
         threads=useful_threads(layout.live, solve.threads) if exact else solve.threads,
         integrate=solve.integrate,

@@ -123,8 +123,11 @@ def test_polarised_rivers_are_solved_within_the_default_limits(spot, ev):
         (polar({"max_sweeps": 200}), "dcfr-steep"),  # ends where it would restart
         (polar({"variant": "lcfr"}), "lcfr"),  # a variant that was asked for is left alone
         (Job.load(EXAMPLES / "R1.toml"), "dcfr-steep"),
+        (Job.load(EXAMPLES / "R1.toml", ["spot.stack=599"]), "dcfr-steep"),
+        (Job.load(EXAMPLES / "R1.toml", ["spot.stack=600"]), "dcfr-deep (the stack is 10 pots)"),
+        (Job.load(EXAMPLES / "R1.toml", ["spot.stack=600", "solve.variant=dcfr-steep"]), "dcfr-steep"),
     ],
-    ids=["restarted", "at its end", "asked for", "R1"],
+    ids=["restarted", "at its end", "asked for", "R1", "nearly deep", "deep", "deep, asked for"],
 )
 def test_a_result_tells_the_variant_and_why_it_restarted(job, told):
     assert result_of(job).variant == told
