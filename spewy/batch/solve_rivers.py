@@ -92,9 +92,10 @@ class Rivers(Printed):
 
 
 class _Betting(NamedTuple):
-    """Pot (in chips) and betting that some rivers share, with the numbers of these rivers."""
+    """Pot (in chips), depth (stack in pots) and betting that some rivers share, with the numbers of these rivers."""
 
     pot: float
+    depth: float
     actions: tuple[str, ...]
     replies: tuple[tuple[str, ...], ...]
     forest: Forest
@@ -219,7 +220,7 @@ def _betting(job: SpotJob, chips: Floats) -> Iterator[_Betting]:
             forest = replace(forest, arrays=arrays)
         replies = tuple(_labels(child) for child in tree.root.children)
         rivers = np.flatnonzero(number.ravel() == k)
-        yield _Betting(pot, _labels(tree.root), replies, forest, rivers)
+        yield _Betting(pot, stack / pot, _labels(tree.root), replies, forest, rivers)
 
 
 def _in_parts(config: TreeConfig, parts: int) -> TreeConfig:
@@ -264,7 +265,6 @@ class _Work:
         self._most_hands = max(
             (int(np.count_nonzero(own > 0, axis=1).max(initial=1)) for own in weights), default=1
         )
-        self._variant = variant(job.solve.variant or exact_variant(1, job.problem.depth))
         self._stopping = Stopping.of(job)
 
     def solver(self, betting: _Betting) -> ManyGames:
@@ -273,8 +273,9 @@ class _Work:
         limits = Limits(
             stopping.target * per_pot, stopping.last or MOST_SWEEPS, stopping.every or CHECK_EVERY, SMALLEST
         )
+        best = variant(self._job.solve.variant or exact_variant(1, betting.depth))
         n_hands = len(self._job.problem.hands)
-        return ManyGames(betting.forest, self._variant, betting.pot, limits, n_hands, self._most_hands)
+        return ManyGames(betting.forest, best, betting.pot, limits, n_hands, self._most_hands)
 
     def solve(self, solver: ManyGames, rivers: Ints) -> None:
         hands, cards = self._job.problem.hands, self._cards[rivers]
