@@ -48,8 +48,8 @@ SUMS_SECONDS, SUMS_POWER = 9e-9, 1.7
 """The same with running sums: the factor, and the power of the number of nonzeros."""
 BYTES_PER_NONZERO, BYTES_PER_COLUMN, BYTES_PER_COLUMN_OF_SUMS = 200, 2000, 1000
 """Memory for each nonzero, and for each variable or constraint, of HiGHS and the arrays (measured)."""
-HIGHS_BYTES = 150 << 20
-"""Memory that every linear program takes in addition, whatever its size."""
+HIGHS_BYTES, HIGHS_BYTES_OF_SUMS = 120 << 20, 150 << 20
+"""Memory that every linear program takes in addition, whatever its size: without running sums, and with them."""
 
 
 class LpEngine(Engine):
@@ -124,7 +124,7 @@ def value_bracket(problem: Problem, name: str, threads: int) -> tuple[float, flo
     assert plans is not None
     bracket = Judge(layout, threads).exploitability(plans).bracket
     assert bracket is not None
-    return bracket
+    return min(bracket), max(bracket)  # rounding may exchange them
 
 
 def _plans(game: LiveGame, stopped: Callable[[], bool]) -> Strategies | None:
@@ -168,7 +168,8 @@ class LpSize:
     def memory_bytes(self) -> int:
         of_columns = BYTES_PER_COLUMN_OF_SUMS if self.sums else BYTES_PER_COLUMN
         columns = self.variables + self.constraints
-        return HIGHS_BYTES + BYTES_PER_NONZERO * self.nonzeros + of_columns * columns
+        fixed = HIGHS_BYTES_OF_SUMS if self.sums else HIGHS_BYTES
+        return fixed + BYTES_PER_NONZERO * self.nonzeros + of_columns * columns
 
     @property
     def minutes(self) -> float:

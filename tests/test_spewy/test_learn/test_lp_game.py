@@ -235,7 +235,7 @@ def referee(job):
         result = solution.exploitability(lp=True)
     low, high = result.value_bracket
     pot = job.spot.pot
-    assert 0 <= high - low < 1e-9 * pot
+    assert abs(high - low) < 1e-9 * pot
     assert bounds[0] - 1e-9 <= low
     assert high <= bounds[1] + 1e-9
     assert bounds[1] - bounds[0] > 1e-5 * pot

@@ -62,7 +62,6 @@ THREE_PLAYERS = (
     'starting_stacks = [1000, 1000, 1000]\nactions = ["d dh p1 ????", "d dh p2 ????", "d dh p3 ????", "p3 f", "p1 f"]\n'
 )
 UNREADABLE = (
-    THREE_PLAYERS,
     THREE_PLAYERS.replace('"NT"', '"PO"'),
     NO_STACK,
     NO_STACK + "antes = [0, 10]\nstarting_stacks = [100, 100]\n",
@@ -361,8 +360,9 @@ def check(spots, tmp_path, number, seed):
     texts = []
     for n in range(1, number + 1):
         if rng.random() < 0.03:
-            texts.append(f"[{n}]\n{rng.choice(UNREADABLE)}")
-            counts["not readable"] += 1
+            text = rng.choice((THREE_PLAYERS, *UNREADABLE))  # three players can be read, but are no spot
+            texts.append(f"[{n}]\n{text}")
+            counts["no spot" if text == THREE_PLAYERS else "not readable"] += 1
         else:
             dealt[n] = deal(rng, rng.choice(solved))
             texts.append(f"[{n}]\n{dealt[n].text}")
