@@ -115,7 +115,7 @@ def value_bracket(problem: Problem, name: str, threads: int) -> tuple[float, flo
     Raises:
         InputError: the game has rake, or its program is too large.
     """
-    whole = replace(problem, rows=(None,) * len(problem.rows), symmetry=False)
+    whole = without_buckets(problem)
     require_small(name, lp_size(whole))
     layout = Layout.of(whole)
     if layout.live.raked:
@@ -125,6 +125,11 @@ def value_bracket(problem: Problem, name: str, threads: int) -> tuple[float, flo
     bracket = Judge(layout, threads).exploitability(plans).bracket
     assert bracket is not None
     return min(bracket), max(bracket)  # rounding may exchange them
+
+
+def without_buckets(problem: Problem) -> Problem:
+    """Return the problem with a row for each hand, and all boards apart, as one linear program needs it."""
+    return replace(problem, rows=(None,) * len(problem.rows), symmetry=False)
 
 
 def _plans(game: LiveGame, stopped: Callable[[], bool]) -> Strategies | None:
