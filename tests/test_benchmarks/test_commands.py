@@ -53,6 +53,7 @@ studies.no_limit_gadgets --quick --iterations 3
 studies.off_tree_roots NOLIMIT --turns 1 --iterations 5
 studies.round_starts NOLIMIT --turns 2 --iterations 5 --sizes 3
 studies.outcome_curves OUT/curves.png
+studies.real_hands OUT
 studies.resolved_flops table
 studies.resolved_rounds LIMIT --hands 3 --iterations 3
 studies.resolved_rounds LIMIT --hands 3 --few 1,2

@@ -112,7 +112,8 @@ def test_exploit(small, tmp_path):
     found = good_json("exploit", small / "leduc")
     figures = ["exploitability", "exploitability_pct", "exploitability_mbb", "best_response", "value_bracket"]
     losses = ["decision_loss_pct", "decisions", "unreached"]
-    assert list(found) == ["name", "sweeps", *figures, *losses]
+    assert list(found) == ["name", "sweeps", *figures, "of_players", *losses]
+    assert found["of_players"] is None
     assert found["sweeps"] == 30
     assert found["exploitability_pct"] is None
     assert sum(found["best_response"]) / 2 == pytest.approx(found["exploitability"])
