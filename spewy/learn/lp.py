@@ -45,7 +45,7 @@ and constraints. Measured times of both kinds of programs, from a second to thre
 estimate and twice of it (docs/research/lp-or-cfr.md).
 """
 SUMS_SECONDS, SUMS_POWER = 9e-9, 1.7
-"""The same with running sums: the factor, and the power of the number of nonzeros."""
+"""Factor and power in the estimated seconds of a program with running sums: factor · nonzeros ^ power."""
 BYTES_PER_NONZERO, BYTES_PER_COLUMN, BYTES_PER_COLUMN_OF_SUMS = 200, 2000, 1000
 """Memory for each nonzero, and for each variable or constraint, of HiGHS and the arrays (measured)."""
 HIGHS_BYTES, HIGHS_BYTES_OF_SUMS = 120 << 20, 150 << 20
