@@ -184,7 +184,7 @@ def exact_variant(n_rounds: int, depth: float = 0.0) -> str:
     """Return the name of the exact engine's default variant for a game.
 
     A variant that looks ahead (see `solvers.discount`) needs fewer, but longer iterations; in a game of one round, this
-    saves no time. With deep stacks few hands play large bets, and discounts that forget less are better.
+    saves no time. Rivers with deep stacks need fewer iterations with "dcfr-deep".
 
     Args:
         n_rounds: number of betting rounds.

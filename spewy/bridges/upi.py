@@ -375,7 +375,7 @@ class UpiServer(Closing):
         return [" ".join(name.replace(" ", "_") for name in names) for names in (MADE, ("no draw", *DRAWS))]
 
     def _do_show_categories(self, arguments: list[str]) -> list[str]:
-        """For each hand the index of its made hand, then of its best draw, in the lists of ``show_category_names``."""
+        """Answer with the indices in ``show_category_names`` of all hands' made hands, then of their best draws."""
         board = " ".join(arguments)
         if board.startswith("r"):
             board = self.tree.facts(self.tree.place(board)).board

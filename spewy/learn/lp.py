@@ -116,7 +116,11 @@ def value_bracket(problem: Problem, name: str, threads: int) -> tuple[float, flo
         InputError: the game has rake, or its program is too large.
     """
     whole = without_buckets(problem)
-    require_small(name, lp_size(whole))
+    if (size := lp_size(whole)).minutes > MOST_MINUTES:
+        raise InputError(
+            f"job {name}: the linear program must take at most about {MOST_MINUTES:.0f} minutes, found {size}; "
+            "leave it out"
+        )
     layout = Layout.of(whole)
     if layout.live.raked:
         raise InputError(f"job {name}: the linear program needs a zero-sum game, found spot.rake")

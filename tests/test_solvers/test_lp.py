@@ -182,7 +182,7 @@ def test_random_games_of_two_rounds_with_and_without_locks(change, seed, method)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("k", [1, 2])
 def test_running_sums_have_the_payoffs_of_all_pairs_of_hands(k, seed, monkeypatch):
-    """For any plan of player 0, the sums that it defines give each variable of player 1 the same payoff."""
+    """Each variable of player 1 has the same payoff in both forms, whatever player 0's plan is."""
     monkeypatch.setattr("solvers.matrix.lp.FEWEST_HANDS", 0)
     game = two_round_game(seed, k=k)
     pairs, form = live_form(game, pairs=True), live_form(game)
