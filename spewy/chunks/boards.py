@@ -49,9 +49,9 @@ from spewy.chunks.problem import Problem, Shorts
 from spewy.game.ranges.range import NUM_HANDS
 
 BOARDS_AT_ONCE = 512
-"""Number of boards whose hands are listed at once; limits the memory of the arrays on the way."""
+"""Number of boards whose hands are listed at once; limits the memory of temporary arrays."""
 LEVELS_AT_ONCE = 256
-"""Number of boards on which hands with equal outcomes are counted at once, also to limit memory."""
+"""Number of boards on which hands with equal outcomes are counted at once; limits memory."""
 PREFLOP_CLASSES = 169
 LOCKED = "equation-1"
 """The clustering whose merge trees are in the bucket locker."""

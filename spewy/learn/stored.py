@@ -214,7 +214,7 @@ def _visit_portion(
     number: int,
     chunks: Sequence[tuple[int, int]],
 ) -> int:
-    """Visit chunks in a local worker process, in sweep ``number``; return how many.
+    """Visit chunks in a local worker process, in sweep ``number``; return the number of visits.
 
     The process caches the problem's layout under the key ``token``.
     """

@@ -212,7 +212,7 @@ def _read_player(
     whole: Array,
     start: Array | None,
 ) -> None:
-    """Fill the rows ``board_buckets`` of ``whole``, ``[board bucket, index]``, from a locker.
+    """Fill the rows ``board_buckets`` of ``whole``, ``[board bucket, number in it]``, from a locker.
 
     ``place`` has the round and the number of the player or rival. ``start`` has the rows for board buckets that the
     locker lacks; None if the locker must have all.
