@@ -263,7 +263,7 @@ def _counted_hands(
 ) -> tuple[BoardHands, BoardHands]:
     """Return both players' hands on a board without computing buckets, for estimates of a solve's cost.
 
-    The number of strategy rows is right, but which hands share a row is arbitrary, and the hands are not sorted.
+    ``counts`` has the players' numbers of rows; which hands share a row is arbitrary, and the hands are not sorted.
     """
     pair = []
     for p, live in enumerate(_live_hands(problem, [card for group in history for card in group])):

@@ -129,7 +129,7 @@ class StoredEngine(Engine):
             self._cluster.close()
 
     def _visit(self, t: int, number: int, stop: Stop) -> Generator[int, None, None]:
-        """Visit all chunks of round t in sweep ``number``; yield how many visits were made since the last yield.
+        """Visit all chunks of round t in sweep ``number``; yield how many are done since the last yield.
 
         The count is sometimes 0, so that the caller can check ``stop``.
         """
@@ -214,7 +214,7 @@ def _visit_portion(
     number: int,
     chunks: Sequence[tuple[int, int]],
 ) -> int:
-    """Visit chunks in a local worker process, in sweep ``number``; return the number of visits.
+    """Visit chunks in a local worker process, in sweep ``number``; return the number of chunks.
 
     The process caches the problem's layout under the key ``token``.
     """

@@ -104,7 +104,7 @@ def finish_save(store: Store, before: int, mark: Mark, visits: Sequence[Ints]) -
 
     Args:
         before: number of deals that the previous save recorded.
-        visits: per round ``[player, board bucket]``, how often the deals of this save have visited each board bucket.
+        visits: per round ``[player, board bucket]``, how often all deals so far have visited each board bucket.
     """
     store.flush()
 

@@ -128,7 +128,7 @@ class EngineSetup:
         return [Kind.SUMS, Kind.REGRETS, *([Kind.GUESSES] if predictive else [])]
 
     def is_visited(self, t: int) -> bool:
-        """Whether each chunk of round ``t`` has visits of its own; False for live chunks."""
+        """Whether each chunk of round ``t`` of the game has visits of its own; False for live chunks."""
         return self.first_live is None or t < self.first_live
 
 
