@@ -394,7 +394,7 @@ def _kinds(problem: Problem, history: History) -> Ints:
 
 
 def _last_kinds(problem: Problem, power: NDArray[np.int32]) -> Iterator[Ints]:
-    """Number the hands as `_kinds` does; yield an array ``[hand]`` for each board of the last round.
+    """For each board of the last round, yield ``[hand]``: equal numbers for hands with equal outcomes; -1: blocked.
 
     ``power[board, hand]`` is the strength of the hand.
     """

@@ -480,7 +480,7 @@ class SampledJob(Job):
         return self.dealing.rows
 
     def manifest(self) -> dict[str, Any]:
-        """Return what `Job.manifest` returns, and the version of the clustering, on which the stored rows depend."""
+        """Return what all solves in a folder have in common, and the version of the clustering."""
         from buckets.abstraction.build import METHOD
 
         return super().manifest() | {"abstraction": METHOD}

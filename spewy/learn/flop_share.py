@@ -264,7 +264,7 @@ class FlopShare(SampledEngine):
         return []
 
     def flops(self, before: Sequence[Part], firsts: Sequence[int]) -> list[FlopFinding]:
-        """Measure best responses on the flops with the numbers ``firsts``, in threads; ``before`` as in `learn`."""
+        """Measure best responses on flops ``firsts``; ``before`` has the regrets and sums of earlier rounds."""
         for part in before:
             put(self.numbers, part)
         game, ended = self._real_game, self.ended

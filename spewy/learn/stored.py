@@ -158,7 +158,7 @@ class StoredEngine(Engine):
                 yield 0 if message is None else message.value
 
     def _remotely(self, cluster: Cluster, t: int, number: int, stop: Stop) -> Generator[int, None, None]:
-        """Do the same as `_visit` on a cluster; if a worker leaves, other workers make its visits."""
+        """Visit the chunks of round t on a cluster, as `_visit` does; other workers make a lost worker's visits."""
         attempts, cluster.ending = Attempts(cluster, "any visits", MOST_FRUITLESS), stop
         while portions := list(self._remote.portions(t, number, cluster.threads)):
             done, sent = 0, dict[int, RemoteTask]()

@@ -277,7 +277,7 @@ class Policy(Closing):
         return out
 
     def _find(self, line: str) -> Node:
-        """Find a node as `BettingTree.alone` does, but cache more rounds."""
+        """Find the node after a line; build only its round, and cache rounds."""
         try:
             return self._betting(entry_line(line))[0][line][0]
         except (InputError, KeyError):

@@ -22,9 +22,8 @@ LONGEST_GAP = 30.0
 GROWTH, SHARE, NEAR, LEAST_STEP = 2, 0.8, 8, 40
 """Settings of a solve that makes few checks, and forecasts before each how many sweeps it still needs.
 
-The next check comes after the share `SHARE` of the needed sweeps, or after all if they are fewer than 1 / `NEAR` of the
-sweeps so far. It comes at the latest after `GROWTH` times the sweeps so far, and adds more than 1 / `LEAST_STEP` of
-them.
+The next check comes after the share `SHARE` of these sweeps, or after all if they are fewer than 1 / `NEAR` of the
+sweeps so far; at the latest after `GROWTH` times the sweeps so far, and after more than 1 / `LEAST_STEP` more.
 """
 FLAT = 0.05
 """Slowest convergence for which a forecast is made: exploitability must fall faster than sweeps^-0.05."""
