@@ -28,7 +28,7 @@ from spewy.system.tools import Closing
 
 
 class CoarseStages(Closing):
-    """The stages with fewer board buckets or rows, which come before the last stage of a solve.
+    """A solve's stages with fewer board buckets or rows, which come before the last stage.
 
     Args:
         plan: plan of the job, which has at least one such stage.

@@ -18,7 +18,7 @@ CHECK_EVERY = 10
 SHORT_SWEEP = 5e-4
 """Estimated seconds of a sweep from which a default solve makes few checks; faster solves check inside a kernel."""
 LONGEST_GAP = 30.0
-"""Largest number of estimated core-seconds between two checks: the solve saves only after a check."""
+"""Largest estimated core-seconds between two checks: the solve saves only after a check."""
 GROWTH, SHARE, NEAR, LEAST_STEP = 2, 0.8, 8, 40
 """Settings of a solve that makes few checks, and forecasts before each how many sweeps it still needs.
 
