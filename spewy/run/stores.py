@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lockers import MemoryStore, Store, open_store
 from spewy.errors import size_text
@@ -18,9 +17,6 @@ from spewy.job.job import Job
 from spewy.learn.engine import Engine, Saves
 from spewy.records.strategy_locker import FOLDER
 from spewy.system.tools import Closing
-
-if TYPE_CHECKING:
-    pass
 
 SAVE_SECONDS, BACKGROUND_SECONDS = 30.0, 300.0
 """Default seconds between two saves, for engines that wait for a save and for engines that save in the background."""
