@@ -112,7 +112,7 @@ class StandIn:
             game.before = max(table.hand.betting.spent)
 
     def _act(self, game: _Game, incr: str) -> None:
-        """Play the client's action in the hand that is being played."""
+        """Play the client's action ``incr``, in the text of Slumbot's protocol."""
         assert game.table is not None
         try:
             self._step(game, game.table, parse_incr(game.table.hand, incr, game.before))

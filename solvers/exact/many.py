@@ -298,7 +298,7 @@ def _solve(
     views: Packed,
     desk: Packed,
 ) -> None:
-    """Solve the game whose tables are filled, and write its results into row ``row``.
+    """Solve the game whose tables are filled, and write the results into row ``row`` of each array.
 
     ``weight`` is the summed weight of the game's pairs of hands.
     """

@@ -77,7 +77,7 @@ class Chunk:
         return len(self.entering[0]), len(self.entering[1])
 
     def zeros(self) -> ChunkStrategy:
-        """Return new arrays of zeros for regrets or strategy sums."""
+        """Return zeros for regrets or strategy sums: for each player ``[slot, row]``."""
         slots, rows = self.forest.n_slots, self.n_rows
         return np.zeros((slots[0], rows[0])), np.zeros((slots[1], rows[1]))
 
