@@ -165,7 +165,7 @@ def batch(n: int) -> Iterator[str]:
 
 
 def iterations_alone(data: dict, boards: np.ndarray, oop: np.ndarray, ip: np.ndarray) -> float:
-    """Solve each river by an `ExactCfr`; return how many rivers its iterations and checks solve in a core-second.
+    """Solve each river by an `ExactCfr`; return the number of rivers per core-second of iterations and checks.
 
     ``oop`` and ``ip`` are the ranges ``[river, hand]``.
     """

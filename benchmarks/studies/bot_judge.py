@@ -102,8 +102,8 @@ class BotJudge(Closing):
         """Solve the subgame that the bot solves at a state; return both players' best-response values to its solution.
 
         Returns:
-            The values; None if the bot's ranges have no pair of hands that can come to the state, so that the bot
-            cannot solve the subgame.
+            The values ``[hand of the deck]``; None if the bot cannot solve the subgame, because its ranges have no
+            pair of hands that can come to the state.
 
         Raises:
             InputError: the bot solves no subgame at this state, or the subgame is too large.

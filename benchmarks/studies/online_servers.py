@@ -365,7 +365,7 @@ class _Server(HTTPServer):
         self.stand_in, self.spoil = stand_in, spoil
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore a client that has closed the connection before its answer."""
+        """Ignore errors, such as a client that has closed the connection before its answer."""
 
 
 class _Handler(BaseHTTPRequestHandler):

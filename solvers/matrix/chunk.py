@@ -128,7 +128,7 @@ def iterate(
 
 
 def normalise(chunk: Chunk, source: ChunkStrategy) -> ChunkStrategy:
-    """Return both players' strategies from regrets or sums; rows without a positive number play uniformly."""
+    """Return strategies ``[slot, row]`` from regrets or sums; where no number is positive, a row plays uniformly."""
     out = chunk.zeros()
     for p in (0, 1):
         match(chunk.forest.arrays, p, source[p], out[p])

@@ -201,7 +201,7 @@ def live_strategies(game: LiveGame, result: LpResult) -> Strategies:
 
 
 def solve_live(game: LiveGame, method: Method = "highs") -> Strategies:
-    """Compute an equilibrium of a small game of several rounds, in the form of strategy sums."""
+    """Compute an equilibrium of a small game of several rounds, in the form that `live_strategies` returns."""
     return live_strategies(game, solve_lp(live_form(game), method))
 
 

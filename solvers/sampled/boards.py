@@ -291,7 +291,7 @@ def hand_up(c: Cursor, parent: Parent, link: ParentLink, h: int, value, into: in
 
 @inlined
 def hands_up(c: Cursor, parent: Parent, values: Address, into: int) -> None:
-    """Add the values ``[hand][lane]`` of a batch to the buffers of the previous round that ``into`` names, run by run."""
+    """Add the values ``[hand][lane]`` of a batch to those buffers of the previous round that ``into`` names."""
     program, first = c.round.program, c.batch.runs
     for k in range(first, first + c.batch.n_runs):
         run = record_at(program.runs, k)
