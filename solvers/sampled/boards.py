@@ -245,7 +245,7 @@ def enter_round(views: Packed, works: Packed, boards: Boards, t: int, c: Cursor)
 
 @inlined
 def _enter_by_runs(c: Cursor, parent: Parent) -> None:
-    """Fill ``work.reach`` of a batch that is not aligned: each run's reach comes from the parent's lanes, shifted."""
+    """Fill ``work.reach`` of a batch that is not aligned, by shifting lanes of the previous round, `Run` by `Run`."""
     work, program, above = c.work, c.round.program, parent.work
     first, n_runs = c.batch.runs, c.batch.n_runs
     for k in range(n_runs):
