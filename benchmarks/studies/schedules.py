@@ -78,7 +78,7 @@ TARGETS = (0.5, 0.1, 0.02)
 
 
 class Schedule(Variant):
-    """A variant of CFR whose name has the numbers a, c, b, d, g and n of a schedule."""
+    """A variant of CFR with a schedule of discounts, whose six numbers make the variant's name."""
 
     def table(self, first: int, count: int) -> np.ndarray:
         """Return the discount factors of iterations from ``first`` on, in the form that `Variant.table` documents."""

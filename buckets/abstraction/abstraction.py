@@ -91,7 +91,7 @@ class Abstraction:
         Args:
             spec: the specification.
             progress: called with (finished boards, all boards).
-            cache: features of boards by name, as in `feature_names`; the function adds missing features.
+            cache: features of boards by name, as in `build.feature_names`; the function adds missing features.
 
         Raises:
             BoardError: there are too few boards for the board buckets, or too many boards.

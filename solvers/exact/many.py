@@ -274,10 +274,11 @@ HAND_MASK = (1 << HAND_BITS) - 1
 def solve_games(
     games: Games, terms: Terms, results: Results, bench: Bench, plan: Plan, views: Packed, desk: Packed
 ) -> int:
-    """Do the work of `ManyGames.solve`, and return its result.
+    """Solve games, and write their results; return the number of solved games.
 
-    ``plan`` has the factors of ``terms.most`` iterations; ``views`` and ``desk``, as in `solvers.exact.passes`, hold
-    the addresses of the arrays of ``bench``.
+    If no two hands of a game can be dealt together, the function ends before this game. ``plan`` has the factors of
+    ``terms.most`` iterations; ``views`` are packed `GameView` tuples and ``desk`` a packed `Desk`, with the addresses
+    of the arrays of ``bench``.
     """
     for k in range(len(games.numbers)):
         weight = _refill(games, k, terms, bench)

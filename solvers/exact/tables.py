@@ -293,7 +293,7 @@ def class_table(own: Hands, other: Hands) -> ClassTable:
 
 
 def distinct(first: Ints, second: Ints) -> Ints:
-    """Return the different numbers of two arrays, ascending."""
+    """Return the numbers that occur in at least one of two arrays, each once, ascending."""
     # not np.union1d: it loads numpy.ma, which takes longer than the rest of a small job's plan
     both = np.sort(np.concatenate([first, second]))
     different: Ints = both[np.diff(both, prepend=both[:1] - 1) > 0]
