@@ -135,7 +135,7 @@ class Abstraction:
         return all((every_history[t] and n_groups[t] == i) or self._apart(t) for i, t in enumerate(later, 2))
 
     def _apart(self, t: int) -> bool:
-        """Whether round t remembers the flop, and each of its board buckets follows only one board bucket of flops."""
+        """Whether round t has pairs of flop bucket and board, and in a board bucket only pairs of one flop bucket."""
         n_boards, start = self.arrays["memory"][t]
         if not n_boards:
             return False

@@ -403,7 +403,7 @@ def _narrow(first: Seat, second: Seat, frequencies: np.ndarray, by_card: Floats)
 
 @kernel(error_model="numpy")
 def _part(plan: Plan, mode: int, n_iterations: int, every: int, done: int, target: float) -> Plan:
-    """Make the plan of the ``n_iterations`` iterations after the first ``done`` iterations of a plan."""
+    """Cut ``n_iterations`` iterations out of a plan, after its first ``done``; other arguments are fields of `Plan`."""
     return Plan(
         mode,
         n_iterations,

@@ -40,8 +40,9 @@ NO_CARD = 52
 class Program(NamedTuple):
     """The betting of a round for one traverser, as lists that kernels read.
 
-    The head of this module explains T and D, and `solvers.exact` leaf pairs and sequences. Offsets count elements of
-    buffers with 16 hands for each node or sequence.
+    T is the opposing reach compatible with a hand, and D the opposing reach that the hand beats minus the reach that
+    beats it. `solvers.exact` explains leaf pairs and sequences. Offsets count elements of buffers with 16 hands for
+    each node or sequence.
 
     Attributes:
         n_roots: number of lines that enter the round.

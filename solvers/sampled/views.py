@@ -167,8 +167,8 @@ class RoundView(NamedTuple):
 class Workspace(NamedTuple):
     """Flat buffers of a thread for a round, of which kernels get the addresses.
 
-    A *terminal sequence* is a sequence of the opponent that ends in folds or showdowns; the head of this module
-    explains groups and the axis *card* of totals.
+    A *terminal sequence* is a sequence of the opponent that ends in folds or showdowns. A *group* of hands is a row, in
+    the last round a segment. An axis *card* has an element for each card, and one for all hands.
 
     Attributes:
         n_most: largest number of hands.
