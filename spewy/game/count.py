@@ -196,7 +196,7 @@ class _Counter:
             self.enter(r + 1, entered, lines, self.starts[r + 1])
 
     def enter(self, r: int, decision: _Decision, lines: int, decisions: _Lines) -> None:
-        """Count a decision that an action leads to, and add it to `decisions`."""
+        """Count ``decision`` in round ``r`` on ``lines`` betting lines, and add them to its entry in ``decisions``."""
         self.nodes += lines
         self.rounds[r].decisions[decision.player] += lines
         decisions[decision] = decisions.get(decision, 0) + lines
