@@ -82,7 +82,7 @@ class Game:
 
     @cached_property
     def board_sizes(self) -> tuple[int, ...]:
-        """Number of public cards in each round.
+        """Number of public cards on the board in each round, also from earlier rounds.
 
         >>> load_game("leduc").board_sizes
         (0, 1)

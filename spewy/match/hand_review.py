@@ -131,8 +131,8 @@ class _Hand:
     """The review of one hand, with a cache of the strategy at its decisions.
 
     Attributes:
-        ranges: both players' ranges, each ``[hand of the deck]``, after the decisions that `decisions` has
-            passed so far.
+        ranges: both players' ranges, each ``[hand of the deck]``, after the decisions over which `decisions`
+            has iterated so far.
     """
 
     def __init__(self, strategy: Reveals, hand: Hand, seed: int) -> None:
