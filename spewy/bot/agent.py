@@ -100,13 +100,14 @@ def bot_of(folder: str | Path, options: Options) -> LockerBot:
 
 def _make_ready(bot: LockerBot) -> None:
     """Compile the kernels for re-solving, unless compiled kernels are cached."""
-    from spewy.run.warmup import warm_up
+    from spewy.run.warmup import Kernels, warm_up
 
-    game, options = bot.game, bot.options
+    game, options, wanted = bot.game, bot.options, []
     for t in range(game.num_rounds):
         method = None if options.resolve == "never" else options.method(t, game.num_rounds)
         if method == "sampled" or (method == "exact" and game.num_hole_cards == 2):
-            warm_up(method, game.num_rounds - t, False, LOG.info)
+            wanted.append(Kernels(method, game.num_rounds - t))
+    warm_up(wanted, LOG.info)
 
 
 class LockerBot(Closing):
