@@ -19,11 +19,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import solvers
 from compiled import stamp
 from spewy.run.cost import available_memory
-from spewy.system.children import end_with_parent, start_python
+from spewy.system.children import Child, end_with_parent, start_python
 
 if TYPE_CHECKING:
-    from subprocess import Popen
-
     from solvers.game import LiveGame
 
 Engine = Literal["exact", "live", "sampled"]
@@ -72,7 +70,7 @@ def warm_up(wanted: Iterable[Kernels], note: Callable[[str], None]) -> None:
     names = " and ".join(map(str, missing))
     expected = max(seconds[-1], sum(seconds) // at_once)
     note(f"compiling the kernels for {names}, once: some {expected} seconds or more")
-    began, running = time.monotonic(), dict[Kernels, "Popen[bytes]"]()
+    began, running = time.monotonic(), dict[Kernels, Child]()
     with ExitStack() as started:
         while missing or running:
             while missing and len(running) < at_once:
@@ -87,7 +85,7 @@ def warm_up(wanted: Iterable[Kernels], note: Callable[[str], None]) -> None:
             time.sleep(_LOOK_SECONDS)
 
 
-def _compiler(kernels: Kernels) -> Popen[bytes]:
+def _compiler(kernels: Kernels) -> Child:
     engine, n_rounds, short = kernels
     return start_python(["-m", __name__, str(os.getpid()), engine, str(n_rounds), str(int(short))])
 
