@@ -18,7 +18,6 @@ numbers, c is a number or a vector, v one vector, and x and y are several vector
     prefetch_each(kind, a, t)     prefetch the cache lines of a[t[0]], a[t[1]], ...
     positive_each(x)              the larger of each number and 0
     larger_each(x, y)             the larger number of each pair of numbers of x and y
-    signed_each(x, p, n)          the number p where x is positive, the number n elsewhere
     total_each(x)                 x[0] + x[1] + ..., from left to right
     x + y, x - y, x * y           vector by vector; x or y may be one vector for all, and y also one float32
     first_only(x, n)              x with zeros in place of vectors n, n + 1, ...
@@ -182,17 +181,6 @@ def larger_each(typing_context: Any, several: Any, others: Any) -> Any:
         return _joined(builder, [larger(builder, x, y) for x, y in both])
 
     return several(several, several), generate
-
-
-@intrinsic
-def signed_each(typing_context: Any, several: Any, positive: Any, negative: Any) -> Any:
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        zero = ir.Constant(_VECTOR, [0.0] * WIDTH)
-        numbers = [spread(builder, number, WIDTH) for number in args[1:]]
-        above = (builder.fcmp_ordered(">", x, zero) for x in _parts(builder, args[0]))
-        return _joined(builder, [builder.select(condition, *numbers) for condition in above])
-
-    return several(several, types.float32, types.float32), generate
 
 
 @intrinsic

@@ -80,7 +80,6 @@ from compiled.several import (
     prefetch_each,
     scaled,
     shifted,
-    signed_each,
     stepped,
     store_each,
     store_each_as,
@@ -102,12 +101,10 @@ from compiled.vector import (
     transpose16,
     transpose16_to,
     where_number,
-    where_positive,
 )
 from solvers.exact.tables import ClassTable, HandTable, Program
 from solvers.game import BEST, UPDATE
 from solvers.steps import (
-    FOUR,
     LEAST,
     ONE,
     THREE,
@@ -391,12 +388,10 @@ def showdown_totals(c: Cursor) -> None:
     while batch < last and WIDTH * batch < program.win_start:
         _add_all(c, WIDTH * batch)
         batch += 1
-    # several batches at a time: additions to one card's totals need not wait for each other
-    while batch + 3 < last:
-        _count_wins(c, stepped(FOUR, WIDTH * batch, WIDTH))
-        batch += 4
-    while batch + 1 < last:
-        _count_wins(c, stepped(TWO, WIDTH * batch, WIDTH))
+    while (
+        batch + 1 < last
+    ):  # two batches at a time: additions to one card's totals need not wait for each other
+        _count_wins(c, (WIDTH * batch, WIDTH * batch + WIDTH))
         batch += 2
     if batch < last:
         _count_wins(c, (WIDTH * batch,))
@@ -613,7 +608,8 @@ def _learn(c: Cursor, step: ValueStep, at: Any, children: Any) -> None:
     prefetch_each(x.kind, x.own_current, shifted(at, AHEAD * x.program.n_own_slots))
     regrets, values = load_each_as(x.kind, x.own_current, at), load_each(value, children)
     mean = _matched_mean(regrets, values, at)
-    kept = regrets * signed_each(regrets, f.positive, f.negative)
+    # not a choice between two factors: with AVX2, LLVM would pack and unpack 16 comparisons for it
+    kept = regrets * f.negative + positive_each(regrets) * (f.positive - f.negative)
     regrets = kept + (values - mean) * x.own_gain
     if f.clip:
         regrets = positive_each(regrets)
@@ -686,7 +682,7 @@ def _regret(c: Cursor, at: int, a: int):  # type: ignore[no-untyped-def]
 def _add_regret(c: Cursor, at: int, a: int, regret, gained):  # type: ignore[no-untyped-def]
     """Discount the regrets of action ``a`` for 16 hands, add those of this iteration, and store and return them."""
     x, f = c.round, c.factors
-    kept = regret * where_positive(regret, fill16(f.positive), fill16(f.negative))
+    kept = regret * f.negative + maximum(regret, fill16(ZERO)) * (f.positive - f.negative)
     regret = kept + gained * x.own_gain
     if f.clip:
         regret = maximum(regret, fill16(ZERO))
