@@ -161,11 +161,13 @@ def _solve(parent: Parent, game: LiveGame, method: Method) -> Strategies:
 class LpSize:
     """Size of a linear program.
 
+    A *running sum* adds up a player's plan over the hands up to a strength. With a variable for each running sum, the
+    program needs no payoff for each pair of hands (`solvers.matrix.lp.live_form`).
+
     Attributes:
         nonzeros: upper bound on the number of nonzero coefficients, since it also counts the zeros of showdowns that
             always tie and of running sums over no hand.
-        sums: number of running sums (`solvers.matrix.lp.live_form`), which are variables, too; 0: the program has a
-            payoff for each pair of hands.
+        sums: number of running sums; 0: the program has a payoff for each pair of hands.
     """
 
     variables: int
