@@ -126,13 +126,10 @@ class Moves(NamedTuple):
 
     def entropy(self, plan: Floats) -> float:
         """Return the entropy of a hand's decisions in bits, summed over the decisions to which its own actions lead."""
-        return self._entropy(plan) / self.total / np.log(2)
-
-    def _entropy(self, plan: Floats) -> float:
         x, before = plan[self.variable], plan[self.source]
         some = (x > 0) & (before > 0)
         x, before = x[some], before[some]
-        return float(-(self.weight[some] * x) @ np.log(np.minimum(x / before, 1.0)))
+        return float(-(self.weight[some] * x) @ np.log2(np.minimum(x / before, 1.0)) / self.total)
 
     def bets(self, plan: Floats) -> Floats:
         """Return how often a hand bets or raises each size: ``[size]``."""
@@ -149,7 +146,7 @@ class Moves(NamedTuple):
         """Return what the choices count, by the name of the choice."""
         return {
             "entropy": self.entropy(plan),
-            "sizes": float(np.sum(self.bets(plan) > RARE)),
+            "sizes": int(np.sum(self.bets(plan) > RARE)),
             "bluff": self.bluffs(plan),
         }
 
@@ -250,7 +247,7 @@ class _Face:
 
     def under_tangents(
         self, moves: Moves, move: Ints, tangent_of: Ints, ratio: Floats
-    ) -> tuple[Floats, float, Floats] | None:
+    ) -> tuple[Floats, float] | None:
         """Maximise the sum of variables ``t[move]`` that lie below tangents of the entropy.
 
         Args:
@@ -260,7 +257,7 @@ class _Face:
             ratio: ``[tangent]``, ratio x/X at which the tangent touches.
 
         Returns:
-            The plan, the maximum, and t; None if HiGHS finds no optimum.
+            The plan and the maximum; None if HiGHS finds no optimum.
         """
         line, n = np.arange(len(ratio)), len(move)
         rows, of = np.tile(line, 3), move[tangent_of]
@@ -272,7 +269,7 @@ class _Face:
 
     def _solve(
         self, costs: Floats, is_open: Bools, below: sparse.csr_matrix, n_more: int
-    ) -> tuple[Floats, float, Floats] | None:
+    ) -> tuple[Floats, float] | None:
         """Minimise ``costs`` over the face with ``n_more`` further variables, under the rows ``below``."""
         n_free = self.n_all - self.n_plan
         upper = np.concatenate([np.where(is_open, np.inf, 0.0), np.full(n_free + n_more, np.inf)])
@@ -295,7 +292,7 @@ class _Face:
         if answer.status != 0:
             return None
         plan = self.entering * np.maximum(answer.x[: self.n_plan], 0.0)
-        return plan, self.entering * float(-answer.fun), self.entering * answer.x[self.n_all :]
+        return plan, self.entering * float(-answer.fun)
 
 
 def _required(plan: Floats | None) -> Floats:
@@ -320,7 +317,7 @@ def _most_mixed(face: _Face, moves: Moves, plan: Floats) -> tuple[Floats, float]
         found = face.under_tangents(moves, move, tangent_of, ratio)
         if found is None:
             break
-        latest, largest, _ = found
+        latest, largest = found
         bound = min(bound, largest / unit)
         plan = _best_between(moves, plan, latest)
         if bound - moves.entropy(plan) <= GAP * bound:

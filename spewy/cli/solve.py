@@ -263,12 +263,12 @@ def _choice(result: SolveResult) -> Iterator[tuple[str, str]]:
     ):
         measured = result.choice[name]
         parts = [
-            f"{player} {number(factor * after)}{unit} (before {number(factor * before)}{most})"
+            f"{player} {factor * after:.4g}{unit} (before {factor * before:.4g}{most})"
             for player, after, before, most in zip(
                 players,
                 measured["after"],
                 measured["before"],
-                [f", at most {number(bound)}" for bound in measured.get("bound", ())] or ("", ""),
+                [f", at most {bound:.4g}" for bound in measured.get("bound", ())] or ("", ""),
                 strict=True,
             )
         ]
