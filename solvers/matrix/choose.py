@@ -54,6 +54,8 @@ FIRST_TANGENTS = np.exp(-np.linspace(0.0, 4.0, 5))
 """Ratios x/X of the tangents of the first program."""
 LEAST_RATIO = 1e-4
 """Smallest ratio of a tangent; a smaller one would have a slope that HiGHS cannot scale."""
+INFEASIBLE = 2
+"""Status of scipy's linprog if no plan satisfies the constraints."""
 GAP, MOST_ROUNDS = 0.01, 4
 """Distance of the entropy to its bound, as a share of the bound, at which no more tangents are added."""
 
@@ -280,19 +282,22 @@ class _Face:
 
         at_most = sparse.vstack([wider(self._upper), below]).tocsr()
         self.programs += 1
-        answer = linprog(
-            costs,
-            A_ub=at_most,
-            b_ub=np.zeros(at_most.shape[0]),
-            A_eq=wider(self._equal).tocsr(),
-            b_eq=self._right,
-            bounds=np.column_stack([lower, upper]),
-            method=self._method,
-        )
-        if answer.status != 0:
-            return None
-        plan = self.entering * np.maximum(answer.x[: self.n_plan], 0.0)
-        return plan, self.entering * float(-answer.fun)
+        for method in (self._method, "highs-ds"):  # simplex where interior point meets numerical trouble
+            answer = linprog(
+                costs,
+                A_ub=at_most,
+                b_ub=np.zeros(at_most.shape[0]),
+                A_eq=wider(self._equal).tocsr(),
+                b_eq=self._right,
+                bounds=np.column_stack([lower, upper]),
+                method=method,
+            )
+            if answer.status == 0:
+                plan = self.entering * np.maximum(answer.x[: self.n_plan], 0.0)
+                return plan, self.entering * float(-answer.fun)
+            if answer.status == INFEASIBLE:
+                break
+        return None
 
 
 def _required(plan: Floats | None) -> Floats:
