@@ -228,7 +228,7 @@ class _Face:
         program: Program = player_program(form, p)
         self.entering, self.programs, self._method = program.entering[p], 0, method
         taken = first.plans[1 - p] > ZERO * program.entering[1 - p]
-        self.open = (first.losses[p] <= ZERO) | (first.plans[p] > 0)
+        self.open = (first.losses[p] <= ZERO) | (first.plans[p] > ZERO * self.entering)
         self._equal = sparse.vstack([program.equal, program.upper[taken]]).tocsr()
         self._right = np.concatenate([program.right, np.zeros(int(taken.sum()))])
         self._upper = program.upper[~taken]
