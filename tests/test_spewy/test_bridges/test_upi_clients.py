@@ -61,8 +61,7 @@ tree.solver.exit()
 def flop(tmp_path_factory):
     """The folder of a solved flop."""
     folder = tmp_path_factory.mktemp("clients") / "flop"
-    job = parsed_job(SUITED.split("[bets.turn]")[0])  # checks alone after the flop: clients load each node
-    solve(job.replace(target="1%", workers=1), folder).close()
+    solve(parsed_job(SUITED).replace(target="1%", workers=1), folder).close()
     return folder
 
 
