@@ -5,8 +5,10 @@ import numpy as np
 from solvers.tree import CHANCE, DECISION, FOLD, SHOWDOWN
 
 
-def compatible(rows0, rows1, b, i, j):
-    return not set(rows0.cards[b, i].tolist()) & set(rows1.cards[b, j].tolist())
+def compatible(own, other, b):
+    """Whether a hand ``i`` and the other player's hand ``j`` share no card, ``[i, j]``."""
+    mine, theirs = own.cards[b, : own.n_hands[b]], other.cards[b, : other.n_hands[b]]
+    return ~(mine[:, None, :, None] == theirs[None, :, None, :]).any(axis=(2, 3))
 
 
 def match(forest, p, source):
@@ -32,7 +34,8 @@ def normalised(game, sources):
 def node_values(game, p, strategies, t, b, n, reach, best=False, best_from=0):
     """Counterfactual values ``[own row]`` at node n of board b, with the opponent's ``reach[row]`` there.
 
-    Plain recursion over the tree, the deals and all pairs of hands; strategies are normalised ``[slot, group]``.
+    Plain recursion over the tree and the deals, and at each end a matrix of all pairs of hands; strategies are
+    normalised ``[slot, group]``.
     ``best``: responding from round ``best_from`` on.
     Locked rows play what the game's locks say, whoever holds them.
     """
@@ -42,16 +45,12 @@ def node_values(game, p, strategies, t, b, n, reach, best=False, best_from=0):
     n_own = own.n_hands[b]
     out = np.zeros(n_own)
     if kind in (FOLD, SHOWDOWN):
-        for i in range(n_own):
-            for j in range(other.n_hands[b]):
-                if compatible(own, other, b, i, j):
-                    chips = a.stake[n] if p == 0 else -a.stake[n]
-                    won = 1.0 if chips > 0 else 0.0
-                    if kind == SHOWDOWN:
-                        order = np.sign(own.strength[b, i] - other.strength[b, j])
-                        chips, won = order * a.stake[n], (1 + order) / 2
-                    out[i] += (chips - won * a.rake[n]) * reach[j]
-        return out
+        chips = np.full((n_own, len(reach)), a.stake[n] if p == 0 else -a.stake[n])
+        won = (chips > 0) * 1.0
+        if kind == SHOWDOWN:
+            order = np.sign(own.strength[b, :n_own, None] - other.strength[b, None, : len(reach)])
+            chips, won = order * a.stake[n], (1 + order) / 2
+        return np.where(compatible(own, other, b), chips - won * a.rake[n], 0) @ reach
     if kind == CHANCE:
         deal = r.deal
         for e in range(deal.first[b], deal.first[b + 1]):
@@ -60,10 +59,8 @@ def node_values(game, p, strategies, t, b, n, reach, best=False, best_from=0):
             origin = deal.parent_row[1 - p][e, : below[1 - p].n_hands[c]]
             values = node_values(game, p, strategies, t + 1, c, a.target[n], reach[origin], best, best_from)
             for m in range(deal.first_image[e], deal.first_image[e + 1]):
-                for i in range(n_own):
-                    image = deal.child_row[p][m, i]
-                    if image >= 0:
-                        out[i] += deal.probability * values[image]
+                image = deal.child_row[p][m, :n_own]
+                out[image >= 0] += deal.probability * values[image[image >= 0]]
         return out
     children = range(a.first_child[n], a.first_child[n] + a.n_actions[n])
     mover = a.player[n]
@@ -83,12 +80,11 @@ def node_values(game, p, strategies, t, b, n, reach, best=False, best_from=0):
 def played(game, strategies, t, b, n, k, mover):
     """Frequencies ``[row]`` of action k at the mover's node."""
     rows, slot = game.rounds[t].hands[mover], game.rounds[t].forest.arrays.slot[n] + k
-    out = strategies[t][mover][b][slot][rows.row[b, : rows.n_hands[b]]].copy()
+    out = strategies[t][mover][b][slot][rows.row[b, : rows.n_hands[b]]]
     for lock in game.locks:
         if (lock.round, lock.node) == (t, n):
-            for h in range(rows.n_hands[b]):
-                if not np.isnan(lock.frequencies[b, k, h]):
-                    out[h] = lock.frequencies[b, k, h]
+            given = lock.frequencies[b, k, : len(out)]
+            out = np.where(np.isnan(given), out, given)
     return out
 
 

@@ -77,8 +77,7 @@ class NaiveChunks:
         """``[..., hand of the deck]`` from ``[..., row]``; 0 where the hand is not held."""
         rows = self.layout.board(t, b).hands[p]
         out = np.zeros((*array.shape[:-1], len(self.hands)))
-        for h, group in zip(rows.numbers, rows.row, strict=True):
-            out[..., h] = array[..., group]
+        out[..., rows.numbers] = array[..., rows.row]
         return out
 
     def slots(self, node):
@@ -148,9 +147,10 @@ class NaiveChunks:
         t, r, _ = self.at[id(root)]
         views, rows = self.below[t, b, r], self.layout.board(t, b).hands
         out = np.zeros_like(self.apart)
-        for i, x in zip(rows[0].numbers, rows[0].row, strict=True):
-            for j, y in zip(rows[1].numbers, rows[1].row, strict=True):
-                out[i, j] = self.apart[i, j] * views[min(p, len(views) - 1), x, y]
+        out[np.ix_(rows[0].numbers, rows[1].numbers)] = views[min(p, len(views) - 1)][
+            np.ix_(rows[0].row, rows[1].row)
+        ]
+        out *= self.apart
         return out if p == 0 else -out.T
 
     def visit(self, t, b, r, ranges, factors):
@@ -179,8 +179,10 @@ class NaiveChunks:
         """``U[view, row, row]`` at a chunk's root, pair by pair of hands."""
         root, rows = self.layout.tree(t, r).nodes[0], self.layout.board(t, b).hands
         alone = np.eye(len(self.hands))
-        first = np.array([self.values(root, b, 0, hand) for hand in alone]).T
-        second = -np.array([self.values(root, b, 1, hand) for hand in alone])
+        theirs, mine = (held.numbers for held in reversed(rows))
+        first, second = np.zeros((2, *self.apart.shape))
+        first[:, theirs] = np.array([self.values(root, b, 0, hand) for hand in alone[theirs]]).T
+        second[mine] = -np.array([self.values(root, b, 1, hand) for hand in alone[mine]])
         return averaged(rows, self.hands, ranges, (first, second))
 
     def range(self, t, b, r, p):

@@ -71,13 +71,12 @@ def losses(game, p, strategies, pots, t, b, n, reach):
             yield from losses(game, p, strategies, pots, t, b, child, reach * taken)
         return
     value, *after = (naive.node_values(game, p, strategies, t, b, node, reach) for node in (n, *children))
-    lost = []
-    for h in range(own.n_hands[b]):
-        met = sum(reach[o] for o in range(other.n_hands[b]) if naive.compatible(own, other, b, h, o))
-        if met > 0 and not naive.locked(game, t, b, n)[h]:
-            lost.append((max(values[h] for values in after) - value[h]) / met / pots[t][n])
-    if not naive.locked(game, t, b, n)[: own.n_hands[b]].all():
-        yield np.mean(lost) if lost else np.nan
+    met = naive.compatible(own, other, b) @ reach
+    free = ~naive.locked(game, t, b, n)[: own.n_hands[b]]
+    there = free & (met > 0)
+    if free.any():
+        lost = (np.max(after, axis=0) - value)[there] / met[there] / pots[t][n]
+        yield lost.mean() if len(lost) else np.nan
     for child in children:
         yield from losses(game, p, strategies, pots, t, b, child, reach)
 
@@ -109,11 +108,18 @@ def test_compatible_reach_counts_pairs(k):
     reach = np.random.default_rng(0).random(other.row.shape[1])
     for b in range(game.rounds[1].n_boards):
         slow = [
-            sum(reach[j] for j in range(other.n_hands[b]) if naive.compatible(own, other, b, i, j))
+            sum(
+                reach[j]
+                for j in range(other.n_hands[b])
+                if not set(own.cards[b, i].tolist()) & set(other.cards[b, j].tolist())
+            )
             for i in range(own.n_hands[b])
         ]
         found = compatible_reach(own, other, b, reach, game.n_ids)
         np.testing.assert_allclose(found[: own.n_hands[b]], slow, atol=1e-12)
+        np.testing.assert_allclose(
+            naive.compatible(own, other, b) @ reach[: other.n_hands[b]], slow, atol=1e-12
+        )
 
 
 @pytest.mark.parametrize("kind", ["plain", "both"])

@@ -38,6 +38,15 @@ HOWS = {
     "too large": {"rounds": 3},
     "too large, mixed": {"safe": "mixed", "rounds": 3},
 }
+CASES = {
+    "limit": ("never", "off-tree", "always", "always, flops", "mixed", "cfr-d", "too large, mixed"),
+    "no-limit": HOWS,
+    "a chip behind": (
+        *("never, likelier", "off-tree, mixed", "always", "always, rivers"),
+        *("mixed, flops", "cfr-d", "too large"),
+    ),
+}
+"""All options where bets have sizes; in the other games each rule of safety and each round to re-solve from."""
 
 
 def decisions(folder, how):
@@ -82,8 +91,8 @@ def test_bots_decide_what_they_decided(folders, case):
 
 if __name__ == "__main__":
     found = {}
-    for name, text in GAMES.items():
+    for name, hows in CASES.items():
         with TemporaryDirectory() as path:
-            folder = folder_of(Path(path), text, 100)
-            found |= {f"{name}; {how}": decisions(folder, how) for how in HOWS}
+            folder = folder_of(Path(path), GAMES[name], 100)
+            found |= {f"{name}; {how}": decisions(folder, how) for how in hows}
     FILE.write_text(json.dumps({"processors": [processor()], "decisions": found}, indent=0) + "\n")

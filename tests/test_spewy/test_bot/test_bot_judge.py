@@ -15,7 +15,7 @@ from spewy.errors import InputError
 from spewy.look.judging import Decoder
 from spewy.records.strategy_locker import StrategyLocker
 
-FEW_LINES = LIMIT_GAME.replace("maxRaises = 2 1 2 2", "maxRaises = 1 1 1 1").replace(
+FEW_LINES = LIMIT_GAME.replace("maxRaises = 2 1 2 2", "maxRaises = 1 1 0 1").replace(
     "numRanks = 5", "numRanks = 4"
 )
 

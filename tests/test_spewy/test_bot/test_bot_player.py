@@ -140,8 +140,7 @@ def test_what_is_solved_worse_than_the_locker_is_not_played(folders, safe):
     assert {(1, "stored"), (100, "re-solved")} <= sources
 
 
-@pytest.mark.parametrize("safe", [None, "mixed"])
-@pytest.mark.parametrize("bet", ["", "r37", "r390"])
+@pytest.mark.parametrize(("bet", "safe"), [("", None), ("r37", "mixed"), ("r390", None)])
 def test_a_solve_that_begins_with_the_locker_needs_fewer_iterations(folders, safe, bet):
     folder = folders["no-limit" if bet else "limit"]
 

@@ -175,14 +175,22 @@ def test_live_leaves_have_nothing_for_a_cluster(tmp_path):
     )
 
 
-@pytest.fixture
-def task(layout):
-    """RemoteVisits of a store that holds one sweep, one of them, and what it brings back."""
+@pytest.fixture(scope="module")
+def swept_once(layout):
+    """A store that holds one sweep."""
     store, settings = MemoryStore({}), VisitSettings()
     visitor = Visitor(layout, store, settings)
     for t in reversed(range(layout.n_rounds)):
         for b, r in layout.chunks(t):
             visitor.visit(t, b, r, 1)
+    return store
+
+
+@pytest.fixture
+def task(layout, swept_once):
+    """RemoteVisits of a store that holds one sweep, one of them, and what it brings back."""
+    store, settings = MemoryStore({}), VisitSettings()
+    store._values.update(swept_once._values)
     remote_visits = RemoteVisits(Subgames(layout), store, settings)
     one = remote_visits.pack(1, next(remote_visits.portions(1, 2, 1)))
     return remote_visits, one, do_remote_task(Event(), "x", layout, settings, one), store

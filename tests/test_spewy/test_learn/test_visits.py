@@ -124,14 +124,13 @@ def test_estimates_are_payoffs_where_nobody_bets(hole, held, rows):
     """On the last board pair by pair of hands; above it rows below stand for their hands, as in every chance leaf."""
     _, problem = three_rounds(hole, held=held, rows=rows)
     layout = Layout.of(problem)
-    estimate, twin = NoMoreBetting(layout), NaiveChunks(layout, {}, {})
+    estimate, twin, below = NoMoreBetting(layout), NaiveChunks(layout, {}, {}), {}
+    for board in {board for board, _ in layout.chunks(2)}:
+        signs = twin.signs(tuple(c for group in layout.board(2, board).history for c in group))
+        below[board] = averaged(layout.board(2, board).hands, problem.hands, problem.ranges, (signs, signs))[
+            0
+        ]
     for b in (0, 17, 40):
-        below = {}
-        for board, _ in layout.chunks(2):
-            cards = tuple(c for group in layout.board(2, board).history for c in group)
-            signs = twin.signs(cards)
-            rows_there = layout.board(2, board).hands
-            below[board] = averaged(rows_there, problem.hands, problem.ranges, (signs, signs))[0]
         np.testing.assert_allclose(estimate(2, b, 3), [_stake(layout, 2, 3) * below[b]], atol=1e-12)
     last = next(node for node in problem.tree.nodes() if node.kind == "chance" and node.round == 1)
     everywhere = {(2, b, r): below[b][None] for b, r in layout.chunks(2)}

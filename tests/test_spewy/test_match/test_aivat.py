@@ -69,11 +69,15 @@ BOTS = {
     "tells everywhere": Cheap,
     "tells on some lines": lambda game, number: Cheap(game, number, everywhere=False),
 }
-CASES = [*product(BOTS, KNOWN[:3]), ("tells", KNOWN[3])]
+CASES = [("kuhn", *case) for case in (*product(BOTS, KNOWN[:3]), ("tells", KNOWN[3]))]
+CASES += [
+    *(("one suit", "tells", KNOWN[0]), ("one suit", "tells", KNOWN[2])),
+    *(("one suit", "tells everywhere", KNOWN[1]), ("one suit", "tells on some lines", KNOWN[2])),
+]
+"""Each bot and each known seat in the game of one round; in that of two, which takes long, each bot."""
 
 
-@pytest.mark.parametrize(("bots", "known"), CASES)
-@pytest.mark.parametrize("name", ["kuhn", "one suit"])
+@pytest.mark.parametrize(("name", "bots", "known"), CASES)
 def test_it_is_unbiased_and_narrower(name, bots, known):
     game = GAMES[name]
     won, found, plain, narrow = moments(game, (BOTS[bots](game, 3), BOTS[bots](game, 4)), known)

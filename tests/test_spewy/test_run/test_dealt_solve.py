@@ -7,6 +7,7 @@ import threading
 import time
 from dataclasses import replace
 
+import dealt_jobs
 import numpy as np
 import pytest
 from cli_runs import LEDUC, good, good_json, refused, spewy, write
@@ -72,8 +73,9 @@ def log_lines(folder):
 
 
 @pytest.fixture
-def unjudged(monkeypatch):
-    monkeypatch.setattr(SampledEngine, "judge", lambda engine, *asked: None)
+def unjudged():
+    with dealt_jobs.unjudged():
+        yield
 
 
 def test_leduc_is_learnt_and_told(solved):
@@ -106,7 +108,8 @@ def test_a_folder_is_whole_and_tells_how_the_solve_stands(solved):
 def flop(tmp_path_factory):
     folder = tmp_path_factory.mktemp("flop")
     job = write(folder, DEALT_FLOP)
-    good("solve", job, "--out", folder / "coarse", "--set", "solve.max_sweeps=300")
+    with dealt_jobs.unjudged():
+        good("solve", job, "--out", folder / "coarse", "--set", "solve.max_sweeps=300")
     return job, folder / "coarse"
 
 

@@ -24,7 +24,7 @@ def run(job, folder):
 
 
 def test_solving_again_does_nothing_more(tmp_path):
-    job = toy("leduc", max_sweeps=60, check_every=20)
+    job = toy("leduc", max_sweeps=6, check_every=2)
     first, again = run(job, tmp_path / "f"), run(job, tmp_path / "f")
     assert (again.sweeps, again.exploitability) == (first.sweeps, first.exploitability)
     assert again.trace == first.trace
@@ -32,7 +32,7 @@ def test_solving_again_does_nothing_more(tmp_path):
 
 def test_going_on_to_a_lower_target(tmp_path):
     """A folder is continued when only the stopping rule changed; the result is that of one long run."""
-    short, long = (toy("leduc", max_sweeps=n, check_every=10) for n in (20, 50))
+    short, long = (toy("leduc", max_sweeps=n, check_every=2) for n in (4, 8))
     run(short, tmp_path / "f")
     assert run(long, tmp_path / "f").exploitability == run(long, tmp_path / "g").exploitability
 

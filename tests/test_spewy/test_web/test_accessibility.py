@@ -10,8 +10,7 @@ from web_server import Server
 AXE = resources.files("axe_core_python") / "axe.min.js"
 PLACES = {
     "solves": ("look", {}),
-    "river": ("look", {"folder": "R1", "hand": "77", "panel": "hands"}),
-    "heat": ("look", {"folder": "R1", "heat": "equity"}),
+    "river": ("look", {"folder": "R1", "hand": "77", "panel": "hands", "heat": "equity"}),
     "card": ("look", {"folder": "flop", "line": "cc"}),
     "walk": ("look", {"folder": "flop", "line": "cc/cc/", "board": "Qs7h2d3c4d"}),
     "hands": ("hands", {}),

@@ -3,6 +3,7 @@
 import ast
 import configparser
 import re
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -15,18 +16,21 @@ WIDTH = 14
 PACKAGES = ("buckets", "compiled", "lockers", "solvers", "spewy")
 
 
+@cache
 def modules():
+    """Path and syntax tree of each module, by name."""
     found = {}
     for package in PACKAGES:
         for path in (ROOT / package).rglob("*.py"):
-            found[".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")] = path
+            name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+            found[name] = path, ast.parse(path.read_text())
     return found
 
 
-def imports(path: Path, known):
+def imports(path: Path, tree: ast.Module, known):
     """Modules of the distribution that a file imports: anywhere in it, for types only or not."""
     out = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: expected absolute imports, found a relative one"
             for alias in node.names:
@@ -39,7 +43,7 @@ def imports(path: Path, known):
 
 def test_no_module_imports_itself_by_a_detour():
     known = modules()
-    graph = {name: imports(path, known) - {name} for name, path in known.items()}
+    graph = {name: imports(*module, known) - {name} for name, module in known.items()}
     lazy = {"lockers", "solvers", "spewy"}  # fronts of packages, which name all that is public
     for name in lazy:
         graph.pop(name)
@@ -98,9 +102,9 @@ MAY_START = {
 def test_joblib_is_what_runs_work():
     """No other module has a pool of its own, forks, or starts processes."""
     found = set()
-    for name, path in modules().items():
+    for name, (_, tree) in modules().items():
         used = set()
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.module:
                 used |= {f"{node.module}.{alias.name}" for alias in node.names}
             elif isinstance(node, ast.Import):
