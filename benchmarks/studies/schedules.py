@@ -52,8 +52,14 @@ DEEP = {
         ("Qs Jh 2h 8d", 197.5),
         ("9c 8c 5d Tc", 57.5),
     ),
+    "deep-flops": (
+        ("Ks 7h 2d", 97.5),
+        ("Qs Jh 2h", 197.5),
+    ),
 }
 """Boards, and stacks in big blinds behind a pot of 5.5."""
+LEAN = {"bet": "75%", "raise": "a"}
+"""Bets of the flops, with which their trees have some 50 million information sets."""
 POLARISED = {
     "AA, QQ": ("Ts 3h 2h 5c 9s", 100, "AA,QQ", "KK"),
     "AA, many": ("Ts 3h 2h 5c 9s", 200, "AA,QJo", "KK,JJ"),
@@ -149,7 +155,8 @@ def jobs(name: str) -> Iterator[tuple[str, Job]]:
     else:
         oop, ip = (given.text for given in preset("srp-btn-bb").ranges)
         for board, stack in DEEP[name] if name in DEEP else _random_rivers():
-            menu = {"bet": "33%, 75%, a", "raise": "60%, a"}
+            flop = name == "deep-flops"
+            menu = LEAN if flop else {"bet": "33%, 75%, a", "raise": "60%, a"}
             yield f"{board}, {stack / 5.5:.0f} pots", _job(board, 550, round(100 * stack), oop, ip, menu)
 
 
@@ -162,7 +169,7 @@ def _random_rivers() -> Iterator[tuple[str, float]]:
 
 
 def _job(board: str, pot: int, stack: int, oop: str, ip: str, menu: dict[str, str]) -> Job:
-    rounds = ("river",) if len(board.split()) == 5 else ("turn", "river")
+    rounds = ("flop", "turn", "river")[len(board.split()) - 3 :]
     return Job.of(
         {
             "name": board,
@@ -177,7 +184,8 @@ def needed(numbers: tuple[float, ...], games: list, options: argparse.Namespace)
     """Solve each spot with a discount schedule; return for each spot the list of iterations to each target."""
     out = []
     for game, pot in games:
-        engine = ExactCfr(game, Schedule(" ".join(map(str, numbers))), threads=options.threads)
+        schedule = Schedule(" ".join(map(str, numbers)))
+        engine = ExactCfr(game, schedule, threads=options.threads, short=len(game.rounds) == 3)
         iterations, pct = course(engine, pot, options.most, TARGETS[-1])
         out.append([crossing(iterations, pct, target, options.most) for target in TARGETS])
     return out
