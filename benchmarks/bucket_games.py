@@ -81,7 +81,6 @@ class BucketGame:
 
     @property
     def n_rounds(self) -> int:
-        """Number of rounds that the betting reaches."""
         return len(self.betting)
 
     @cached_property
@@ -132,7 +131,7 @@ class BucketGame:
     def _round(
         self, problem: Problem, t: int, histories: Sequence[History], entries: tuple[Branch, ...]
     ) -> tuple[BoardRound, Ints]:
-        """Build the boards of one round of a layout, and look up their board buckets.
+        """Build the boards of one round of a layout, and look up their board buckets: ``[board]``.
 
         Args:
             problem: the whole game, with the rows of the abstraction.

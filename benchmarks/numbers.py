@@ -65,7 +65,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def claims(path: Path = CLAIMS) -> list[Claim]:
-    """Read all claims from a TOML file."""
     table = tomllib.loads(path.read_text())
     return [Claim(machine=table["machine"], **entry) for entry in table["claim"]]
 

@@ -98,7 +98,7 @@ def _within_kernels(function: F, **options: Any) -> F:
 def _without_constants(
     version: Callable[..., Any], arguments: Sequence[types.Type], keywords: Mapping[str, types.Type]
 ) -> Any:
-    """Find the version of a helper function for the types of a call, by Numba's method ``version``.
+    """Find the version of a helper function for a call's types without constants, by Numba's method ``version``.
 
     A constant argument has a type of its own in Numba, which would compile a version for each combination of constants.
     One version for all is enough, since LLVM puts the constants into the code that it inlines.

@@ -63,7 +63,6 @@ class Records:
 
     @property
     def nbytes(self) -> int:
-        """Size of the table in bytes."""
         return self.table.nbytes
 
 

@@ -60,7 +60,7 @@ Address = Any
 
 
 def pointer(builder: Any, address: Any, index: Any, kind: Any, n_bytes: int) -> Any:
-    """Emit a pointer to element ``index`` of the array at ``address``, whose elements have ``n_bytes`` bytes each."""
+    """Emit a pointer to element ``index`` of the array at ``address``, of LLVM type ``kind`` with ``n_bytes`` bytes."""
     offset = builder.mul(index, ir.Constant(ir.IntType(64), n_bytes))
     return builder.inttoptr(builder.add(address, offset), kind.as_pointer())
 

@@ -256,7 +256,7 @@ class DiskSize:
         return self.total + min(self.total, 2 * at_once)
 
     def plus(self, *arrays: np.ndarray) -> DiskSize:
-        """Return the size of the store with additional values; ``arrays`` have the size of each value in bytes."""
+        """Return the size of a store with additional values, each number in ``arrays`` being the bytes of one value."""
         values = VALUE_HEADER + np.concatenate([sizes.ravel() for sizes in arrays])
         small = ENTRY + NAME + values <= LARGEST
         pages = -(-(PAGE_HEADER + values[~small]) // PAGE)

@@ -205,7 +205,7 @@ class LiveGame:
         return chips
 
     def zeros(self, dtype: type = np.float64) -> Strategies:
-        """Return new arrays of zeros for regrets or strategy sums."""
+        """Return zeros for regrets or strategy sums: for each round and player ``[board, slot, row]``."""
 
         def blank(r: Round, p: int) -> Floats:
             return np.zeros((r.n_boards, r.forest.n_slots[p], r.hands[p].n_rows), dtype)

@@ -76,7 +76,7 @@ class DecisionLosses(NamedTuple):
     Attributes:
         mean: each player's mean loss over the decisions, a share of the pot; NaN if it is known at no decision.
         decisions: number of each player's decisions on all boards.
-        unknown: number of those decisions that the opponent's strategy never reaches: their losses do not count.
+        unknown: number of each player's decisions that the opponent's strategy never reaches, which do not count.
     """
 
     mean: tuple[float, float]
@@ -147,7 +147,7 @@ def _losses(
 
 
 def _times_dealt(game: LiveGame) -> list[np.ndarray]:
-    """Number of dealt boards for which each board of each round stands, ``[board]``: they are equal up to suits."""
+    """For each round ``[board]``, the number of dealt boards, equal up to suits, that each board stands for."""
     times = [np.ones(game.rounds[0].n_boards, dtype=np.int64)]
     for t, r in enumerate(game.rounds[:-1]):
         assert r.deal is not None

@@ -127,8 +127,8 @@ class Solver(Protocol):
 def restart(solver: Solver, forest: Forest) -> None:
     """Continue the solve of a game with one round and one board from its average strategies.
 
-    At each decision the positive regrets keep their sum, but get the proportions of the average strategy, so that this
-    is the next strategy. The sums keep only the share `KEPT_OF_SUMS`.
+    At each decision the positive regrets keep their sum, but get the proportions of the average strategy, which
+    becomes the next strategy. The sums keep only the share `KEPT_OF_SUMS`.
 
     In some games, such as a polarised river, the strategies of CFR go around an equilibrium in circles that hardly
     shrink, and the averages, near the centre, approach it slowly. From the centre the circles are small.

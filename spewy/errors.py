@@ -1,7 +1,6 @@
 """Errors of Spewy, and functions that format values for error messages.
 
-All errors derive from `SpewyError`, which stands below all packages, so that `buckets`, `lockers` and `solvers` can
-derive their errors from it too.
+All errors, also those of `buckets`, `lockers` and `solvers`, derive from `SpewyError`, which `compiled.errors` defines.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ def visible(text: str) -> str:
 
 
 def short(text: str, most: int = MOST_SHOWN) -> str:
-    """Format a text for a message: escape control characters, and cut a long text to its beginning and its length.
+    """Format a text for a message: escape control characters, and replace the end of a long text by its length.
 
     >>> short("Qs Jh"), short("9" * 5000)[57:]
     ('Qs Jh', '999... (5,000 characters)')
@@ -76,7 +75,7 @@ def short(text: str, most: int = MOST_SHOWN) -> str:
 
 
 def one_line(text: str, most: int | None = None) -> str:
-    r"""Join the lines of a text into one and escape control characters; cut it after ``most`` characters.
+    r"""Join a text's lines into one line and escape control characters; cut the line after ``most`` characters.
 
     >>> one_line("no such\n    file")
     'no such file'
@@ -95,7 +94,7 @@ def error_line(error: BaseException, most: int = MOST_OF_ERROR) -> str:
 
 
 def shown(value: object) -> str:
-    """Format a value for a message as Python writes it; a long text is cut to its beginning and its length.
+    """Format a value for a message as ``repr`` does; the length of a long text replaces its end.
 
     >>> shown("Qs"), shown("9" * 5000)[57:], shown([1] * 100)[55:]
     ("'Qs'", "9999'... (5,000 characters)", '1, 1,... (300 characters)')
@@ -113,7 +112,7 @@ def nearest(word: str, known: Iterable[str] | Mapping[str, str]) -> str:
 
     Args:
         word: the unknown word.
-        known: the names; or names by their spelling without capital letters, with which the word is compared.
+        known: the names; or a mapping to the names from the texts with which the word is compared.
 
     >>> nearest("traget", ["target", "memory"]), nearest("x", ["target"]), nearest("evv", {"ev": "EV"})
     (' (nearest: target)', '', ' (nearest: EV)')

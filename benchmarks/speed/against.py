@@ -116,7 +116,6 @@ def output(checkout: Path, command: str) -> str:
 
 
 def read(figure: Figure, text: str) -> float:
-    """Read a figure from the output of a benchmark."""
     found = re.search(figure.pattern, text, re.MULTILINE)
     if found is None:
         raise ValueError(f"{figure.name}: expected a line like {figure.pattern}, found:\n{text}")

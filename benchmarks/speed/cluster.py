@@ -228,7 +228,6 @@ class _Sweeps:
         self.ends: list[float] = []
 
     def __call__(self, event: Event) -> None:
-        """Record the time if a sweep has ended."""
         if isinstance(event, Advanced) and event.done == event.total and (event.sweep or 0) > len(self.ends):
             self.ends.append(time.perf_counter())
 

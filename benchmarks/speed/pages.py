@@ -156,7 +156,6 @@ def running_solve(root: Path) -> Iterator[str]:
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Start Chromium; close it when the block ends."""
     with sync_playwright() as library:
         browser = library.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield browser
@@ -226,7 +225,6 @@ def open_root(page: Page, address: str, root: str) -> None:
 
 
 def wait_until_saved(address: str, folder: str) -> None:
-    """Wait until a solve has saved for the first time."""
     connection = _connection(address)
     while ask(connection, f"/api/summary?{urlencode({'folder': folder})}")[0] != 200:
         time.sleep(0.1)

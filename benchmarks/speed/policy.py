@@ -96,7 +96,7 @@ def measured(job: Job, folder: str, processes: int, answers: int) -> list[list[f
         job: job of the folder.
         folder: folder of the solved job.
         processes: number of processes that open the folder, one after another.
-        answers: number of questions of each later kind in each process.
+        answers: number of questions of each kind but the first, in each process.
 
     Returns:
         The seconds of all questions of all processes, one list for each of `KINDS`.
@@ -112,7 +112,7 @@ def questions(job: Job, folder: str, answers: int, seed: int) -> list:
     """Draw the questions of one process, each a list [line, board, hand] whose frequencies the process asks for.
 
     Returns:
-        The folder, the first question, and a list of questions for each later kind of `KINDS`.
+        The folder, the first question, and a list of questions for each further kind of `KINDS`.
     """
     rng = random.Random(seed)
     last = job.rules.num_rounds - 1

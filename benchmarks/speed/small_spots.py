@@ -140,7 +140,7 @@ def main() -> None:
 def batch(n: int) -> Iterator[str]:
     """Solve random rivers in one call, with one thread and with two; yield a table's lines.
 
-    Ranges have 10 to 150 hands, or all 1,326 with random weights; of these there is a tenth of the rivers.
+    Ranges of n rivers have 10 to 150 hands; ranges of n / 10 more rivers have all 1,326 with random weights.
     """
     data, job = random_spot("river", 1), Job.of(random_spot("river", 1))
     for name, number in (("10 to 150", n), ("all 1,326", n // 10)):
@@ -165,7 +165,7 @@ def batch(n: int) -> Iterator[str]:
 
 
 def iterations_alone(data: dict, boards: np.ndarray, oop: np.ndarray, ip: np.ndarray) -> float:
-    """Solve each river by an `ExactCfr`; return how many rivers its iterations and checks solve in a core-second.
+    """Solve each river by an `ExactCfr`; return the number of rivers per core-second of iterations and checks.
 
     ``oop`` and ``ip`` are the ranges ``[river, hand]``.
     """

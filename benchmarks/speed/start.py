@@ -73,7 +73,7 @@ def main() -> None:
 def compiling(engine: str, n_rounds: int, checkout: Path) -> tuple[float, float]:
     """Compile the kernels of an engine with an empty cache; return CPU time and wall time in seconds.
 
-    A second process, which finds the kernels in the cache, is subtracted.
+    The times of a second process, which finds the kernels in the cache, are subtracted.
     """
     command = [sys.executable, "-m", "spewy.run.warmup", str(os.getpid()), engine, str(n_rounds), "0"]
     with TemporaryDirectory() as folder:

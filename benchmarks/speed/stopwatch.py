@@ -50,7 +50,6 @@ class Stopwatch:
                     setattr(module, name, timed)
 
     def reset(self) -> None:
-        """Set all times to 0."""
         self._state[:] = 0
 
 

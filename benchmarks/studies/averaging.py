@@ -55,7 +55,6 @@ class Averaging(SampledEngine):
 
     @property
     def n_board_buckets(self) -> tuple[int, ...]:
-        """Number of board buckets of each round."""
         return tuple(self._abstraction.n_board_buckets)
 
     def deal(self, n: int, stop: object) -> None:

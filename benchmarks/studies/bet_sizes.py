@@ -38,7 +38,7 @@ CHIPS = 100
 PLAYERS = ("oop", "ip")
 BEST_TWOS = 10
 Parts = dict[tuple[str, ...], np.ndarray]
-"""Losses ``[spot]`` in % of the pot by sizes."""
+"""Losses ``[spot]`` in % of the pot, for each choice of sizes."""
 
 
 def main() -> None:

@@ -86,7 +86,6 @@ class BotJudge(Closing):
         self._power = lru_cache(1 << 11)(self._strength)
 
     def close(self) -> None:
-        """Close the bot's lockers."""
         self.bot.close()
 
     def subgames(self, flop: tuple[int, ...], lines: list[str]) -> list[Key]:
@@ -103,8 +102,8 @@ class BotJudge(Closing):
         """Solve the subgame that the bot solves at a state; return both players' best-response values to its solution.
 
         Returns:
-            The values; None if the bot's ranges have no pair of hands that can come to the state, so that the bot
-            cannot solve the subgame.
+            The values ``[hand of the deck]``; None if the bot cannot solve the subgame, because its ranges have no
+            pair of hands that can come to the state.
 
         Raises:
             InputError: the bot solves no subgame at this state, or the subgame is too large.
@@ -153,7 +152,7 @@ class BotJudge(Closing):
         return _Walk(self, None, 0, offers).values(Hand.start(self.game), self.bot.initial_ranges)
 
     def reach(self, line: str) -> Pair:
-        """Return both players' reach at the flop after a betting line, if both play as the bot does."""
+        """Return both players' reach ``[hand of the deck]`` at the flop after a line, if both play as the bot does."""
         state, reach = Hand.start(self.game), self.bot.initial_ranges
         for action in parse_line(self.game, line).rounds[0]:
             player, answer = state.to_act, self.answer(state)
@@ -183,7 +182,7 @@ class BotJudge(Closing):
         return self._power(board)
 
     def meets(self, board: tuple[int, ...], reach: Floats) -> Floats:
-        """Return ``[hand]``: the weight of a range without the hand's cards; 0 if the board blocks the hand."""
+        """Return ``[hand]``: the weight of a range's hands that share no card with the hand; 0 for blocked hands."""
         live = ~blocked(self._deck, board)
         mass = np.where(live, reach, 0.0)
         by_card = np.zeros(max(self.game.deck.cards) + 1)
@@ -288,7 +287,7 @@ class _Walk:
         self._judge, self._found, self._first, self._offers = judge, found, first, offers
 
     def values(self, state: Hand, reach: Pair) -> Pair:
-        """Return both players' counterfactual values at a state, given both players' reach."""
+        """Return both players' counterfactual values ``[hand of the deck]`` at a state, given both players' reach."""
         if state.betting.folded is not None:
             return self._folded(state, reach)
         if state.to_deal:

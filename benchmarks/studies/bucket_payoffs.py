@@ -188,7 +188,6 @@ def _rounds(game: BucketGame, name: str | None) -> Sequence[int]:
 
 
 def main() -> None:
-    """Store the payoff matrices of a solve."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -18,7 +18,7 @@ TOLERANCE = 1e-9
 
 
 def maximise(c, A_ub, A_eq, b, n_positive, max_pivots=100_000):
-    """Solve the linear program above; return its optimal value, the variables z, and the number of pivots.
+    """Solve the linear program of the module's docstring; return its value, the variables z, and the number of pivots.
 
     Raises:
         ValueError: the program has no optimum, or ``max_pivots`` pivots do not reach it.

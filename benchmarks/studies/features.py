@@ -105,7 +105,7 @@ class Game:
     Attributes:
         ranks: number of ranks in the deck.
         job: the job of the game.
-        spec: its abstraction.
+        spec: specification of the game's abstraction.
         percentiles: outcomes of all hands on all final boards.
         against: weights ``[set of opponents, hand]`` of the opponent's hands, by the name of the features.
         known: cache of features of boards, by name, and of `equities`, by the boards and the opponents' name.
@@ -133,7 +133,7 @@ class Game:
         return game
 
     def clusters(self, kinds: NDArray[np.int64]) -> Floats:
-        """Return `CLUSTERS` sets of starting hands, clustered by their outcomes: weights ``[set, hand]``."""
+        """Cluster the starting hands ``kinds[hand]`` by outcomes into `CLUSTERS` sets: weights ``[set, hand]``."""
         tree_curves = self.percentiles.curves(np.empty((1, 0), dtype=np.int64), 50)[0]
         first = np.unique(kinds, return_index=True)[1]
         model = OutcomeClustering(CLUSTERS)
@@ -190,7 +190,7 @@ class Game:
     def board_features(self, table: BoardMap, features: str) -> Floats:
         """Compute the features of boards with the name ``features``, such as equities: ``[board, feature]``.
 
-        Each is the mean over the possible hands of one starting hand, such as all AKs, less the mean over all boards.
+        Each but outcomes is a mean over the possible hands of a starting hand, such as AKs, less that of all boards.
         """
         if features == "outcomes":
             (name,) = feature_names((table.boards.shape[1],))

@@ -168,7 +168,7 @@ def _turn(rows: str, sweeps: int) -> OneChunk:
 def _measure_sizes(
     make: Callable[[str, int], OneChunk], sizes: list[str], args: argparse.Namespace
 ) -> dict[str, Measured]:
-    """Measure all methods on a chunk with each number of rows, from the smallest up.
+    """Measure all methods on a chunk with each number of rows, from the smallest up; return the results by rows.
 
     Linear programs whose forecast time exceeds the budget are skipped, and so are numbers of rows that exceed the
     number of different hands.

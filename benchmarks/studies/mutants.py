@@ -132,7 +132,6 @@ def finished(path: Path) -> dict[Mutant, str | None]:
 
 
 def mutants_of(file: str, source: str) -> Iterator[Mutant]:
-    """List all mutants of a source file."""
     begins, digest = [0], sha256(source.encode()).hexdigest()[:16]
     for line in source.encode().splitlines(keepends=True):
         begins.append(begins[-1] + len(line))
@@ -259,8 +258,8 @@ def _failing_test(folder: Path, file: str) -> str | None:
 def _test_files(folder: Path, file: str) -> Iterator[list[str]]:
     """List the tests of a source file in groups, the nearest first.
 
-    The groups are its doctests with the tests named after it, the other tests of its first folder in `ROOMS`, and its
-    further folders.
+    The groups are the file's doctests with the tests named after the file, the other tests of the first folder that
+    `ROOMS` names for the file, and the tests of further folders.
     """
     places = [
         (folder / "tests/test_spewy" / place).resolve()

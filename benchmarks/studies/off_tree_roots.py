@@ -104,7 +104,7 @@ class Roots:
         path: tuple[str, ...],
         board,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return both ranges after a path of actions: each range times the frequencies of its own actions."""
+        """Return both ranges after a path of actions: each range times the frequencies of its player's actions."""
         out = [*ranges]
         for n, action in enumerate(path):
             decision = self.builder.decision(root, "".join(path[:n]))

@@ -112,7 +112,7 @@ class StandIn:
             game.before = max(table.hand.betting.spent)
 
     def _act(self, game: _Game, incr: str) -> None:
-        """Play the client's action in the hand that is being played."""
+        """Play the client's action ``incr``, in the text of Slumbot's protocol."""
         assert game.table is not None
         try:
             self._step(game, game.table, parse_incr(game.table.hand, incr, game.before))
@@ -365,7 +365,7 @@ class _Server(HTTPServer):
         self.stand_in, self.spoil = stand_in, spoil
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore a client that has closed the connection before its answer."""
+        """Ignore errors, such as a client that has closed the connection before its answer."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -199,7 +199,7 @@ def write(folder: Path, flops: int, seed: int) -> None:
 
 
 def kept(every: Iterable[Taken]) -> list[Taken]:
-    """Return the ranges that have a name and enough hands, if the range before them has enough hands, too."""
+    """Return the ranges that have a name and enough hands, and whose earlier actions have such ranges, too."""
     out: list[Taken] = []
     for taken in every:  # a range comes after the range before it
         before = not taken.line[:-1] or any(each.line == taken.line[:-1] for each in out)

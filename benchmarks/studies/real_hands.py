@@ -82,7 +82,7 @@ def is_read_by_pokerkit(text: str) -> bool:
 
 
 def faults(hand: LoggedHand, text: str) -> Iterator[str]:
-    """Compare the pot, and each player's share of it, with the numbers of the room."""
+    """Yield a text for each difference from the room's numbers: of the pot, and of each player's share of the pot."""
     pot, posted = POT.search(text), BIG_BLIND.search(text) or STAKES.search(text)
     if pot is None or posted is None:
         return

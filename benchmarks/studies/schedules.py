@@ -181,7 +181,7 @@ def _job(board: str, pot: int, stack: int, oop: str, ip: str, menu: dict[str, st
 
 
 def needed(numbers: tuple[float, ...], games: list, options: argparse.Namespace) -> list[list[float]]:
-    """Solve each spot with a discount schedule; return for each spot the list of iterations to each target."""
+    """Solve each spot with the schedule of six ``numbers``; return for each spot the iterations to each target."""
     out = []
     for game, pot in games:
         schedule = Schedule(" ".join(map(str, numbers)))

@@ -128,12 +128,12 @@ def main() -> None:
 
 
 def solving(folder: Path) -> Steps:
-    """Record a solve of a spot, up to the end of its first iterations."""
+    """Record the files that a solve of a spot goes through, up to the end of its first iterations."""
     return _to_first_run(ExactCfr, "run_to", T1, folder / "T1-begun")
 
 
 def dealing(folder: Path) -> Steps:
-    """Record a solve of a whole game, up to the end of its first deals."""
+    """Record the files that a solve of a whole game goes through, up to the end of its first deals."""
     return _to_first_run(SampledCfr, "run", small_job(folder), folder / "deals-begun")
 
 
@@ -177,7 +177,7 @@ class _Open(NamedTuple):
 
 
 def acting(folder: Path) -> Steps:
-    """Record a bot's decision on a turn, at which the bot re-solves the rest of the hand."""
+    """Record the files that a bot's decision on a turn goes through, when it re-solves the rest of the hand."""
     with open_bot(small_folder(folder), resolve="always", seconds=None, iterations=50) as bot:
         cards = bot.game.deck.cards
         hand = Hand.start(bot.game, (cards[-2:], None))
@@ -194,7 +194,7 @@ WALKS = {"solve": solving, "deals": dealing, "show": showing, "click": clicking,
 
 
 def _to_first_run(engine: type[Any], method: str, job: Path, out: Path) -> Steps:
-    """Record a solve by the command line, up to the end of the first call of the engine's ``method``."""
+    """Record the files that ``spewy solve`` goes through, up to the end of the engine's first call of ``method``."""
     steps, run = Steps(), getattr(engine, method)
 
     def first(*arguments: Any) -> Any:

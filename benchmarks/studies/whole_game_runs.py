@@ -30,7 +30,6 @@ class Budget:
 
 
 def print_notes(event: Event) -> None:
-    """A listener of a solve that prints its notes only."""
     if isinstance(event, Noted):
         note(event.text)
 

@@ -162,7 +162,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def curve(args: argparse.Namespace) -> int:
-    """Solve a job, measure its exploitability after each budget of core-minutes, and save the results."""
+    """Solve a job, save its exploitability after each budget of core-minutes, and return the exit code."""
     job = Job.load(args.job, [*args.changes, "solve.max_time=10000 h", "solve.target=0 mbb"])
     name = args.name or args.folder.name
     with interruptible() as interrupted:

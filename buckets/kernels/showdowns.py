@@ -94,7 +94,7 @@ def fill_order(strength: Array, order: Array) -> int:
 
 @kernel
 def fill_wins(order: Array, blocked: int, first: int, wins: Array) -> None:
-    """Count the boards on which some hands beat each other hand: ``wins[hand - first, other hand]``.
+    """Count the boards on which each hand to count for beats each other hand: ``wins[hand - first, other hand]``.
 
     Args:
         order: ``[board, hand]``, integers of 8 or 16 bits without sign, larger for stronger hands.

@@ -577,7 +577,7 @@ def _update_regrets(c: Cursor, step: ValueStep, block: int) -> None:
 
 @inlined
 def _respond(c: Cursor, step: ValueStep, block: int) -> None:
-    """Compute the value of one of the traverser's decisions for 16 hands, in a best response or by its own strategy."""
+    """Compute the value of a traverser's decision for 16 hands, in a best response or by the traverser's strategy."""
     best = load16(c.work.value, step.child)
     if c.factors.mode == BEST:
         for a in range(1, step.n_actions):

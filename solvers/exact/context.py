@@ -239,7 +239,7 @@ class Context:
         return out
 
     def _leaves(self, t: int, b: int, p: int, kept: np.ndarray) -> Floats:
-        """Copy player p's values ``[chance leaf, row]`` of board b in round t; ``kept`` has p's values of round 1."""
+        """Copy player p's values ``[chance leaf, row]`` of board b in round t; ``kept`` has those of round two."""
         steps, hands = self.programs[t][p], self.hands[t][p]
         below = self.workspaces[0][0][p].continuation if t == 0 else kept
         start = WIDTH * int(hands.first_block[b]) * steps.exit_width

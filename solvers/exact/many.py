@@ -264,7 +264,7 @@ class Bench(NamedTuple):
 
 _run: Any = RUNNERS[0]
 NOTHING = 1e-7
-"""Share of a range below which the weight of the hands that do not share a card counts as 0: ranges are float32."""
+"""Share of a range below which the weight of the hands that share no card with a hand counts as 0 (float32 errors)."""
 HAND_BITS = 16
 """Number of bits that a hand's number takes in a key by which hands are sorted; higher bits hold the strength."""
 HAND_MASK = (1 << HAND_BITS) - 1
@@ -298,7 +298,7 @@ def _solve(
     views: Packed,
     desk: Packed,
 ) -> None:
-    """Solve the game whose tables are filled, and write its results into row ``row``.
+    """Solve the game whose tables are filled, and write the results into row ``row`` of each array.
 
     ``weight`` is the summed weight of the game's pairs of hands.
     """

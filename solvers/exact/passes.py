@@ -283,8 +283,8 @@ def _measure(
 ) -> int:
     """Compute both best-response values in thread 0, and signal all threads to stop if the plan's target is reached.
 
-    The result is a row of ``plan.measured``. NaN also stops the plan; the caller reports it as an error. The function
-    returns the number of the next barrier after its own; ``met`` is its own.
+    The values are written to a row of ``plan.measured``. NaN also stops the plan; the caller reports it as an error.
+    Threads meet at barrier ``met``; the function returns the number of the next barrier.
     """
     if thread.number == 0:
         stride = x.program.root_width

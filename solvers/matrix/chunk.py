@@ -77,7 +77,7 @@ class Chunk:
         return len(self.entering[0]), len(self.entering[1])
 
     def zeros(self) -> ChunkStrategy:
-        """Return new arrays of zeros for regrets or strategy sums."""
+        """Return zeros for regrets or strategy sums: for each player ``[slot, row]``."""
         slots, rows = self.forest.n_slots, self.n_rows
         return np.zeros((slots[0], rows[0])), np.zeros((slots[1], rows[1]))
 
@@ -128,7 +128,7 @@ def iterate(
 
 
 def normalise(chunk: Chunk, source: ChunkStrategy) -> ChunkStrategy:
-    """Return both players' strategies from regrets or sums; rows without a positive number play uniformly."""
+    """Return strategies ``[slot, row]`` from regrets or sums; where no number is positive, a row plays uniformly."""
     out = chunk.zeros()
     for p in (0, 1):
         match(chunk.forest.arrays, p, source[p], out[p])

@@ -201,7 +201,7 @@ def live_strategies(game: LiveGame, result: LpResult) -> Strategies:
 
 
 def solve_live(game: LiveGame, method: Method = "highs") -> Strategies:
-    """Compute an equilibrium of a small game of several rounds, in the form of strategy sums."""
+    """Compute an equilibrium of a small game of several rounds, in the form that `live_strategies` returns."""
     return live_strategies(game, solve_lp(live_form(game), method))
 
 
@@ -343,9 +343,9 @@ class _Lists(NamedTuple):
     Attributes:
         hand: ``[entry]``, the hand of each entry of all lists, one list after another.
         before: ``[entry]``, the entry before in the list; -1: the list begins.
-        folds, showdowns: ``(entry, player 1's hand, factor)``: what a hand of player 1 loses per chip at stake is the
-            sum over its entries of the factor times the running sum; for folds without player 0's hand of the same
-            cards.
+        folds, showdowns: arrays (entry, player 1's hand, factor). Factor times running sum at the entry, summed over a
+            hand's triples, is what the hand loses per chip at stake. At folds this sum lacks player 0's hand of the
+            same cards (``same``).
         same: ``(player 0's hand, player 1's hand)`` with the same two cards.
     """
 

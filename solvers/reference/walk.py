@@ -106,7 +106,7 @@ class Walker:
         Args:
             p: the player.
             strategies: regrets or sums.
-            watch: called on each board of the first ``watched`` rounds.
+            watch: called on each board of the first ``watched`` rounds with the board's values, see `Watch`.
             known: returns the values ``[chance leaf, own hand]`` of a (round, board) if they need not be computed.
             reach: the opponent's range ``[betting tree, opposing hand]`` at the start; None: the range of the game.
 
@@ -121,8 +121,8 @@ class Walker:
     ) -> LeafValues:
         """Compute both players' values at all chance leaves for the strategies that regrets or sums stand for.
 
-        ``known`` has a function for each player, or None. A function returns values ``[chance leaf, own hand]`` of a
-        (round, board) that the caller knows, so that the traversal skips the boards that follow; otherwise None.
+        ``known`` has for each player None, or a function of (round, board) that returns known values ``[chance leaf,
+        own hand]``, or None if they are not known. The traversal skips the boards that follow known values.
         """
         by_board: tuple[dict[tuple[int, int], Floats], ...] = {}, {}
         for p in (0, 1):

@@ -204,7 +204,7 @@ def _grouped(roots: list[int], sources: dict[int, Source]) -> list[tuple[int, li
 
 
 def _runs(sources: Sequence[Source]) -> list[Run]:
-    """Find the runs of a batch whose lanes continue these chance leaves and lanes of the previous round."""
+    """Find the runs of a batch; ``sources`` has the chance leaf and lane that each of its lanes continues."""
     out: list[Run] = []
     for here, (exit_, above) in enumerate(sources):
         last = out[-1] if out else None

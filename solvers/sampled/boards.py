@@ -215,7 +215,7 @@ def link_to(parent: Parent, leaf: int, lane: int, aligned: bool) -> ParentLink:
 def link_of(c: Cursor, parent: Parent, first: bool) -> ParentLink:
     """Make the link of a batch whose 16 lanes continue those of one chance leaf of the previous round in order.
 
-    Such a batch is *aligned*, see `solvers.sampled`. For all others, only the field ``aligned`` of the result has a
+    Such a batch is *aligned*, see `solvers.sampled`. For other batches, only the field ``aligned`` of the result has a
     meaning. ``first`` says whether the batch belongs to the first round, which follows no chance leaf.
     """
     leaf = -1 if first else c.batch.aligned
@@ -245,7 +245,7 @@ def enter_round(views: Packed, works: Packed, boards: Boards, t: int, c: Cursor)
 
 @inlined
 def _enter_by_runs(c: Cursor, parent: Parent) -> None:
-    """Fill ``work.reach`` of a batch that is not aligned: each run's reach comes from the parent's lanes, shifted."""
+    """Fill ``work.reach`` of a batch that is not aligned, by shifting lanes of the previous round, `Run` by `Run`."""
     work, program, above = c.work, c.round.program, parent.work
     first, n_runs = c.batch.runs, c.batch.n_runs
     for k in range(n_runs):
@@ -279,7 +279,7 @@ def _parent_hand(board: BoardView, h: int) -> int:
 
 @inlined
 def hand_up(c: Cursor, parent: Parent, link: ParentLink, h: int, value, into: int) -> None:  # type: ignore[no-untyped-def]
-    """Add hand h's value on 16 lines to the board of the previous round, as ``into`` says (`ROW_AND_HAND`, ...).
+    """Add hand h's value on 16 lines to those buffers of the previous round that ``into`` names (`ROW_AND_HAND`, ...).
 
     If the batch is not aligned, ``work.hand_values`` stores the value until `hands_up` adds it.
     """
@@ -291,7 +291,7 @@ def hand_up(c: Cursor, parent: Parent, link: ParentLink, h: int, value, into: in
 
 @inlined
 def hands_up(c: Cursor, parent: Parent, values: Address, into: int) -> None:
-    """Add the values ``[hand][lane]`` to the board of the previous round, one run of lanes after another."""
+    """Add the values ``[hand][lane]`` of a batch to those buffers of the previous round that ``into`` names."""
     program, first = c.round.program, c.batch.runs
     for k in range(first, first + c.batch.n_runs):
         run = record_at(program.runs, k)

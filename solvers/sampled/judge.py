@@ -41,7 +41,6 @@ class Buffers:
 
     @property
     def n_bytes(self) -> int:
-        """Size of the buffers in bytes."""
         arrays = (array for part in self.parts for array in part if isinstance(array, np.ndarray))
         return self.out.nbytes + sum(array.nbytes for array in arrays)
 
@@ -111,9 +110,9 @@ class BoardJudge:
         return Judged(np.stack(best[::-1]), self._first_lane(top.hand_exits))
 
     def later(self, boards: Boards, buffers: Buffers) -> Floats:
-        """Each player's total value when its best response begins in round 1, 2, ...: ``[round - 1, player]``.
+        """Total value of each player whose best response begins in the second, third, ... round: ``[round, player]``.
 
-        Before that round the player follows its average strategy. The total is the sum of the values on all lines that
+        Before this round the player follows its average strategy. The total is the sum of the values on all lines that
         enter the second round, over all hands, weighted by the player's reach.
         """
         n, packed, out = len(boards.nodes), Packed(boards), np.zeros((self._context.n_rounds - 1, 2))

@@ -130,7 +130,7 @@ def learn(w: Lesson, first: int, dither: int) -> None:
 
 @part
 def _go_down(w: Lesson, t: int, dither: int) -> None:
-    """Compute both players' reach on a board before the last round, update averages, and clear buffers for values."""
+    """Compute reach on the board of round t, before the last round, update averages, and clear buffers for values."""
     x, y, work, rival, board = _views(w, t)
     boards = unpack(w.boards)
     f, learning = visit_factors(w.discount, x, board.board_bucket, dither), learns(x, board.board_bucket)
@@ -195,7 +195,7 @@ def _go_up_last(w: Lesson, dither: int) -> None:
 
 @part
 def _go_up(w: Lesson, t: int, dither: int) -> None:
-    """Compute values on the board of a round before the last, and update the regrets of the player and a rival."""
+    """Compute values on the board of a round before the last, and update the regrets of the player and its rival."""
     x, y, work, rival, board = _views(w, t)
     f, learning = visit_factors(w.discount, x, board.board_bucket, dither), learns(x, board.board_bucket)
     for number in range(x.program.n_batches):
@@ -225,7 +225,7 @@ def _views(w: Lesson, t: int) -> tuple[RoundView, RoundView, Workspace, Workspac
 
 @part
 def _mix(w: Lesson, c: Cursor, d: Cursor) -> None:
-    """Fill the player's ``other`` for a batch of lines: the rival's reach, mixed with that of the other player."""
+    """Mix the rival's reach (cursor d) with the other player's reach, into the player's ``other`` (cursor c)."""
     share, first = np.float32(w.share), c.at_rows
     if share < ONE:
         other_reach(c)
@@ -238,7 +238,7 @@ def _mix(w: Lesson, c: Cursor, d: Cursor) -> None:
 
 @part
 def _enter_last(w: Lesson, learner: int, c: Cursor, n_groups: int) -> None:
-    """Fill the buffers of a batch of lines with the reach of the learner's opponent at the start of the last round."""
+    """Compute the reach of the learner's opponent at the start of the last round, see `gather_segments`."""
     t, boards = w.n_rounds - 1, unpack(w.boards)
     parent = _parent(w, learner, t)
     link = link_of(c, parent, t == 0)

@@ -1,4 +1,4 @@
-"""Regrets, averages and visit counts of all board buckets of a game, the state of the sampled engine; and their start.
+"""Regrets, averages and visit counts of all board buckets of a game: the state of the sampled engine.
 
 A new abstraction may begin with the numbers of an old one (`inherit`). Regrets and averages of a new row are then means
 over the old rows that held its hands, weighted by the share of the hands that each old row held. A new board bucket

@@ -298,7 +298,7 @@ def _endings(shape: Shape, kind: int, q: int) -> list[int]:
 
 
 def _leaves(shape: Shape, kind: int, endings: list[int], p: int) -> list[TerminalLeaf]:
-    """Leaves of one kind (folds or showdowns) for traverser p; ``endings`` are the opponent's sequences to them."""
+    """Leaves of one kind (folds or showdowns) for traverser p; ``endings`` are the opponent's sequences before them."""
     return [
         TerminalLeaf(
             endings.index(int(shape.sequence[1 - p, n])), WIDTH * n, WIDTH * int(shape.sequence[p, n])

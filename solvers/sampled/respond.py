@@ -184,7 +184,7 @@ def respond(c: Cursor, first: int, n: int, own: bool) -> None:
 def respond_last(c: Cursor, first: int, n: int, row: int, tied: bool, own: bool) -> None:
     """Compute best responses of ``n <= BLOCK`` hands of one row from hand ``first`` on, in the last round.
 
-    `advance_level` must be called first, for the segment to which the hands belong. The values are written where
+    Call `advance_level` first, for the level to which the hands' segment belongs. The values are written where
     `respond` writes them. ``tied`` says whether all hands of the segment have equal strength.
     """
     hands = clamped(stepped(FOUR, first, 1), first + n - 1)

@@ -42,7 +42,7 @@ from solvers.steps import ZERO, cards_of
 
 @inlined
 def find_segments(work: Workspace, board: BoardView, n_rows: int) -> int:
-    """Find the segments of a board of the last round, list their hands' cards, fill ``edge``; return how many."""
+    """Find the segments of a board of the last round, with their cards and ``edge``; return the number of segments."""
     n_groups = _segments(work, board)
     list_cards(work, board, work.group_of, n_groups)
     _count_rows(work, board, n_rows)

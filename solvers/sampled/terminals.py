@@ -90,7 +90,7 @@ def clear_values(c: Cursor) -> None:
 
 @inlined
 def _add_weights(c: Cursor, first: int, n: int, first_ending: int, pay: int, width: int) -> None:
-    """Add the terms of all folds, or of all showdowns, to ``work.weights`` (see `own_weights`)."""
+    """Add the terms of n leaves from ``first`` on, all folds or all showdowns, to ``work.weights`` (`own_weights`)."""
     work, program = c.work, c.round.program
     n_endings = WIDTH * (c.batch.n_folds + c.batch.n_shows)
     for k in range(n):
@@ -178,7 +178,7 @@ def restart_totals(c: Cursor) -> None:
 
 @inlined
 def _total(c: Cursor, endings: Any) -> None:
-    """Sum the opponent's reach by card, for several of its terminal sequences."""
+    """Write the opponent's reach by card for the terminal sequences ``endings`` into ``work.totals``."""
     work, board = c.work, c.board
     width, at = other_width(c), scaled(endings, board.stride)
     sequences = shifted(int64_each(c.round.program.endings, shifted(endings, c.batch.endings)), c.at_rows)

@@ -271,7 +271,6 @@ class Cursor(NamedTuple):
 
 @inlined
 def board_view(boards: Boards, number: int) -> BoardView:
-    """Make the `BoardView` of board ``number`` of a pass."""
     node = record_at(boards.nodes, number)
     return BoardView(
         node.board_bucket,

@@ -127,7 +127,7 @@ class Batch:
     def load(
         cls, files: Sequence[str | Path], overrides: Sequence[str] = (), out: Path | None = None
     ) -> Batch:
-        """Read and validate all jobs (see `unstarted`), and read the state of their folders."""
+        """Read and validate jobs as `unstarted` does, and read the state of their folders."""
         batch = cls.unstarted(files, overrides, out)
         return replace(batch, stored={i: _look(batch.entries[i]) for i in batch.stored})
 
@@ -135,11 +135,11 @@ class Batch:
     def unstarted(
         cls, files: Sequence[str | Path], overrides: Sequence[str] = (), out: Path | None = None
     ) -> Batch:
-        """Read and validate all jobs, without reading their folders.
+        """Read and validate the jobs of job files, without reading the folders of solves.
 
-        A file with ``spot.boards`` (a list or a subset) gives one job for each board. ``out`` will contain a folder for
-        each job; None for ``results``. The boards of a file lie in ``results/<name of the job>``, or in ``out`` itself
-        if it is given and there is only one file.
+        ``overrides`` are texts ``key=value`` that change keys of all jobs. A file with ``spot.boards`` (a list or a
+        subset) gives one job for each board. ``out`` will contain a folder for each job; None for ``results``. The
+        boards of a file lie in ``results/<name of the job>``, or in ``out`` itself if there is only one file.
         """
         if not files:
             raise InputError("batch: expected at least one job file, found none")
@@ -288,7 +288,7 @@ def _shared(a: BatchJob, b: BatchJob) -> InputError:
 
 
 def bring_back(folder: Path) -> None:
-    """Give a folder its name back if a kill left it renamed to `OLD`, while a cluster's result replaced it."""
+    """Undo the renaming of a folder to `OLD`, if a process was killed while a cluster's result replaced the folder."""
     if not folder.exists():
         scratch = "?" * 8  # random letters and digits of `TemporaryDirectory`
         for old in sorted(folder.parent.glob(OLD.format(name=glob.escape(folder.name), scratch=scratch)))[:1]:
@@ -329,7 +329,7 @@ class JobBoards:
 
     @classmethod
     def of(cls, data: Mapping[str, Any], source: str) -> JobBoards | None:
-        """Read the boards; None if the job does not have the key ``spot.boards``."""
+        """Read the boards of a job file; None if the file lacks the key ``spot.boards``."""
         spot = data.get("spot")
         if not isinstance(spot, dict) or "boards" not in spot:
             return None
@@ -355,7 +355,7 @@ def validated(data: dict[str, Any], subject: str) -> Job:
 
 
 def _subset(spot: dict[str, Any], source: str) -> dict[str, int] | None:
-    """Select flops for ``boards = { subset = N }``; return how many flops each represents (None: a list)."""
+    """Select flops for ``boards = { subset = N }``, each with the number of flops it represents; None for a list."""
     boards = spot["boards"]
     if not isinstance(boards, dict) or "board" in spot:
         return None
@@ -381,7 +381,7 @@ def _flops(n: int) -> dict[str, int]:
 
 
 def _require_symmetry(job: Job, subject: str) -> None:
-    """Check that ranges and locks treat all suits and boards alike, since each flop of a subset represents others."""
+    """Check that ranges and locks treat all suits and boards alike, since a flop of a subset represents other flops."""
     assert job.spot is not None
     deck, hole = job.rules.deck, job.rules.num_hole_cards
     for name in SEAT_NAMES:

@@ -1,4 +1,4 @@
-"""Choose bet sizes: how much EV a player loses with few sizes instead of many; a solve for each choice.
+"""Choose bet sizes by the EV that a player loses with few sizes instead of many.
 
 >>> from spewy import Job, choose_sizes
 >>> choose_sizes(Job.load("examples/R1.toml"), "oop", most=1)  # doctest: +SKIP
@@ -22,9 +22,9 @@ from spewy.run.session import Session
 from spewy.system.html import Printed, Table
 
 SIZES = "25%, 33%, 50%, 75%, 100%, 150%, 200%, a"
-"""Sizes among which sizes are chosen by default."""
+"""Default list of bet sizes from which a player's few sizes are chosen."""
 TARGET = "0.01%"
-"""Exploitability to which each solve goes by default, in % of the pot: losses are known to some 0.04 %."""
+"""Exploitability to which each solve goes by default, in % of the pot; the error of a loss is then at most 0.04 %."""
 MOST_SOLVES = 1000
 
 

@@ -171,7 +171,7 @@ class BatchCost:
 
     @property
     def memory_bytes(self) -> int:
-        """Bytes of memory if the largest jobs run at the same time, including their processes."""
+        """Bytes of memory if the largest jobs run at the same time, including memory of the processes."""
         return memory_at_once([cost.memory_bytes for cost in self.estimates.values()], self.at_once)
 
     @property
@@ -214,10 +214,10 @@ class BatchBegan:
 
 @dataclass(frozen=True)
 class JobBegan:
-    """The solve of a job of a batch begins.
+    """Event: the solve of a job of a batch begins.
 
     Attributes:
-        number: number of the job in the batch, from 0, as in the other events.
+        number: number of the job in the batch, from 0.
     """
 
     number: int
@@ -225,7 +225,7 @@ class JobBegan:
 
 @dataclass(frozen=True)
 class JobChecked:
-    """The exploitability of a running job was measured."""
+    """Event: the exploitability of a running job was measured."""
 
     number: int
     check: Checked
@@ -233,7 +233,7 @@ class JobChecked:
 
 @dataclass(frozen=True)
 class JobEnded:
-    """A job has finished, has failed or was stopped."""
+    """Event: a job has finished, has failed or was stopped."""
 
     number: int
     outcome: Outcome
@@ -296,7 +296,7 @@ def run_batch(batch: Batch, listener: BatchListener | None, asked: int | None = 
 
 
 class _Here:
-    """Solves the jobs in this process, one after another."""
+    """Solves a batch's jobs in this process, one after another."""
 
     def estimates(self, batch: Batch) -> Iterator[tuple[int, WalkedCost]]:
         for i in batch.to_do:
@@ -330,7 +330,7 @@ class _Here:
 
 
 class _InPool:
-    """Solves the jobs in the workers of a pool."""
+    """Solves a batch's jobs in the workers of a pool."""
 
     function: Callable[..., Any] = staticmethod(solve_task)
 
@@ -419,7 +419,7 @@ class _InPool:
 
 
 class _Remotely(_InPool):
-    """Solves the jobs in the workers of a cluster.
+    """Solves a batch's jobs in the workers of a cluster.
 
     This process sends a job's folder to a worker, and locks the folder until it has received and written the result.
     """

@@ -42,7 +42,7 @@ MOST_SWEEPS, CHECK_EVERY = 1_000_000, 10
 """Default largest number of iterations, and default number of iterations between two checks of exploitability."""
 NAMES = ("oop", "ip")
 PARTS = 1000
-"""Parts of a chip in which the tree of a river with a fractional pot or stack counts."""
+"""Number of units to a chip in the betting tree of a river whose pot or stack is a fraction."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -125,8 +125,8 @@ def solve_rivers(
         boards: texts such as ``"Qs Jh 2h 8c 3d"``, or an array ``[river, card]`` of card numbers.
         oop: ``[river, hand]``, or ``[hand]`` for the same range on all boards: weights of at least 0, in the order of
             `buckets.cards.hands` (2c2d, 2c2h, 2c2s, 2c3c, ..., AhAs), which is not PioSOLVER's;
-            ``parse_range("order = pio ...").weights`` brings a list from there into it. Weights of hands that the board
-            blocks are ignored.
+            ``parse_range("order = pio ...").weights`` converts a list in PioSOLVER's order. Weights of hands that the
+            board blocks are ignored.
         ip: the other player's weights, in the same form.
         pots: ``[river]``, the pot of each river in chips; None: the job's pot. If the pot or the stack of a river is a
             fraction, both are rounded to thousandths of a chip, and bets too; otherwise bets are whole chips. Each
@@ -224,7 +224,7 @@ def _betting(job: SpotJob, chips: Floats) -> Iterator[_Betting]:
 
 
 def _in_parts(config: TreeConfig, parts: int) -> TreeConfig:
-    """Convert a tree's amounts, except pot and stack, to units of 1 / ``parts`` chips; its labels keep their unit."""
+    """Convert a tree's amounts, except pot and stack, to units of 1 / ``parts`` chips; labels keep the job's unit."""
     if parts == 1:
         return config
 

@@ -37,7 +37,7 @@ Files = dict[str, bytes]
 def solve_task(
     parent: Parent, text: str, folder: Path, save_every: float | None, again: bool, cost: WalkedCost
 ) -> Outcome:
-    """Solve a job in a local worker process.
+    """Solve a job, given by its `job_text`, in a local worker process.
 
     If an earlier attempt in a worker that died has saved anything, this attempt continues from there, also with
     ``again``, which discards what earlier runs saved in the folder.
@@ -93,7 +93,7 @@ def solve_job(
 
 
 def left(job: Job, folder: Path) -> Stored:
-    """Return what a failed job has left in its folder; an empty state if the folder cannot be read."""
+    """Read the state of a failed job's folder; an empty state if the folder cannot be read."""
     try:
         return look(job, folder)
     except SpewyError:
@@ -200,5 +200,5 @@ def _require_files(files: Any) -> None:
 
 
 def _stays(name: str) -> bool:
-    """Whether a relative path leads to a file inside the folder."""
+    """Whether a relative path stays in the folder in which it begins."""
     return "\0" not in name and not {"", ".", ".."} & set(name.split("/"))

@@ -306,7 +306,7 @@ class LockerBot(Closing):
         return importance(sum(state.betting.spent) / self.game.big_blind, size)
 
     def _decided(self) -> None:
-        """Record the time of a decision, with that of earlier requests that needed its solve, and charge the bank."""
+        """Record the decision's time, with that of earlier requests that needed the same solve; charge the bank."""
         state, self._state = self._state, None
         if state is None:
             return  # the hand belongs to another game

@@ -63,7 +63,7 @@ class Beliefs:
         self._states: dict[tuple[str, tuple[int, ...]], PublicState] = {("", ()): self._start}
 
     def at(self, hand: Hand) -> PublicState:
-        """Observe a hand up to its current public state, and start the time budget of a decision."""
+        """Return the public state that a hand has reached, and start the time budget of a decision."""
         self.budget.start()
         state = self._start
         for t, actions in enumerate(hand.betting.rounds):

@@ -106,7 +106,7 @@ def translations(
 
 
 def translate_action(action: str, actions: Sequence[str], betting: Betting) -> int | None:
-    """Return the index of the action that a legal action most probably means (`translations`); None if none matches."""
+    """Return the index of the action that `translations` chooses most probably for a legal action; None: no match."""
     found = translations(action, actions, betting, "likelier")
     return found[0][0] if found else None
 

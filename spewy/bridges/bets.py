@@ -57,7 +57,7 @@ def same_bets(a: TreeConfig, b: TreeConfig) -> bool | None:
 
 
 def lines_of(bets: Mapping[str, tuple[int, ...]]) -> list[str]:
-    """Write the bets of a tree as lines for ``tree.lines``; a line that another one begins with is left out.
+    """Write the bets of a tree as lines for ``tree.lines``; a line with which another line begins is left out.
 
     >>> lines_of({"": (50, 200), "r50": (200,), "c": (200,)})
     ['cr200', 'r200', 'r50r200']

@@ -84,7 +84,7 @@ class Described:
             self.note(line, f"{error}; left out")
 
     def said(self, line: int, key: str, value: str) -> None:
-        """Record a key's line; note if it contradicts an earlier line about the key. The later line counts."""
+        """Record that a line gives a key a value; note if an earlier line gave another value. The later line counts."""
         before, earlier = self._lines.get(key, (0, value))
         if earlier != value:
             self.note(
@@ -120,7 +120,7 @@ class Described:
         self.ranges[seat] = written
 
     def set_amount(self, line: int, key: str, name: str, text: str) -> None:
-        """Read an amount of at least 0 under a name of `amounts`; ``key`` is the text's own name for it."""
+        """Read an amount of at least 0 into ``amounts[name]``; ``key`` is the amount's name in the text."""
         amount = decimal(key, text)
         self.said(line, key, text.strip())
         self.amounts[name] = amount
@@ -155,7 +155,7 @@ class Described:
     def job_data(
         self, subject: str, changes: Mapping[str, Any] | None = None, name: str | None = None
     ) -> dict[str, Any]:
-        """Return the data of the job.
+        """Return the spot as the data of a job, nested dictionaries.
 
         Args:
             subject: how errors begin.
@@ -228,7 +228,7 @@ class Described:
         return ", ".join(dict.fromkeys(sizes))
 
     def _with_own_bets(self, data: dict[str, Any], subject: str) -> dict[str, Any]:
-        """List the bets of the tree in ``tree.lines`` if the program's own rules lead to other bets than the keys."""
+        """Return a job's data, with ``tree.lines`` if the program's own rules lead to other bets than the keys."""
         job = Job.of(data, subject)
         own = self.exact or (None if self.rule is None else _by_rule(self.rule))
         if own is None:
@@ -273,7 +273,7 @@ def number(amount: Decimal) -> int | float:
 
 
 def full_ranges(job: SpotJob) -> dict[str, str]:
-    """Return the ranges of a job by seat, as groups of hands, with the hands that the board blocks."""
+    """Return the ranges of a job by seat, as groups of hands, which include the hands that the board blocks."""
     return {
         seat: format_range(parse_range(text))
         for seat, text in zip(SEAT_NAMES, (job.spot.oop, job.spot.ip), strict=True)

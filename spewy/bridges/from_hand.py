@@ -123,7 +123,10 @@ def _pot_text(n: int) -> str:
 
 
 def _solved(key: str, depth: float, raiser: Literal["oop", "ip"] | None, told: str, exact: bool) -> Ranges:
-    """Ranges of the solve for the nearest stack depth, among the solves that have the line ``key``."""
+    """Ranges that were solved for the line ``key``, at the stack depth nearest to ``depth`` big blinds.
+
+    ``told`` names the seats and the kind of pot; ``exact`` says whether the hand's line is ``key``.
+    """
     known, (oop, ip) = shipped_ranges(), _SOLVED[key]
     deep = [each for each in DEPTHS if {f"hu-{each}bb-{oop}", f"hu-{each}bb-{ip}"} <= known.keys()]
     near = min(deep, key=lambda each: abs(log(max(depth, 1) / each)))
@@ -134,7 +137,7 @@ def _solved(key: str, depth: float, raiser: Literal["oop", "ip"] | None, told: s
 
 
 def _preset(origin: Origin, raisers: Sequence[str], raiser: Literal["oop", "ip"] | None, told: str) -> Ranges:
-    """Ranges of the preset for the same number of raises whose seats are the nearest."""
+    """Ranges of the nearest preset with as many raises as the hand: by the last raiser, then by the players' seats."""
     kind = {1: "srp", 2: "3bet"}.get(len(raisers), "4bet")
     seats = [_seat(name) for name in origin.positions]
 
@@ -212,7 +215,7 @@ def _raises(origin: Origin) -> int:
 
 
 def _big_blinds(amount: Fraction, what: str) -> tuple[float, str]:
-    """Round an amount in big blinds to hundredths; the second value is a note if that changes it, else empty."""
+    """Round an amount in big blinds to hundredths; the second value is a note if the amount changes, else empty."""
     rounded = round(100 * amount)
     note = (
         ""
@@ -255,7 +258,7 @@ def _with_sizes(answers: Answers, hand: Hand, first: int, raiser: int | None) ->
 
 
 def _leaves_little(hand: Hand, first: int) -> bool:
-    """Whether a bet of the hand leaves so little behind that the tree of a usual job would make it all-in."""
+    """Whether a bet from round ``first`` on leaves so few chips that the tree of a usual job would make it all-in."""
     assert hand.game.stacks is not None
     effective = min(hand.game.stacks)
     return any(
@@ -340,7 +343,7 @@ _Group = Sequence[tuple[float, LoggedHand, HandSpot]]
 
 
 def _by_ratio(group: _Group, tolerance: float) -> Iterator[_Group]:
-    """Split hands into as few groups as possible whose ratios differ from a middle one by at most the tolerance."""
+    """Split hands into as few groups as possible, whose ratios differ from a middle ratio by at most ``tolerance``."""
     left = sorted(group, key=lambda each: each[0])
     widest = (1 + 0.9 * tolerance) / (1 - 0.9 * tolerance)  # pots and stacks are rounded
     while left:
@@ -387,7 +390,7 @@ def _missing(group: _Group, names: dict[str, int]) -> Missing:
 
 
 def hand_numbered(hands: Sequence[LoggedHand], number: int | None, subject: str) -> LoggedHand:
-    """Return the hand with a number: the file's own, or else the place among the hands, counted from 1."""
+    """Return the hand that the file numbers ``number``, or else the hand at that place, from 1; None: the only hand."""
     if not hands:
         raise InputError(f"{subject}: expected a hand that two players play after the flop, found none")
     if number is None:

@@ -181,7 +181,7 @@ class _Reader:
             raise InputError(f"the command {short(words[0])} has no counterpart")
 
     def finish(self, spot: Described) -> None:
-        """Put what depends on several lines into the spot."""
+        """Set the values of ``spot`` that depend on several lines."""
         if spot.rate and "Rake.Enabled" not in self.ticked:
             spot.note(0, "Rake.Fraction has no effect without Rake.Enabled#True; the job has no rake")
             spot.rate = 0.0
@@ -269,7 +269,7 @@ def write(job: SpotJob) -> tuple[str, list[str]]:
 
 
 def pioviewer_text(job: SpotJob) -> str:
-    """Write a spot as lines ``#Key#Value``, with amounts in chips; a line is left out where its box is empty."""
+    """Write a spot as lines ``#Key#Value``, with amounts in chips; lines for empty boxes of PioViewer are left out."""
     config = job.tree_config
     rake, merge, ranges = config.rake, config.merge, full_ranges(job)
     rows: dict[str, str] = {

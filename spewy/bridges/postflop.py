@@ -84,7 +84,7 @@ def _parsed(text: str) -> Any:
 
 
 def _parts(spot: Described, text: str, found: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """Return the configuration of the tree, and the ranges."""
+    """Return the objects with the tree's configuration and with the ranges in the JSON ``found``."""
     if isinstance(found, dict) and isinstance(found.get("data"), list):
         if found.get("name") != "configurations":
             raise InputError(f"expected a file of configurations, found one of {shown(found.get('name'))}")
@@ -182,7 +182,7 @@ def _card(value: Any) -> str:
 def _edited(
     spot: Described, config: TreeConfig, edits: dict[str, str], caps: dict[str, dict[str, int]]
 ) -> Rule:
-    """Return the rule of sizes with the bets that were added and removed, and with limits of raises."""
+    """Return a rule for bets: sizes of ``config``, bets that ``edits`` add or remove, and limits ``caps`` of raises."""
     added: dict[str, set[int]] = {}
     removed: dict[str, set[int]] = {}
     for key, bets in (("addedLines", added), ("removedLines", removed)):
@@ -277,7 +277,7 @@ def write(job: SpotJob) -> tuple[str, list[str]]:
 
 
 def _json(job: SpotJob, changes: Mapping[str, Any]) -> str:
-    """Write a spot; ``changes`` are values of its object ``config``, whose bet sizes are empty otherwise."""
+    """Write a spot; its object ``config`` has the values ``changes``, and otherwise no bet sizes."""
     config = job.tree_config
     values: dict[str, Any] = {
         "board": [card_name(card) for card in job.board],

@@ -13,7 +13,7 @@ from spewy.job.job import Job, SpotJob
 
 
 class Format(NamedTuple):
-    """The text of a program: how to recognise, read and write it."""
+    """Functions that recognise, read and write the text in which a program describes a spot."""
 
     name: str
     recognises: Callable[[str], bool]

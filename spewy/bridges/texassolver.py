@@ -1,7 +1,7 @@
 """Spots as scripts of TexasSolver, one command in a line, as its console and its window read them.
 
 A tree of TexasSolver rounds bets to whole chips, and drops a raise that is smaller than the smallest raise of the
-rules. ``set_allin_threshold`` counts half of the pot as put in by each player: a bet becomes all-in if
+rules. ``set_allin_threshold`` counts half of the pot as put in by each player: a bet to ``total`` is all-in if
 ``pot / 2 + total > threshold · (pot / 2 + stack)``.
 """
 
@@ -127,7 +127,7 @@ def _sizes(spot: Described, allins: set[tuple[str, str]], line: int, value: str)
 
 
 def _finish(spot: Described, limits: dict[str, float], allins: set[tuple[str, str]]) -> None:
-    """Put what depends on several lines into the spot."""
+    """Set the values of ``spot`` that depend on several lines."""
     for (name, seat, _), sizes in spot.sizes.items():
         if (name, seat) in allins:
             sizes.append("a")

@@ -69,7 +69,7 @@ class TexasSolve:
         return Place(node, board_cards(self.problem, node.round, cards))
 
     def node(self, line: Place, *, ev: bool = True) -> NodeView:
-        """Return the decision at a place; the reach is that of the initial range, played by the file's strategies."""
+        """Return the decision at a place; its reach follows from the initial range and the file's strategies."""
         del ev
         player, cards = line.node.player, line.cards
         assert player is not None

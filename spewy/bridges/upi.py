@@ -510,7 +510,7 @@ class UpiServer(Closing):
         self._spot.locks[name] = lock_entry(line, board, actions, _hand_names(), held)
 
     def _strategy(self, name: str, place: Place) -> Floats:
-        """Strategy ``[action, 1326]`` of a node: the one that `set_strategy` has set, or else the solved one."""
+        """Strategy ``[action, 1326]`` that `set_strategy` has set for a node, or else the solved strategy."""
         return self._strategies[name] if name in self._strategies else self.tree.strategy(place)
 
     def _end_work(self) -> None:
@@ -534,7 +534,7 @@ class UpiServer(Closing):
         return self.tree.place(name)
 
     def _hands_at(self, arguments: list[str], example: str) -> tuple[int, Place]:
-        """Read a player, and the name of a node (missing: the root's)."""
+        """Read a command's arguments: a player, and the name of a node (missing: the root)."""
         if not 1 <= len(arguments) <= 2:
             raise InputError(
                 f"{example.split()[0]}: expected words as in {example!r}, found {len(arguments)} words"
@@ -557,9 +557,9 @@ def _seat(word: str) -> int:
 
 
 def _folder(path: str) -> Path:
-    """The folder of a solve; instead of the folder, a file may stand whose text is the folder's path.
+    """Return the folder of a solve; ``path`` is the folder, or a file that contains the folder's path.
 
-    Some clients open files only, whose names end in ``.cfr``.
+    Some clients open only files whose names end in ``.cfr``.
     """
     given = Path(path)
     if not given.is_file() or given.stat().st_size > MOST_OF_LINK:
@@ -613,7 +613,7 @@ class _Work(Closing):
         self.is_running = False
 
     def solution(self, job: Job) -> Solution:
-        """The strategies so far; before the first save, those of one sweep."""
+        """Open the solution so far; before the first save, solve one sweep."""
         try:
             return Solution.open(self.folder)
         except (NotSolvedError, LockerError):
@@ -623,7 +623,7 @@ class _Work(Closing):
         return Solution.open(self.folder)
 
     def begin(self, job: Job, say: Callable[..., None]) -> None:
-        """Solve in a thread, and go on where the last solve has ended."""
+        """Solve in a thread, from where the last solve has ended; ``say`` gets the lines about the solve."""
         self.wait()
         self.job, self.is_running = job, True
         self._stopping.clear()
@@ -666,7 +666,7 @@ class _Work(Closing):
 
 
 def _limits(arguments: list[str], done: int) -> dict[str, Any]:
-    """Read the words after ``go``: none, or a number of seconds or of sweeps (steps), of which ``done`` are done."""
+    """Return job keys for the words after ``go``: none, or a number of seconds or of sweeps (steps) after ``done``."""
     if not arguments:
         return {}
     number, unit = _exactly(2, arguments, "go 10 seconds")

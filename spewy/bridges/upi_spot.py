@@ -74,7 +74,7 @@ class UpiSpot:
         self.lines.append(self._line("add_line", words))
 
     def remove_line(self, words: list[str]) -> None:
-        """Remove a bet, the last number of a line, with all that follows it; what comes before it stays."""
+        """Remove the last bet of the line ``words`` and all that follows; the actions before the bet stay."""
         removed = self._line("remove_line", words)
         if not any(line.startswith(removed) for line in self.lines):
             raise InputError(f"remove_line: the tree has no line {' '.join(words)}")
@@ -163,7 +163,7 @@ class UpiSpot:
 
 
 def range_text(words: list[str]) -> str:
-    """Return the text of a range that ``set_range`` has as 1,326 numbers, or as groups of hands."""
+    """Convert the range of the command ``set_range``, 1,326 numbers or groups of hands, to the text of a job."""
     numbers = [word for word in words if re.fullmatch(r"[0-9.eE+-]+", word)]
     return f"order = pio, {' '.join(words)}" if len(numbers) == len(words) > 1 else " ".join(words)
 

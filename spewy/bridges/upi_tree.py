@@ -125,7 +125,7 @@ class UpiTree:
         return [self._after(place, node.children[0], (card,)) for card in deck if card not in place.cards]
 
     def lines(self) -> Iterator[str]:
-        """List the names of all nodes without the cards, each before those below it."""
+        """Yield the names of all nodes, without cards; a node comes before the nodes below it."""
         yield "r"
         last = None
         for node in self.solution.problem.tree.nodes():
@@ -135,11 +135,11 @@ class UpiTree:
             last = line
 
     def range(self, player: int, place: Place) -> Floats:
-        """Weights ``[1326]`` of a player's hands at a node."""
+        """Weights ``[1326]`` of a player's hands at a node, in PioSOLVER's order."""
         return self._all_hands(player, place, self._reach(place)[player], 0.0)
 
     def strategy(self, place: Place) -> Floats:
-        """Frequencies ``[action, 1326]`` at a decision; 0 for hands that the player cannot have."""
+        """Frequencies ``[action, 1326]`` at a decision, in PioSOLVER's order; 0 for hands that are not in the range."""
         if place.node.kind != "decision":
             raise InputError(f"node {self.name(place)}: expected a decision, found a node where nobody acts")
         assert place.node.player is not None
@@ -183,7 +183,7 @@ class UpiTree:
     def _weight(self, line: str, cards: tuple[int, ...], number: int) -> float:
         """Weight of all pairs of hands after a line, averaged over the cards that may follow ``cards``.
 
-        The cards are those of the line's rounds up to ``number``, from 0.
+        ``cards`` are the public cards of the line's rounds 0 to ``number``.
         """
         problem = self.solution.problem
         parts = line.split("/")
@@ -209,7 +209,6 @@ class UpiTree:
         return place.cards[len(self.root.cards) :]
 
     def _card(self, name: str, place: Place, piece: str) -> int:
-        """Read the card of a split node."""
         try:
             cards = parse_cards(piece)
         except CardError:

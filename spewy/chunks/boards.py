@@ -49,9 +49,9 @@ from spewy.chunks.problem import Problem, Shorts
 from spewy.game.ranges.range import NUM_HANDS
 
 BOARDS_AT_ONCE = 512
-"""Number of boards whose hands are listed at once; limits the memory of the arrays on the way."""
+"""Number of boards whose hands are listed at once; limits the memory of temporary arrays."""
 LEVELS_AT_ONCE = 256
-"""Number of boards on which hands with equal outcomes are counted at once, also to limit memory."""
+"""Number of boards on which hands with equal outcomes are counted at once; limits memory."""
 PREFLOP_CLASSES = 169
 LOCKED = "equation-1"
 """The clustering whose merge trees are in the bucket locker."""
@@ -263,7 +263,7 @@ def _counted_hands(
 ) -> tuple[BoardHands, BoardHands]:
     """Return both players' hands on a board without computing buckets, for estimates of a solve's cost.
 
-    The number of strategy rows is right, but which hands share a row is arbitrary, and the hands are not sorted.
+    ``counts`` has the players' numbers of rows; which hands share a row is arbitrary, and the hands are not sorted.
     """
     pair = []
     for p, live in enumerate(_live_hands(problem, [card for group in history for card in group])):
@@ -394,7 +394,7 @@ def _kinds(problem: Problem, history: History) -> Ints:
 
 
 def _last_kinds(problem: Problem, power: NDArray[np.int32]) -> Iterator[Ints]:
-    """Number the hands as `_kinds` does; yield an array ``[hand]`` for each board of the last round.
+    """For each board of the last round, yield ``[hand]``: equal numbers for hands with equal outcomes; -1: blocked.
 
     ``power[board, hand]`` is the strength of the hand.
     """

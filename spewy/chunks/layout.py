@@ -179,9 +179,9 @@ class Layout:
         return maps
 
     def mirrored(self, t: int, b: int, perm: Sequence[int]) -> RowMaps:
-        """Map the hands on board b of round t to the hands that they become under a suit permutation.
+        """Map each hand on board b of round t to the hand that it becomes under a suit permutation, as indices.
 
-        The permutation must leave the board as it is. The result has an index for each hand, per player ``[hand]``.
+        The result is per player ``[hand]``. The permutation must leave the board as it is.
         """
         return self._moved(self.board(t, b), self.board(t, b), np.array(perm, dtype=np.int8))
 

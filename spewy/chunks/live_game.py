@@ -21,7 +21,7 @@ from spewy.chunks.rounds import BettingRound
 N_CARD_IDS = 4 * 13
 BYTES_PER_HAND = 4 + 2 + 2 + 8  # strength, same_cards, row and weight; each card takes two bytes more
 DEALS_AT_ONCE = 256
-"""Number of deals whose hands are mapped at once; limits the memory of the arrays on the way."""
+"""Number of deals whose hands are mapped at once; limits the memory of temporary arrays."""
 
 
 def live_game(problem: Problem, betting: list[BettingRound], boards: list[BoardRound]) -> LiveGame:
@@ -101,7 +101,7 @@ def _numbers(problem: Problem, table: BoardRound, p: int) -> Ints:
 def _positions(problem: Problem, numbers: Ints) -> Shorts:
     """Return the index of each hand of the deck among the hands of each board: ``[board, hand of the deck]``.
 
-    -1: the board lacks the hand. ``numbers`` are the boards' hands, ``[board, hand]``, as indices into the deck's.
+    -1: the board lacks the hand. ``numbers[board, hand]`` are the boards' hands, as indices into the deck's hands.
     """
     n = len(problem.hands)
     out = np.full((len(numbers), n + 1), -1, dtype=np.int16)
@@ -165,7 +165,7 @@ def _maps(numbers: Ints, positions: Shorts, parent: Ints, child: Ints, moved: In
 
 
 def _origins(images: Shorts, width: int) -> Shorts:
-    """Invert maps of `_maps`, ``[branch, hand]``: return ``[branch, hand of the next round]``, padded with 0."""
+    """Invert maps ``[branch, hand]`` of `_maps`: return indices ``[branch, hand of the next round]``; 0 for none."""
     out = np.zeros((len(images), width), dtype=np.int16)
     entry, hand = np.nonzero(images >= 0)
     out[entry, images[entry, hand]] = hand
@@ -177,7 +177,7 @@ def game_locks(
 ) -> tuple[Lock, ...]:
     """Convert the node locks of a problem to locks of the live game, one for each locked decision.
 
-    Locks that apply only to other boards or rounds are left out.
+    Locks on boards or rounds that the live game lacks are left out.
     """
     locks: dict[tuple[int, int], Lock] = {}
     for lock in problem.locks:

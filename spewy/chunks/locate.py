@@ -89,7 +89,7 @@ def node_at(
     decision: bool = False,
     find: Callable[[str], Node] | None = None,
 ) -> tuple[Node, tuple[int, ...] | None]:
-    """Find the node of `place_at`; also return the cards of the board, which may not fit the node.
+    """Find the node that a line and a board name; also return the board's cards, which may not fit the node.
 
     If the line ends a round, and the board has the cards of the next round, the node is the first one of that round:
     ``x b120 c`` on the turn with a board of five cards leads to the first decision on the river.

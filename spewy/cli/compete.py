@@ -97,7 +97,6 @@ def tournament(file: Path, out: Path | None, page: Path | None, workers: int | N
 
 
 def _print_ports(contents: TournamentFile) -> None:
-    """Print the ports to which the user's clients must connect."""
     from spewy.match.remote import HOST
 
     for bot in contents.bots if contents.acpc is not None else ():

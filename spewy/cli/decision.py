@@ -178,7 +178,7 @@ def _shares(mix: np.ndarray, width: int) -> list[int]:
 
 @dataclass(frozen=True)
 class _Row:
-    """A row of the table: a hand, or the header of a group; ``members`` are numbers of hands."""
+    """A row of a table of hands: a hand, or the header of a group; ``members`` are numbers of hands."""
 
     name: str
     members: list[int]

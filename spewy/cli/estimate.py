@@ -25,7 +25,7 @@ Rows = list[tuple[str, str]]
 Estimate = tuple[dict[str, Any], Rows]
 """A cost as the object of ``--json`` and as rows of the printed table."""
 SOON = 256 << 20
-"""Estimated size in bytes up to which jobs are counted exactly even if ``solve.memory`` is smaller (one second)."""
+"""Size in bytes up to which jobs are counted exactly, in a second, even if ``solve.memory`` is smaller."""
 SWEEPS = 100
 """Number of sweeps whose time is printed."""
 SUMS = (
@@ -128,7 +128,6 @@ def _head(job: Job, leaves: str) -> Rows:
 
 
 def _rounds(job: Job) -> tuple[str, ...]:
-    """Names of the rounds from the round of the root on."""
     return job.rules.round_names[job.tree_config.start_round :]
 
 

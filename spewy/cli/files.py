@@ -30,11 +30,11 @@ EXTRAS = {
 PICTURES = (".png", ".svg", ".pdf")
 """Suffixes of picture files."""
 TableWriter = Callable[[Callable[[], Any]], None]
-"""Writes the pandas frame that a function makes: without a file nothing makes it, and pandas is not loaded."""
+"""Function that writes a table; its argument makes the table, a pandas frame, and is called only if there is a file."""
 
 
 def require(*packages: str) -> None:
-    """Exit with 1 if a package is missing, since no input is wrong."""
+    """Exit with code 1 if a package is not installed."""
     for package in packages:
         if find_spec(package) is None:
             raise click.ClickException(
@@ -93,7 +93,7 @@ def line_writer(file: Path | None, add: bool = False) -> Iterator[Callable[[str]
 
 
 def table_writer(file: Path | None) -> TableWriter:
-    """Check the name of a table file, and return a function that writes the file; for None it does nothing.
+    """Check the name of a table file, and return a function that writes the file; it does nothing if ``file`` is None.
 
     The returned function's argument makes the table, a pandas frame.
     """

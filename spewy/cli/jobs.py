@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from spewy.match.acpc_text import LoggedHand
 
 MOST_UNREAD = 5
-"""Largest number of hands that are named since they cannot be read."""
+"""Largest number of unreadable hands that are named."""
 DRAWN = 3
 """Default number of cards of a random board."""
 PROGRAMS = ("pioviewer", "texassolver", "postflop")
@@ -319,7 +319,7 @@ def _translated(job: Job, program: str) -> str:
 
 
 def _sizes(by_round: Mapping[str, str | None], n_cards: int) -> dict[str, str]:
-    """Bet sizes by key, such as ``flop.bet``; refuses rounds before a board of ``n_cards`` cards."""
+    """Return the bet sizes that were given, by key, such as ``flop.bet``; refuse rounds before the board's."""
     given = {name: sizes for name, sizes in by_round.items() if sizes is not None}
     for name in given:
         if ROUND_NAMES.index(name.partition("_")[0]) < n_cards - 2:

@@ -220,7 +220,7 @@ def play_gtowizard(**wishes: Any) -> None:
 
 
 class _Baseline:
-    """How results with baselines (what Slumbot thinks it would have won) are shown: JSON entries, rows of a table."""
+    """Shows results with baselines (what Slumbot thinks it would have won) as JSON entries and as rows of a table."""
 
     @staticmethod
     def to_json(results: Results) -> dict[str, Any]:
@@ -241,7 +241,7 @@ class _Baseline:
 
 
 class _Aivat:
-    """How results with AIVAT's values are shown."""
+    """Shows results with AIVAT's values as JSON entries and as rows of a table."""
 
     @staticmethod
     def to_json(results: Results) -> dict[str, Any]:

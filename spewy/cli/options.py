@@ -27,7 +27,7 @@ FOREIGN_CODE = (
 _VERBOSE = "spewy.cli.verbose"
 _DIGITS = "spewy.cli.digits"
 WITH_CSV = ("--csv", "table_file")
-"""Text with which `Needing` names the outputs that options of table files need."""
+"""Option ``--csv`` and its parameter: the ``needs`` of options of table files, see `Needing`."""
 _LOGGERS = ("spewy", "buckets", "solvers", "lockers", "compiled")
 
 
@@ -68,7 +68,7 @@ class Span(click.ParamType[float]):
 
 
 class Needing(click.Option):
-    """An option that is refused without another: ``needs`` is the other's name, such as ``--csv``, and parameter."""
+    """An option that needs another option: ``needs`` is that option, such as ``--csv``, and its parameter."""
 
     def __init__(self, *args: Any, needs: tuple[str, str], **settings: Any) -> None:
         super().__init__(*args, **settings)
@@ -122,7 +122,7 @@ def lock_option(help_text: str) -> Callable[[Decorated], Decorated]:
 
 
 def locking(locks: Sequence[str]) -> tuple[str, ...]:
-    """Return ``--set`` texts that add the ``--lock`` texts to a job, and the locks to the job's name."""
+    """Return the ``--set`` texts that add locks (texts of ``--lock``) to a job and to the job's name."""
     from spewy.job.texts import lock_name
 
     if not locks:

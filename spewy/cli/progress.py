@@ -135,7 +135,7 @@ class Bar:
 
 
 class Lines:
-    """A listener of a solve that prints a line at its start, a line for each check, and other lines once a minute."""
+    """A listener that prints a solve's start, checks and notes at once, and its status at most once a minute."""
 
     def __init__(self) -> None:
         self._last, self._counted = time.monotonic(), "sweep"

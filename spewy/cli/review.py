@@ -179,7 +179,7 @@ def review(
 def _missing_spots(
     reviewed: Review, tolerance: float, folder: Path | None
 ) -> list[tuple[Missing, str | None]]:
-    """Return spots that, once solved, cover most of the other hands; write their job files to ``folder``.
+    """Return unsolved spots that would cover hands without a solve, and write the spots' job files to ``folder``.
 
     Each spot comes with the path of its file; None without a folder.
     """
@@ -224,7 +224,7 @@ def _say_missing(spots: Sequence[tuple[Missing, str | None]], outside: int, fold
 
 
 def _mistakes_table(kinds: Sequence[Mistakes], n_hands: int) -> str:
-    """Costs by street, action and best action: per hand of all hands, and per decision."""
+    """Format the mean costs by street, action and best action, per hand and per decision."""
     rows = [
         (
             each.street,

@@ -179,7 +179,7 @@ def render(table: Table) -> str:
 
 
 def _plain(table: Table) -> str | None:
-    """Format a table as rich does without a terminal, only 50 times as fast; None if it is too wide for a pipe."""
+    """Format a table as rich does without a terminal, but 50 times as fast; None if it is too wide for a pipe."""
     from rich.cells import cell_len
 
     columns = [[str(column.header), *map(str, column.cells)] for column in table.columns]

@@ -118,7 +118,7 @@ def _applied(state: Betting, action: str, subject: str) -> Betting:
 
 
 def _by_rules(config: TreeConfig, state: Betting, before: int, match: re.Match[str], subject: str) -> str:
-    """Read one action of `read_betting`; return it as the ACPC writes it."""
+    """Write an action that ``match`` found in a text as the ACPC does; ``before``: chips put in before this round."""
     kinds, amount = _kinds(match), match["inside"] or match["amount"]
     if kinds == ("fold",):
         return "f"
@@ -260,7 +260,7 @@ class _Piece:
         return (action.amount, action.total) if self._acpc and action.total else (action.amount,)
 
     def _off(self, node: Node) -> Callable[[Action], float] | None:
-        """Return a function that measures how far an action is from the amount in this piece of text; None without one.
+        """Return a function that measures how far an action is from the amount in this text; None: no amount.
 
         The distance is in chips, or in percent of the pot if the amount is a share of the pot.
         """

@@ -65,7 +65,7 @@ class BettingTree:
 
     @cached_property
     def _part(self) -> Callable[[str], Node]:
-        """Function behind `entered`, with a cache that does not refer to the tree, so that both are freed at once."""
+        """Function behind `entered`; its cache does not refer to the tree, so an unused tree is freed immediately."""
         return lru_cache(PARTS)(partial(_entered, self.config))
 
     def __getstate__(self) -> dict[str, object]:
@@ -330,7 +330,7 @@ class _Builder:
 
 
 class _Widened(_Builder):
-    """Builds a tree with additional bets or raises at some decisions, by the line of their decision."""
+    """Builds a tree with additional bets or raises; ``extra_bets`` has them by the line of their decision."""
 
     def __init__(self, config: TreeConfig, extra_bets: Mapping[str, Sequence[str]]) -> None:
         super().__init__(config)

@@ -262,7 +262,7 @@ class Job(Section):
         return self._with_lines(partial(spot_config, game, start, pot, stack, sizes, **options))
 
     def _with_lines(self, configure: Callable[..., TreeConfig]) -> TreeConfig:
-        """Call the function that makes the configuration, with the lines of ``tree.lines`` if there are any."""
+        """Call ``configure``, with the lines of ``tree.lines`` if there are any."""
         if not self.tree.lines:
             return configure()
         bare = configure(lines=("c",))  # the rules, by which the lines are read
@@ -480,7 +480,7 @@ class SampledJob(Job):
         return self.dealing.rows
 
     def manifest(self) -> dict[str, Any]:
-        """Return what `Job.manifest` returns, and the version of the clustering, on which the stored rows depend."""
+        """Return what all solves in a folder have in common, and the version of the clustering."""
         from buckets.abstraction.build import METHOD
 
         return super().manifest() | {"abstraction": METHOD}

@@ -93,7 +93,7 @@ def set_key(data: dict[str, Any], keys: Sequence[str], value: Any, subject: str)
 
 
 def section_of(data: dict[str, Any], keys: Sequence[str], subject: str) -> dict[str, Any]:
-    """Return the section that contains a key, and create it if it is missing; ``keys`` as in `set_key`."""
+    """Return the section of a key, and create it if it is missing; ``keys``: the sections' names and the key's own."""
     for key in keys[:-1]:
         data = data.setdefault(key, {})
         if not isinstance(data, dict):

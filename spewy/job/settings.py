@@ -75,7 +75,7 @@ class Leaves:
 def _by_round(
     leaves: Mapping[RoundName, LeafKind], rounds: tuple[RoundName, ...]
 ) -> list[tuple[RoundName, LeafKind]]:
-    """Return the kind of each round's leaves; a missing round has that of the round before, or "stored" if first."""
+    """Return each round with the kind of its leaves; a missing round takes that of the round before, or "stored"."""
     for name, kind in leaves.items():
         if name not in rounds:
             raise InputError(
@@ -97,7 +97,7 @@ def _by_round(
 
 
 Numbers: TypeAlias = tuple[int | None, ...]
-"""A number for each round of the game, or None."""
+"""For each round of the game a number or None."""
 ROWS = (169, 40, 40, 40)
 """Default number of rows by round in games with two hole cards; with one hole card, each hand has a row."""
 COARSER = ((16, 4), (4, 2), (1, 2))
@@ -232,10 +232,10 @@ def _number(value: int | str | None) -> int | None:
 
 
 def _require_memory(game: Game, board_buckets: Sequence[int | None], *, apart: bool) -> None:
-    """Refuse ``boards.remember`` if the rounds after the flop have no board buckets, or too few.
+    """Refuse ``boards.remember`` without board buckets after the flop.
 
-    With ``boards.remember = true`` the boards of a bucket have flops of one bucket (``apart``). So a later round needs
-    at least one bucket for each bucket of the flop.
+    Also refuse ``boards.remember = true`` (``apart``) if a later round has fewer buckets than the flop: then the boards
+    of a bucket have flops of one bucket.
     """
     dealt = [t for t, size in enumerate(game.num_board_cards) if size]
     later = [t for t in dealt[1:] if board_buckets[t] is not None]
@@ -424,7 +424,7 @@ def _covered(names: tuple[str, ...], root: int, bets: Bets, name: RoundName) -> 
 
 
 def _donks(key: str, section: BetsSection) -> dict[str, set[int]]:
-    """Return the players to whom donk sizes apply, by the full name of their key; ``key`` is the section's name."""
+    """Map each key of donk sizes, such as ``bets.turn.oop.donk``, to its players; ``key`` names the section."""
     own = [player is not None and player.donk is not None for player in (section.oop, section.ip)]
     players = {f"{key}.{name}.donk": {p} for p, name in enumerate(SEAT_NAMES) if own[p]}
     if section.donk is not None:

@@ -26,7 +26,7 @@ KEYS = ("bet", "raise", "donk")
 """Keys of bet sizes in a section ``[bets.ROUND]``."""
 FLOP = 3
 FORCE_ALLIN = 0.2
-"""In new jobs, a bet is all-in that would leave at most this share of the pot behind."""
+"""New jobs turn a bet into an all-in if it leaves at most this share of the pot behind."""
 DEEP, SHALLOW = 8, 2.5
 """Limits of the stack divided by the pot: above ``DEEP`` a new job gets the bet sizes of a single raised pot, below
 ``SHALLOW`` those of a 4-bet pot."""
@@ -47,7 +47,7 @@ class Answers:
         subset: number of flops that represent all flops, if there is no board.
         bet, raise_: bet and raise sizes on every round; None: the sizes depend on the depth of the stacks.
         sizes: bet, raise and donk sizes of single rounds, by key, such as ``flop.bet``.
-        overrides: keys of the job with values, such as ``bets.flop.oop.bet=33%``, which replace all others.
+        overrides: keys of the job with values, such as ``bets.flop.oop.bet=33%``, which replace all other values.
     """
 
     name: str

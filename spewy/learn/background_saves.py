@@ -73,7 +73,7 @@ class BackgroundSaves(Closing):
     """Saves the regrets, sums and average strategies of an engine, in the background or at once.
 
     Args:
-        engine: the engine; it must be idle during this call.
+        engine: the engine; it must be idle while this object is made.
         store, play: open the store of regrets and sums, and the strategy locker.
 
     Attributes:

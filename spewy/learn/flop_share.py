@@ -81,7 +81,7 @@ def averaged(before: Part, after: Sequence[Part], gamma: float) -> Part:
 
     A bucket had ``V`` visits before the updates. Share s made ``m_s`` visits, and ``M = sum m_s``. ``w(V, m)`` is the
     weight that the first ``V`` visits keep in an average after ``m`` more visits (`weight_left`). ``regrets_s`` and
-    ``average_s`` are the values after the updates of share s. Then:
+    ``average_s`` are the values after the updates of share s, ``before`` and ``average`` the values before. Then:
 
         mean = sum_s m_s / M * regrets_s
         regrets = mean if mean < 0, else max(0, before + sum_s (regrets_s - before))
@@ -264,7 +264,7 @@ class FlopShare(SampledEngine):
         return []
 
     def flops(self, before: Sequence[Part], firsts: Sequence[int]) -> list[FlopFinding]:
-        """Measure best responses on the flops with the numbers ``firsts``, in threads; ``before`` as in `learn`."""
+        """Measure best responses on flops ``firsts``; ``before`` has the regrets and sums of earlier rounds."""
         for part in before:
             put(self.numbers, part)
         game, ended = self._real_game, self.ended

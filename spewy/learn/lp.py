@@ -47,7 +47,7 @@ estimate and twice of it (docs/research/lp-or-cfr.md).
 SUMS_SECONDS, SUMS_POWER = 9e-9, 1.7
 """Factor and power in the estimated seconds of a program with running sums: factor · nonzeros ^ power."""
 BYTES_PER_NONZERO, BYTES_PER_COLUMN, BYTES_PER_COLUMN_OF_SUMS = 200, 2000, 1000
-"""Memory for each nonzero, and for each variable or constraint, of HiGHS and the arrays (measured)."""
+"""Measured bytes for each nonzero; for each variable or constraint without running sums; and with running sums."""
 HIGHS_BYTES, HIGHS_BYTES_OF_SUMS = 120 << 20, 150 << 20
 """Memory that every linear program takes in addition, whatever its size: without running sums, and with them."""
 
@@ -132,12 +132,12 @@ def value_bracket(problem: Problem, name: str, threads: int) -> tuple[float, flo
 
 
 def without_buckets(problem: Problem) -> Problem:
-    """Return the problem with a row for each hand, and all boards apart, as one linear program needs it."""
+    """Return the problem with a row for each hand, and without suit symmetry, as one linear program needs it."""
     return replace(problem, rows=(None,) * len(problem.rows), symmetry=False)
 
 
 def _plans(game: LiveGame, stopped: Callable[[], bool]) -> Strategies | None:
-    """Solve the game in another process; None if ``stopped`` returns True before, which is asked now and then."""
+    """Solve the game in another process; None if ``stopped``, which is called meanwhile, returns True."""
     with closing(LocalPool(1)) as pool:
         for message in pool.results(_solve, [(game, METHOD)]):
             if message is not None:

@@ -499,10 +499,9 @@ class RealGame:
         return FlopFinding(np.array(best), float(values.own.sum()), time.thread_time() - start)
 
     def later(self, first: int, desk: Buffers) -> Floats:
-        """Measure, on flop ``first``, best responses that begin in a later round, after the average strategy.
+        """Measure, on flop ``first``, best responses that begin in round 1, 2, ... after the average strategy.
 
-        Returns for each round after the first the chips per deal that such a response wins, as a mean over both
-        players.
+        Returns ``[round - 1]``, the chips per deal that such a response wins, as a mean over both players.
         """
         values = self._judge.later(tree(self.trees.tree(first)), desk)
         out: Floats = self.trees.per_pair * values.sum(axis=1) / 2 / self.n_pairs

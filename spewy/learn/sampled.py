@@ -157,8 +157,8 @@ class SampledEngine(Engine):
     ) -> None:
         """Start from an earlier solve of the same game with other board buckets and rows.
 
-        ``opened`` opens its store for reading, ``old`` and ``new`` are the abstractions, ``short`` says whether its
-        numbers have 16 bits.
+        ``opened`` opens the earlier solve's store for reading, ``mark`` counts its deals and seconds, and ``short``
+        says whether its numbers have 16 bits.
         """
         from buckets.abstraction.abstraction import overlaps
         from solvers.sampled.numbers import inherit
@@ -205,10 +205,7 @@ class SampledEngine(Engine):
         return [v - ahead for v, ahead in zip(self.numbers.visits, self.numbers.ahead, strict=True)]
 
     def spread(self) -> tuple[Spread, ...]:
-        """Return for each round how often player 0's regrets were updated: the fewest times, and the median.
-
-        Both are over the round's board buckets.
-        """
+        """Return for each round the smallest and the median number of updates of player 0's regrets in a bucket."""
         return tuple(
             Spread(int(counts[0].min()), float(np.median(counts[0]))) for counts in self.numbers.visits
         )

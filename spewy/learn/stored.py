@@ -129,7 +129,7 @@ class StoredEngine(Engine):
             self._cluster.close()
 
     def _visit(self, t: int, number: int, stop: Stop) -> Generator[int, None, None]:
-        """Visit all chunks of round t in sweep ``number``; yield how many visits were made since the last yield.
+        """Visit all chunks of round t in sweep ``number``; yield how many are done since the last yield.
 
         The count is sometimes 0, so that the caller can check ``stop``.
         """
@@ -158,7 +158,7 @@ class StoredEngine(Engine):
                 yield 0 if message is None else message.value
 
     def _remotely(self, cluster: Cluster, t: int, number: int, stop: Stop) -> Generator[int, None, None]:
-        """Do the same as `_visit` on a cluster; if a worker leaves, other workers make its visits."""
+        """Visit the chunks of round t on a cluster, as `_visit` does; other workers make a lost worker's visits."""
         attempts, cluster.ending = Attempts(cluster, "any visits", MOST_FRUITLESS), stop
         while portions := list(self._remote.portions(t, number, cluster.threads)):
             done, sent = 0, dict[int, RemoteTask]()
@@ -214,7 +214,7 @@ def _visit_portion(
     number: int,
     chunks: Sequence[tuple[int, int]],
 ) -> int:
-    """Visit chunks in a local worker process, in sweep ``number``; return how many.
+    """Visit chunks in a local worker process, in sweep ``number``; return the number of chunks.
 
     The process caches the problem's layout under the key ``token``.
     """

@@ -103,7 +103,7 @@ class Improver:
     def visit(self, t: int, b: int, r: int, number: int) -> Visit:
         """Compute the results of the ``number``-th visit to the chunk that line r enters on board b of round t.
 
-        These are the new arrays and, after the first round, the chunk's payoff matrices.
+        These are the new arrays and, if t is above 0, the chunk's payoff matrices.
         """
         improve = self._regret if self.settings.integrate == "regret" else self._average
         return improve(t, b, r, number)

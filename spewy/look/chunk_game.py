@@ -146,7 +146,7 @@ def _build(
 
 
 def _names(layout: Layout, t: int, b: int, p: int, back: Ints) -> tuple[tuple[str, ...], ...]:
-    """Names of the hands in each row of player p, those with the largest weight first; ``back`` renames the suits."""
+    """Hands in each row of player p on board b of round t, the largest weight first; ``back`` renames the suits."""
     rows = layout.board(t, b).hands[p]
     names = [hand_name(permute_cards(hand, back)) for hand in layout.problem.hands[rows.numbers]]
     grouped: list[list[str]] = [[] for _ in range(rows.n_rows)]
@@ -423,6 +423,7 @@ class OneChunk(Printed):
 
         Args:
             strategy: per player ``[slot, row]``.
+            method, iterations: copied into the result.
         """
         chunk, weight = self.chunk, self.total_weight
         gap = local_exploitability(chunk, strategy) / weight

@@ -272,7 +272,7 @@ def _aligned(a: NodeView, b: NodeView, actions: Sequence[str]) -> AlignedHands:
 
 
 def _spread(values: Floats, of: Sequence[str], actions: Sequence[str]) -> Floats:
-    """Extend ``values``, ``[action, ...]``, from the actions ``of`` to ``actions``, with 0 for those that are new."""
+    """Extend ``values``, ``[action, ...]``, from the actions ``of`` to ``actions``, with 0 for new actions."""
     out = np.zeros((len(actions), *values.shape[1:]))
     out[[actions.index(action) for action in of]] = values
     return out

@@ -191,7 +191,7 @@ class Decoder:
 
     @classmethod
     def of(cls, averages: StrategyLocker, folder: Path) -> Decoder:
-        """Read the job of the solve from the locker; ``folder`` is for error messages."""
+        """Make a decoder, with the job that is read from the locker; ``folder`` is for error messages."""
         return cls(averages, stored_job(averages.store, folder))
 
     @cached_property

@@ -146,7 +146,6 @@ def _require_small(tree: BettingTree) -> None:
 
 
 def _parameters(game: Game) -> dict[str, str | int]:
-    """Parameters with which OpenSpiel's ``universal_poker`` plays a game."""
 
     def listed(values: tuple[int, ...]) -> str:
         return " ".join(map(str, values))
@@ -170,7 +169,7 @@ def _parameters(game: Game) -> dict[str, str | int]:
 
 
 def _reached(tree: BettingTree, history: list[int]) -> tuple[Place, tuple[str, str]]:
-    """Find the decision after a history, and the names of player 0's and player 1's hands."""
+    """Find the decision after OpenSpiel's numbers of cards and actions, and the names of both players' hands."""
     game = tree.config.game
     hole, cards = game.num_hole_cards, game.deck.cards
     first, second = (

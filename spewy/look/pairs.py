@@ -75,11 +75,11 @@ class Pairs:
         return self.lead is not None
 
     def masses(self, p: int, ranges: Floats) -> Floats:
-        """Sum the weights of the opponent's hands that are compatible with each hand of player p."""
+        """Sum ``ranges`` over the hands that are compatible with each hand of player p: ``[hand, range]``."""
         return self.sums[p].masses(ranges)
 
     def leads(self, p: int, ranges: Floats) -> Floats:
-        """Sum, for each hand of player p, the weights of the opponent's hands times the lead over these hands."""
+        """Sum ``ranges`` times the lead of each hand of player p over the opponent's hands: ``[hand, range]``."""
         assert self.lead is not None
         return self.lead @ ranges if p == 0 else -(self.lead.T @ ranges)
 
@@ -204,7 +204,7 @@ def _symmetries(game: Game, deck: Ints, every: Ints, board: Sequence[int]) -> Pe
 
 
 def _renamed(game: Game, perm: Perms) -> Ints:
-    """Number of the hand into which a suit permutation turns each hand of the deck."""
+    """``[hand of the deck]``, number of the hand into which a suit permutation turns the hand."""
     return hand_permutation(game.deck, game.num_hole_cards, perm)
 
 
@@ -319,7 +319,7 @@ class FinalPairs:
         return self._sums[p].masses(ranges)
 
     def leads(self, p: int, ranges: Floats) -> Floats:
-        """Sum, for each hand of player p, the weights of the hands that it beats minus those that beat it."""
+        """Sum ``ranges`` over the hands that player p's hand beats, minus those that beat it: ``[hand, range]``."""
         side = self._sides[p]
         total, by_card = _running(ranges[side.order]), _running(ranges[side.holders])
         beaten = total[side.weaker] - (by_card[side.low] - by_card[side.first]).sum(axis=1)

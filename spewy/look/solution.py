@@ -218,7 +218,7 @@ class Solution(SolveView):
         return spiel_policy(self.job.betting_tree, partial(self.node, ev=False))
 
     def _of_main_store(self, read: Callable[[Store], Any]) -> Any:
-        """Call ``read`` with the main store of the solve; return None if there is only a strategy locker."""
+        """Return ``read(store)`` for the store with checks and results; None if there is only a strategy locker."""
         if not self.job.sampled:
             return read(self.store)
         if self.folder is None or not holds_store(self.folder):

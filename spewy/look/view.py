@@ -164,7 +164,7 @@ class SolveView(Closing):
         return self.reads.policy.at(line, board, decision=decision)
 
     def decision(self, line: str, cards: Sequence[int] | None = None) -> Place:
-        """Return the decision after a line on a board, by default that of the root."""
+        """Return the decision after a line on the board ``cards``; None: the board of the root."""
         node = self.reads.policy.node(line, cards)
         return Place(node, board_cards(self.problem, node.round, cards))
 

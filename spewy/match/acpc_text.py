@@ -186,8 +186,8 @@ class Origin:
     Attributes:
         positions: seats of players 0 and 1 at the table, such as "BB" and "CO".
         depth: the smaller of their stacks at the deal, in big blinds.
-        actions: calls and raises before the flop, each with the seat, and the total in big blinds; None: those of the
-            hand. If they are given, the hand begins as if each of the two had put in half of the pot and checked.
+        actions: calls and raises before the flop as (seat, "call" or "raise", total in big blinds); None: the hand has
+            them. If they are given, the hand begins as if each of the two had put in half of the pot and checked.
         extra: chips that each player won beyond `Hand.net`, since others folded; None: the result is unknown, since the
             board was dealt more than once.
         players: number of players at the deal.

@@ -107,7 +107,7 @@ class _Estimate:
         return betting.stake * lead / self._mass(self.ranges)
 
     def _value(self, betting: Betting, ranges: tuple[Floats, Floats], ahead: Mapping[str, Mix]) -> float:
-        """Return V after some betting as a weighted sum over all pairs of hands; divide by `_mass` for the mean."""
+        """Return AIVAT's value function after the betting, summed over pairs of hands; `_mass` is their weight."""
         if betting.folded is not None:
             chips = -betting.spent[0] if betting.folded == 0 else betting.spent[1]
             return chips * self._mass(ranges)
@@ -122,7 +122,7 @@ class _Estimate:
         )
 
     def _passive(self, betting: Betting, ranges: tuple[Floats, Floats]) -> float:
-        """Return V without looking ahead: both players check and call, but fold to a bet if a call loses more."""
+        """Return AIVAT's value function if both check and call from now on, but fold where a call loses more."""
         player = betting.to_act if betting.can_fold else 0
         assert player is not None
         opponent = ranges[1 - player]
@@ -133,7 +133,7 @@ class _Estimate:
         return total if player == 0 else -total
 
     def _deal(self, betting: Betting, board: tuple[int, ...]) -> float:
-        """Remove from both ranges the hands that new public cards block; return V before minus V after the cards."""
+        """Remove hands that new cards block from both ranges; return how much the cards lower the value function."""
         if board == self.board:
             return 0.0
         before = self._even(betting)
@@ -143,9 +143,9 @@ class _Estimate:
         return before - self._even(betting)
 
     def _decide(self, step: Step) -> float:
-        """Update the range of the player who acted; return the mean of V over all actions minus V after the action.
+        """Update the range of the player who acted; return the mean value over all actions minus the action's value.
 
-        The correction is 0 if the player does not reveal its strategy.
+        The values are AIVAT's value function; the result is 0 if the player does not reveal its strategy.
         """
         player, mix = step.player, step.mix
         if not self.known[player] or mix is None:

@@ -179,7 +179,7 @@ class Connection(Channel):
     def read_available(self) -> int:
         """Read bytes that have arrived, without waiting; return the number of lines that have at least begun.
 
-        The last of these lines may lack its end: a Python program without a buffer writes it by a call of its own.
+        The last of these lines may lack its end, which an unbuffered Python program writes in a separate call.
         """
         if not self.ended and self._is_ready(self._source, select.POLLIN, 0.0):
             self._read()

@@ -100,8 +100,8 @@ class Entrant:
     def identity(self) -> dict[str, Any]:
         """Values that identify the bot in the head of a log, as JSON values by name.
 
-        A bot from a folder has its saved strategy (`spewy.look.folder.solve_identity`) and all of its options. Any
-        other bot has its word only: a program, or a client at a port, can change without a sign.
+        A bot from a folder is identified by its saved strategy (`spewy.look.folder.solve_identity`) and all options,
+        any other bot by its word (`parse_entrant`) only: a program, or a client at a port, can change without a sign.
         """
         if not self.is_solved:
             return {"bot": self.word}
@@ -297,7 +297,7 @@ def _folder(text: str, path: Path) -> Path:
 
 
 def _is_sound(kind: str, value: str) -> bool:
-    """Whether the value after the colon of a bot's word has the right form for the kind of bot."""
+    """Whether ``value`` has the right form in a bot's word ``kind:value``."""
     if kind == "lbr":
         from spewy.match.lbr import lbr_setting
 

@@ -22,7 +22,7 @@ HOLDEM = "holdem.nolimit.2p.reverse_blinds"
 _PHH = re.compile(r"^\s*variant\s*=", re.MULTILINE)
 _NAMED_GAME = re.compile(r"^# (?:game (\S+)|name/game/hands/seed \S+ (\S+) )", re.MULTILINE)
 _PLAYED_OTHERWISE = re.compile(r"# hand ([0-9]{1,10}):")
-"""A hand in the record of a session at Slumbot that has no line ``STATE``."""
+"""Comment for a hand without a line ``STATE`` in the record of a session at Slumbot."""
 
 
 def read_hands(game: Game, path: Path, *, own_stakes: bool = False) -> Iterator[LoggedHand | UnreadHand]:

@@ -162,7 +162,7 @@ class Lbr:
         return folds * pot + self._won(public, weights - folding, pot + more, asked + more)
 
     def _won(self, public: Hand, weights: Floats, pot: float, asked: float) -> Floats:
-        """Return the chips ``[hand of the deck]`` of paying ``asked`` into the pot, compared with a fold."""
+        """Return the chips ``[hand of the deck]`` won by paying ``asked`` for the pot, compared with a fold."""
         odds = board_odds(self.game, public.board)
         # With equity (1 + lead) / 2 the hand wins the pot, or loses what is asked.
         return (odds.ahead(weights) * (pot + asked) + odds.met(weights) * (pot - asked)) / 2

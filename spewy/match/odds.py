@@ -166,7 +166,7 @@ def first_equities(deck: Deck, num_hole_cards: int, n_board: int) -> Floats:
 
 
 def _samples(deck: Deck, n_cards: int, n_board: int, most: int) -> int | None:
-    """Return ``most`` if more final boards of ``n_board`` cards follow ``n_cards``, else None: all are used."""
+    """Return ``most`` if more than ``most`` final boards are possible with ``n_cards`` known cards, else None."""
     return most if comb(len(deck) - n_cards, n_board - n_cards) > most else None
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 POT_SHARES = (0.5, 1.0, 2.0)
 """Raise sizes of the opponent "random" as shares of the pot; it also makes the smallest raise and goes all-in."""
 MARGIN = 0.05
-"""Equity beyond the price of a call that the opponent "equity" needs to call, since players bet with better hands."""
+"""Equity beyond a call's price that the opponent "equity" needs to call, since hands that bet are strong."""
 AHEAD, STEP = 0.6, 0.1
 """Equity above which the opponent "equity" raises first, and the increase of this limit after each raise of a round."""
 

@@ -29,7 +29,7 @@ from spewy.system.textfile import parse_toml
 UNKNOWN = "????"
 SUFFIXES = (".phh", ".phhs")
 MOST_CHIPS = 10**15
-"""Largest amount in the unit of a hand."""
+"""Largest accepted amount, in the unit in which all amounts of a hand are whole numbers."""
 MOST_DECIMALS = 12
 
 _DEALT = re.compile(r"d dh p([12]) ((?:[2-9TJQKA?][cdhs?])+)")
@@ -205,7 +205,7 @@ def _read(game: Game, table: Any, own_stakes: bool) -> tuple[Hand, tuple[str, st
 
 
 def _at_table(table: dict[str, Any], n: int) -> AtTable:
-    """Read a table of three or more players; the format's first player is the small blind, the last the button."""
+    """Read the hand of three or more players; the format's first player is the small blind, the last the button."""
 
     def amounts(key: str) -> tuple[Fraction, ...]:
         value = table.get(key)

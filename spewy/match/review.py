@@ -465,7 +465,7 @@ class SpotHands(Closing):
             self._open(folders[0])  # an unsolved spot is refused before any work
 
     def enter(self, hand: Hand) -> HandInSpot:
-        """Find the spot that a hand reaches: of several, one of the earliest round, nearest in `HandInSpot.ratio`."""
+        """Find the spot that a hand reaches: of the earliest round, and there with `HandInSpot.ratio` nearest to 0."""
         states, rules = list(decisions(hand)), _rules(hand.game)
         reason, off = f"no spot is of the game {hand.game.name}", ""
         for t in sorted({t for other, t, _ in self._found if other == rules}):

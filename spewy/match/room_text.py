@@ -29,7 +29,7 @@ ROOM = re.compile(r"^(?:.*\bPokerStars\b.*[0-9]{5,}.*|[\w ]*\b(?i:Hand|Game) #\w
 _HEADER = re.compile(r"[\w ]*\b(?i:Hand|Game) #([A-Za-z]*)([0-9]+): *(.*)")
 _STAKES = re.compile(r"\(\s*([^()/]+)/([^()/\s]+)(?:\(([^()]+)\))?[^()]*\)")
 _CAP = re.compile(r"- *(\S*[0-9]\S*) Cap\b")
-"""The most that a player may bet in a hand, in the first line; the rest of the stack is out of play."""
+"""Cap in a hand's first line: the most that a player may bet; the rest of the stack is out of play."""
 _SEAT = re.compile(r"Seat ([0-9]{1,2}): (.+?) \(([^()\s]+) in chips(?:,[^()]*)?\)(.*)")
 _BUTTON = re.compile(r"Seat #([0-9]{1,2}) is the button")
 _BOARD = re.compile(r"\*\*\* (FIRST |SECOND |THIRD )?(FLOP|TURN|RIVER) \*\*\* (.*)")
@@ -149,7 +149,7 @@ class _Reading:
         return LoggedHand(number, hand, names, self._told(origin))
 
     def _posted(self, kind: str, blind: Fraction) -> Fraction:
-        """Return a blind as it was posted: the first line of a tournament's hand may have those of another level."""
+        """Return a blind as it was posted: the first line of a tournament's hand may have blinds of another level."""
         for name in (name for name, each in self.blinds.items() if each == kind):
             if self.stacks.get(name, Fraction(0)) - self.dead.get(name, Fraction(0)) > self.live[name]:
                 return self.live[name]

@@ -43,7 +43,7 @@ from spewy.match.table import Table, decisions
 LEAST_TOLD = 0.005
 """Smallest frequency of an action that a report mentions; it always mentions the played action."""
 DIGITS = 6
-"""Number of digits of the weights of a range in JSON."""
+"""Number of decimals of the weights of a range in JSON."""
 
 EventKind = Literal["hand", "action", "board", "warning", "result", "verdict", "score"]
 Tell = Callable[[str], None]

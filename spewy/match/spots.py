@@ -115,7 +115,7 @@ class Spot:
 
     @cached_property
     def weight(self) -> float:
-        """Probability that the board leaves both hands possible, if the hands are drawn before the board is known."""
+        """Probability that the board blocks neither hand, if the hands are drawn from the ranges before it is known."""
         job = self.solution.job
         assert isinstance(job, SpotJob)
         with_board = (each.weights for each in job.ranges)
@@ -125,7 +125,7 @@ class Spot:
     def deal(self, rng: np.random.Generator) -> Dealt:
         """Draw both hands from the ranges, and later public cards from the rest of the deck.
 
-        The probability of hands i and j is ``r0[i] r1[j] compat(i, j) / Σ``, with the ranges ``r0`` and ``r1``;
+        The probability of hands i and j is proportional to ``r0[i] r1[j] compat(i, j)``, for ranges ``r0`` and ``r1``;
         ``compat`` is 1 for two hands without a common card, else 0.
         """
         chances, first, together = self._marginal
@@ -153,7 +153,10 @@ class Spot:
         return actions, frequencies[:, self._place(hands, cards)]
 
     def strategies(self, hand: Hand) -> tuple[tuple[Action, ...], Ints, Floats]:
-        """Return the actions at a decision, the numbers of the range's hands, and frequencies ``[action, hand]``."""
+        """Return the actions, the hands, and the frequencies ``[action, hand]`` at a decision.
+
+        The hands are those of the player's range, as indices into the deck's hands.
+        """
         line, chunk = self._reached(hand)
         node = chunk.at(line)
         assert node.player is not None
@@ -207,14 +210,14 @@ class Spot:
         return self._view(self.solution.at(Line(entry_line(line)), cards), ev=ev)
 
     def _reached(self, hand: Hand) -> tuple[str, ChunkView]:
-        """Return the line up to the current decision or the last action of a hand, and the view of the line's round."""
+        """Return the line up to the current decision or last action of a hand, and the `ChunkView` of its round."""
         line = hand.betting.line
         if hand.to_act is None:
             line = line.rstrip("/")  # rounds without actions follow an all-in
         return line, self._chunk(line, hand.board, ev=False)
 
     def _place(self, numbers: Ints, cards: Sequence[int]) -> int:
-        """Return the position of a hand among the hands of a range, given by their numbers."""
+        """Return the position of the hand ``cards`` in ``numbers``, ascending indices into the deck's hands."""
         number = self.game.hand_number(cards)
         place = int(np.searchsorted(numbers, number))
         if place == len(numbers) or numbers[place] != number:

@@ -269,7 +269,7 @@ class Seat:
 
 
 def _within(seconds: float | None, function: Callable[[], Answer]) -> Answer:
-    """Call a function in at most ``seconds``; None: without limit."""
+    """Call a function; in the main thread an `_OutOfTimeError` interrupts the call after ``seconds``."""
     if seconds is None or threading.current_thread() is not threading.main_thread():
         return function()
 

@@ -218,7 +218,7 @@ class Trainer:
         """Score an answer to the question, which then no longer waits.
 
         Args:
-            text: the chosen action as a label, such as ``Bet(120)``, or in any other spelling.
+            text: the chosen action as a label, such as ``Bet(120)``, or as a share of the pot, such as ``b60%``.
         """
         question = self.question
         if question is None:
@@ -243,7 +243,10 @@ class Trainer:
 
 
 def _decision(spot: Spot, seat: int, number: int, rng: np.random.Generator) -> Hand | None:
-    """Play a hand with both strategies up to a player's decision, as the player sees it; None if it ends before."""
+    """Play a hand with both strategies up to a player's choice ``number``, from 1; None if the hand ends before.
+
+    The result is the hand as the player sees it.
+    """
     table = spot.table(spot.deal(rng))
     while (player := table.to_act) is not None:
         cards = table.hand.hole[player]

@@ -2,7 +2,7 @@
 
 From the flop on such a hand is one of two players: the chips of the players who folded are part of the pot. Only the
 pot and the chips behind count there, so the betting before the flop is added up, not judged: straddles, antes, and
-blinds of players who sit in need no rules.
+blinds of new players need no rules.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class AtTable:
     Attributes:
         dead: antes, and posted chips that are no part of a player's bet.
         live: blinds, straddles, and other posted chips that are part of a player's bet.
-        positions: seats at the table, such as "SB"; None: the usual ones for the number of players (`position_names`).
+        positions: seats at the table, such as "SB"; None: the usual seats for the number of players (`position_names`).
         drop: chips that the room adds to the pot.
     """
 

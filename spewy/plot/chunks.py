@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from spewy.look.chunk_game import ChunkSolution, OneChunk
 
 MOST_ROW_NAMES = 8
-"""Number of rows that an axis of a payoff matrix names, about."""
+"""Approximate number of rows that an axis of a payoff matrix names."""
 
 
 def ranges_figure(chunk: OneChunk) -> Any:

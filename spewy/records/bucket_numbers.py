@@ -104,7 +104,7 @@ def finish_save(store: Store, before: int, mark: Mark, visits: Sequence[Ints]) -
 
     Args:
         before: number of deals that the previous save recorded.
-        visits: per round ``[player, board bucket]``, how often the deals of this save have visited each board bucket.
+        visits: per round ``[player, board bucket]``, how often all deals so far have visited each board bucket.
     """
     store.flush()
 
@@ -212,7 +212,7 @@ def _read_player(
     whole: Array,
     start: Array | None,
 ) -> None:
-    """Fill the rows ``board_buckets`` of ``whole``, ``[board bucket, index]``, from a locker.
+    """Fill the rows ``board_buckets`` of ``whole``, ``[board bucket, number in it]``, from a locker.
 
     ``place`` has the round and the number of the player or rival. ``start`` has the rows for board buckets that the
     locker lacks; None if the locker must have all.

@@ -146,7 +146,7 @@ class ResponseCache(MarkedStore):
         return cls.within(folder / FOLDER, JUDGED, manifest)
 
     def findings(self, mark: str, shape: tuple[int, ...]) -> dict[int, FlopFinding]:
-        """Return the sound best responses by number of the first board; delete those to other strategies.
+        """Return the undamaged best responses by number of the first board; delete those with another mark.
 
         ``shape`` has the numbers of players, of lines that lead to the board's round, and of hand classes.
         """

@@ -106,7 +106,8 @@ class Chunks:
     def whole(self, into: Strategies | None = None) -> Strategies:
         """Return the arrays of all chunks: for each round one array per player, ``[board, slot, row]``.
 
-        Chunks without stored arrays have zeros. Locked decisions get their locked frequencies in strategy sums.
+        Chunks without stored arrays have zeros, or keep what ``into`` has. Strategy sums get the locked frequencies of
+        locked decisions.
         """
         out = self._layout.live.zeros() if into is None else into
         for t in range(self._layout.n_rounds):

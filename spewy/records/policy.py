@@ -254,7 +254,7 @@ class Policy(Closing):
     def action_probabilities(
         self, line: str | Place, board: str | Sequence[int] | None, hand: str | Sequence[int]
     ) -> dict[str, float]:
-        """Return the frequency of each action for a hand, by the label of the action, as `NodeView` does.
+        """Return the frequency of each action for a hand, by the label of the action.
 
         >>> policy.action_probabilities("x b120 c", "Qs Jh 2h 8c 3d", "AsKs")  # doctest: +SKIP
         {'Check': 0.9999968, 'Bet(264)': 3.2e-06, 'AllIn(780)': 0.0}
@@ -277,17 +277,14 @@ class Policy(Closing):
         return out
 
     def _find(self, line: str) -> Node:
-        """Find a node as `BettingTree.alone` does, but with the betting of more rounds in a cache."""
+        """Find the node after a line; build only its round, and cache rounds."""
         try:
             return self._betting(entry_line(line))[0][line][0]
         except (InputError, KeyError):
             return self.problem.tree.alone(line)
 
     def _first_slot(self, node: Node) -> tuple[int, tuple[int, int]]:
-        """Return the number of a decision's first action among all actions of its player in the chunk.
-
-        Also return the number of these actions for each player.
-        """
+        """Return a decision's first slot among its player's slots in the chunk, and both players' numbers of slots."""
         decisions, slots = self._betting(entry_line(node.line))
         return decisions[node.line][1], slots
 
@@ -318,10 +315,7 @@ class ChunkPolicy(Policy):
         self._hands = kept_results(BOARDS, self._on_board)
 
     def decision(self, line: str | Place = "", board: str | Sequence[int] | None = None) -> Decision:
-        """Return the decision of `Policy.decision`.
-
-        Among boards that are equal up to suits, the store has strategies for one; they are mapped onto ``board``.
-        """
+        """Return the strategy at the decision after a line, mapped from the solved board onto ``board``."""
         place = self.at(line, board, decision=True)
         node, player = place.node, place.node.player
         assert player is not None
@@ -343,7 +337,7 @@ class ChunkPolicy(Policy):
         return saved_sweeps(self.store)
 
     def chunk(self, line: str | Place = "", board: str | Sequence[int] | None = None) -> ChunkPlay:
-        """Return the strategies of `Policy.chunk`; before the first finished sweep all are uniform."""
+        """Return all strategies of the chunk of the node after a line; uniform before the first finished sweep."""
         place = self.start_of(self.at(line, board))
         root, on_board = place.node, self._hands(place.round, place.cards)
         decisions, slots = self._betting(place.line)
@@ -522,9 +516,9 @@ class BucketPolicy(Policy):
         self.strategies.close()
 
     def _several(self, lines: tuple[str, ...]) -> tuple[list[Node], int, list[tuple[str, int, int]]]:
-        """Return the decisions after some lines, their player, and what `StrategyLocker.free_slots` needs for each.
+        """Return the decisions after some lines, their player, and tuples for `StrategyLocker.free_slots`.
 
-        That is the line that enters the decision's chunk, its first free slot, and the number of its actions.
+        A tuple is the line that enters the decision's chunk, its first free slot, and the number of its actions.
         """
         nodes = [self.node(line) for line in lines]
         slots = [self._free_slot(node) for node in nodes]

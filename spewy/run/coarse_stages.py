@@ -28,7 +28,7 @@ from spewy.system.tools import Closing
 
 
 class CoarseStages(Closing):
-    """The stages of a solve with fewer board buckets or rows.
+    """A solve's stages with fewer board buckets or rows, which come before the last stage.
 
     Args:
         plan: plan of the job, which has at least one such stage.
@@ -103,7 +103,6 @@ class CoarseStages(Closing):
         return Start(f"stage {k + 1}", job.rules, job.solve.short, self._mark(k), stores.read, stores.play)
 
     def _solve(self, k: int, tell: Listener, log: Log, stop: Stop | None) -> str:
-        """Work on stage k, and return the reason of its end in words."""
         plan, stores, mark = self._plans[k], self._open(k), self._mark(k)
         n, job = len(self._plans) + 1, plan.job
         stopping = replace(self._stopping, last=plan.dealing.last_deal, measured=False)

@@ -109,7 +109,7 @@ def _keep_leaves(layout: Layout, store: Store, first: int, threads: int, progres
 
 
 def _require_play(folder: Path, deals: int) -> None:
-    """Refuse to drop regrets and strategy sums if the strategy locker lacks some of their ``deals``."""
+    """Refuse to drop regrets and strategy sums if the strategy locker lacks some of the ``deals`` saved deals."""
     subject = f"folder {path_text(folder)}"
     if not deals:
         raise InputError(f"{subject}: no deal was saved, so there are no regrets and strategy sums to drop")

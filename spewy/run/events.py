@@ -107,7 +107,7 @@ def noting(tell: Listener) -> Callable[[str], None]:
 
 
 def unfailing(listen: Callable[[T], object] | None) -> Callable[[T], None]:
-    """Wrap a listener: once it has raised an error, it is not called any more. None: ignore events.
+    """Return a listener that calls ``listen`` with each event until ``listen`` raises an error; None: ignore events.
 
     The error is logged, unless it reports a closed pipe: the user has closed the pipe on purpose.
     """

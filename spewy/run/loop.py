@@ -27,7 +27,7 @@ class Loop:
         engine: the engine, which continues from the stores.
         folder: folder of the solve, which gets the status; None: the solve is in memory.
         stopping: the target and the limits, which may differ from those of the plan.
-        save_every: seconds between two saves; None: the default schedule. In memory, only the end saves.
+        save_every: seconds between two saves; None: the default schedule. A solve in memory saves only at its end.
         stop: event that makes the run save and end once it is set.
         stage: number of the stage with fewer board buckets, and number of all stages; None: all board buckets.
 

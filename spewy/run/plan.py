@@ -34,7 +34,7 @@ class Plan(ABC):
     """The plan of a solve's run.
 
     Attributes:
-        refusal: error message that the job exceeds its memory; None: the job fits.
+        refusal: error message that the job exceeds its memory limit; None: the job fits.
         mapped_bytes: address space for machine code and memory-mapped lockers.
     """
 
@@ -59,7 +59,7 @@ class Plan(ABC):
         """The target and the limits of the job."""
 
     def require(self, folder: Path | None = None) -> None:
-        """Refuse a job that exceeds its memory or the free disk space of the folder (None: lockers in memory)."""
+        """Refuse a job that exceeds its memory limit or the free disk space of the folder (None: lockers in memory)."""
         if self.refusal is not None:
             raise InputError(self.refusal)
 
@@ -67,7 +67,7 @@ class Plan(ABC):
     def stores(self, folder: Path | None) -> Stores: ...
 
     def finished_before(self, stores: Stores) -> SolveResult | None:
-        """Return the stored result if the solve needs no more work and has dropped its rounds; else None.
+        """Return the stored result if the solve is finished and the rounds to drop are dropped; else None.
 
         Raises:
             InputError: rounds were dropped, so that the solve cannot continue.
@@ -76,7 +76,7 @@ class Plan(ABC):
 
     @abstractmethod
     def prepare(self, note: Note, done: int) -> None:
-        """Compile kernels that are not cached, and tell the user about slow parts of the solve."""
+        """Compile kernels that are not cached, and note slow parts of the solve; ``done``: saved sweeps or deals."""
 
     @abstractmethod
     def engine(self, stores: Stores, start: Start | None, tell: Listener) -> Engine:
@@ -91,7 +91,7 @@ class Plan(ABC):
     def policy(self, stores: Stores) -> Policy: ...
 
     def variant_text(self, restart: int | None) -> str | None:
-        """Name the variant of CFR, and the sweep of a restart, with its reason; None for other engines."""
+        """Name the variant of CFR and, after a restart, the sweep and the reason; None: an engine without variants."""
         return None
 
 

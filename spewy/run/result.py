@@ -21,7 +21,7 @@ from spewy.system.html import Printed, Table
 Trace: TypeAlias = tuple[tuple[int, float, float], ...]
 """(sweeps or deals, seconds, exploitability) of each check."""
 MOST_OFF = 1e-4
-"""Largest allowed sum of both players' net chips and the rake (exactly 0), as a share of the pot or big blind."""
+"""Largest allowed rounding error in the sum of both players' net chips and the rake, as a share of pot or big blind."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -172,7 +172,7 @@ def _tuples(value: Any) -> Any:
 
 
 def require_zero_sum(job: Job, net: tuple[float, float], most_rake: float) -> None:
-    """Check that both players' net winnings in chips per hand and the rake sum to zero."""
+    """Check that both players' net chips per hand sum to zero, less at most ``most_rake`` chips of rake."""
     unit = job.pot if job.spot is not None else job.rules.big_blind
     lost = -sum(net)
     if not -MOST_OFF * unit <= lost <= most_rake + MOST_OFF * unit:

@@ -62,7 +62,7 @@ OVERLAP = 16  # bytes for each pair of overlapping rows: a number and an index, 
 COPIES = 3 * BYTES_AT_ONCE  # bytes of arrays that are being saved: plain, encoded, and in the transaction
 SECONDS_PER_DEAL = 70e-6  # seconds to draw the cards of a deal
 SECONDS_PER_HAND = (37e-9, 30e-9, 3.6e-9)
-"""Measured seconds that a deal takes for each hand: per batch of lines, per run of lanes (`Run`), and per action."""
+"""Measured seconds of a deal for each hand and each batch of lines; hand and `Run` of lanes; hand and action."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,7 +182,6 @@ class SampledPlan(Plan):
         return BucketPolicy.of(self.job.problem, StrategyLocker(stores.strategies))
 
     def _dealing_engine(self, stores: Stores, board_buckets: Abstraction, tell: Listener) -> SampledEngine:
-        """Make the engine with threads on this machine or with a cluster's workers."""
         from spewy.learn.sampled import SampledEngine
 
         job, dealing = self.job, self.dealing
@@ -341,7 +340,10 @@ def sampled_cost(
     item = itemsize(job)
 
     def stored(numbers: Sequence[int], rows: Sequence[int]) -> tuple[int, DiskSize, DiskSize]:
-        """Return the sizes of the regrets and sums in memory, of their store, and of the strategy locker."""
+        """Return the bytes of regrets and sums in memory, and the sizes of their store and of the strategy locker.
+
+        ``numbers`` counts board buckets, ``rows`` the rows of a board bucket, per round.
+        """
         sizes = [[bucket_size(s, p, k) for p in (0, 1)] for s, k in zip(batches, rows, strict=True)]
         disk, play, state = DiskSize(), DiskSize(), 0
         for t, (n, pair, s, k) in enumerate(zip(numbers, sizes, batches, rows, strict=True)):
@@ -397,13 +399,16 @@ def sampled_cost(
 
 
 def _overlap_bytes(spec: AbstractionSpec, new: Sequence[int], old: Sequence[int], rows: Sequence[int]) -> int:
-    """Bound the bytes of the matrices that say which rows of a stage each row of the next stage overlaps."""
+    """Bound the bytes of the matrices that say which rows of a stage overlap which rows of the next.
+
+    ``new`` and ``old`` count board buckets per round.
+    """
     dealt = DEALS * comb(len(spec.deck) - spec.n_board, spec.hole)
     return OVERLAP * sum(min(dealt, a * b * k * k) for a, b, k in zip(new, old, rows, strict=True))
 
 
 def n_board_buckets(spec: AbstractionSpec) -> tuple[int, ...]:
-    """Return an upper bound on each round's number of board buckets; an estimate if `_histories` estimates."""
+    """Return an upper bound on each round's number of board buckets; an estimate if histories are too many to list."""
     numbers = []
     for t, asked in enumerate(spec.board_buckets):
         groups = spec.groups(t)
@@ -435,7 +440,7 @@ def _n_kinds(spec: AbstractionSpec) -> int:
 
 
 def _histories(spec: AbstractionSpec, groups: Sequence[int]) -> int:
-    """Count the public cards of several rounds up to suits; a rough estimate if they are too many to list."""
+    """Count the histories of cards in ``groups``, up to suits; a rough estimate if they are too many to list."""
     ways = prod(comb(len(spec.deck), size) for size in groups)
     return len(board_map(spec.deck, groups).boards) if ways <= MAX_NUMBERS else ways // 24
 

@@ -140,8 +140,6 @@ class StatusWriter:
 
 
 class _Pace:
-    """The speed of a solve in sweeps or deals a second, over the last few seconds."""
-
     def __init__(self) -> None:
         self._counted: deque[tuple[float, int]] = deque()
 

@@ -18,13 +18,12 @@ CHECK_EVERY = 10
 SHORT_SWEEP = 5e-4
 """Estimated seconds of a sweep from which a default solve makes few checks; faster solves check inside a kernel."""
 LONGEST_GAP = 30.0
-"""Estimated core-seconds between two checks at most: a save follows a check."""
+"""Largest estimated core-seconds between two checks: the solve saves only after a check."""
 GROWTH, SHARE, NEAR, LEAST_STEP = 2, 0.8, 8, 40
-"""Settings of few checks. A check comes after the share `SHARE` of the sweeps that are expected to be missing.
+"""Settings of a solve that makes few checks, and forecasts before each how many sweeps it still needs.
 
-If fewer sweeps than 1 / `NEAR` of those so far are expected to be missing, the check comes after all of them. It comes
-after at most `GROWTH` times as many sweeps in all, and after at least one more than 1 / `LEAST_STEP` of the sweeps so
-far.
+The next check comes after the share `SHARE` of these sweeps, or after all if they are fewer than 1 / `NEAR` of the
+sweeps so far; at the latest after `GROWTH` times the sweeps so far, and after more than 1 / `LEAST_STEP` more.
 """
 FLAT = 0.05
 """Slowest convergence for which a forecast is made: exploitability must fall faster than sweeps^-0.05."""
@@ -153,7 +152,7 @@ class Stopping:
         return min(most, done + max(1 + done // LEAST_STEP, step))
 
     def is_reached(self, check: Check | None) -> bool:
-        """Whether a check found an exploitability at or below the target; in a sample, after adding its standard error.
+        """Whether the exploitability of a check, plus the standard error of a sample of flops, is at most the target.
 
         Without the standard error, a few flops that happen to be easy could end a solve.
         """

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lockers import MemoryStore, Store, open_store
 from spewy.errors import size_text
@@ -18,9 +17,6 @@ from spewy.job.job import Job
 from spewy.learn.engine import Engine, Saves
 from spewy.records.strategy_locker import FOLDER
 from spewy.system.tools import Closing
-
-if TYPE_CHECKING:
-    pass
 
 SAVE_SECONDS, BACKGROUND_SECONDS = 30.0, 300.0
 """Default seconds between two saves, for engines that wait for a save and for engines that save in the background."""
@@ -104,7 +100,7 @@ class StoresOfDeals(Stores):
 
     @property
     def store(self) -> Store:
-        """Lockers of regrets and sums, opened for reading only if they lie in a folder."""
+        """Lockers of regrets and sums; if they lie in a folder, they are opened read-only."""
         if self._store is None:
             assert self.folder is not None
             self._store = self._opened.enter_context(open_store(self.folder, read_only=True))
@@ -112,7 +108,7 @@ class StoresOfDeals(Stores):
 
     @property
     def strategies(self) -> Store:
-        """The strategy locker, opened for reading only if it lies in a folder."""
+        """The strategy locker; if it lies in a folder, it is opened read-only."""
         if self._strategies is None:
             assert self.folder is not None
             self._strategies = self._opened.enter_context(open_store(self.folder / FOLDER, read_only=True))
@@ -187,7 +183,7 @@ class Saving:
         self._since = time.perf_counter()
 
     def finish(self, seconds: float, dropping: int | None = None) -> None:
-        """Save all work but rounds from ``dropping`` on, and wait for the end of the save."""
+        """Save all work, except rounds from ``dropping`` on, and wait for the end of the save."""
         self._announce()
         self._engine.save(seconds, dropping)
         self.saved = self._engine.saved()
@@ -214,7 +210,7 @@ class Saving:
         return pause if self.saved or pause == math.inf else min(pause, first)
 
     def _pauses(self, took: float) -> tuple[float, float]:
-        """Return the default seconds between saves, and the most before the first; a save takes ``took`` seconds."""
+        """Return the default seconds between two saves, and the limit before the first; a save took ``took`` s."""
         return max(SAVE_SECONDS, SAVE_SHARE * took), FIRST_SHARE * took
 
 

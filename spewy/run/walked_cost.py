@@ -128,7 +128,7 @@ class EngineSetup:
         return [Kind.SUMS, Kind.REGRETS, *([Kind.GUESSES] if predictive else [])]
 
     def is_visited(self, t: int) -> bool:
-        """Whether each chunk of round ``t`` has visits of its own; False for live chunks."""
+        """Whether each chunk of round ``t`` of the game has visits of its own; False for live chunks."""
         return self.first_live is None or t < self.first_live
 
 
@@ -194,7 +194,7 @@ def _n_matrices(setup: EngineSetup, t: int, round_: int, asked: int | None) -> i
 
 
 def _saved(layout: Layout, t: int, setup: EngineSetup, rows: Ints, matrices: Ints) -> Iterator[np.ndarray]:
-    """Yield the sizes in bytes of what the lockers hold of round t."""
+    """Yield arrays with the size in bytes of each entry that the lockers hold for round t."""
     round_, n_boards = layout.boards[t].round, len(rows)
     hands = np.array([sum(hands_on(layout, t, b)) for b in range(n_boards)])
     for chunk in layout.betting[t].chunks:
@@ -323,7 +323,7 @@ def is_exact(job: Job) -> bool:
 
 
 def _boards_and_rows(job: Job) -> tuple[tuple[int, ...], list[tuple[int, int]], list[int]]:
-    """Bound boards, each player's hands on all boards, and both players' mean hands on a board, by round."""
+    """Return lower bounds by round: boards, each player's hands on all boards, both players' hands on a mean board."""
     game, first = job.rules, job.tree_config.start_round
     perms = len(root_symmetries(game, job.history, job.weights)) if job.solve.symmetry else 1
     held = [int(np.count_nonzero(weights)) for weights in job.weights]
@@ -341,9 +341,9 @@ def _boards_and_rows(job: Job) -> tuple[tuple[int, ...], list[tuple[int, int]], 
 
 
 def _buffers(count: TreeCount, most: list[int]) -> int:
-    """Bound the bytes of a thread's reaches and values: one for each hand and each fold or showdown.
+    """Return a lower bound on the bytes of a thread's reaches and values, for each hand at each fold or showdown.
 
-    ``most`` is the number of both players' hands on one board, by round.
+    ``most`` is the number of both players' hands on an average board, by round.
     """
     endings = [max(one.folds, one.showdowns) for one in count.rounds]
     return sum(2 * SINGLE * n * hands for n, hands in zip(endings, most, strict=True))

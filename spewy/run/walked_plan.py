@@ -63,9 +63,9 @@ MOST_CUTS = 5
 MOST_CUTS_IN_ERROR = 3
 """Largest number of cuts that an error message names."""
 TREMBLES = 0.3
-"""`Variant.trembles` of a refined solve; `benchmarks.studies.unreached` compares some values."""
+"""`Variant.trembles` in a solve with ``solve.refine``; `benchmarks.studies.unreached` compares some values."""
 LEAST_SAVED = 0.05
-"""Smallest share of the memory that a cut saves."""
+"""Share of the memory that a change of the job must save to be suggested."""
 Change = tuple[str, str, str, str | None, dict[str, Any]]
 """Words, key, new value and bet size of a cut, and the changed job as nested dictionaries."""
 
@@ -109,7 +109,7 @@ class WalkedPlan(Plan):
         return Stopping.of(self.job, self.cost.seconds_per_sweep, restarts=self.restarts)
 
     def require(self, folder: Path | None = None) -> None:
-        """Refuse a job that exceeds its memory; the message names changes to the job that save memory."""
+        """Refuse a job that exceeds its memory limit; the message names changes to the job that save memory."""
         if self.refusal is not None:
             raise InputError(f"{self.refusal}{cuts_text(self.job, self.memory_plan.least_bytes)}")
 

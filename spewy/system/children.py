@@ -35,7 +35,10 @@ HOME = os.fspath(Path(__file__).resolve().parents[2])
 def start_python(
     arguments: Sequence[str], settings: Mapping[str, str] | None = None, **options: Any
 ) -> subprocess.Popen[bytes]:
-    """Start a Python process that ignores Ctrl-C and has no stdin and stdout; ``options`` are those of `Popen`."""
+    """Start ``python ARGUMENTS`` as a process that ignores Ctrl-C and has no stdin and stdout.
+
+    ``settings`` are added to the environment; ``options`` are those of `subprocess.Popen`.
+    """
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if HOME not in paths and sysconfig.get_path("purelib") != HOME:
         paths.insert(0, HOME)
@@ -77,12 +80,12 @@ def new_mark() -> str:
 
 
 def marked(mark: str) -> dict[str, str]:
-    """Return the environment variable with the marks of this process and the mark of a new process."""
+    """Return the environment variable `MARKS` of a new process: this process's marks and ``mark``, for `end_marked`."""
     return {MARKS: f"{os.environ.get(MARKS, '')}:{mark}"}
 
 
 def end_marked(mark: str) -> None:
-    """Kill all processes whose environment has a mark, except this process."""
+    """Kill all processes, except this one, in whose environment `MARKS` contains the random text ``mark``."""
     for _ in range(MOST_ROUNDS):
         found = False
         for path in Path("/proc").glob("[0-9]*/environ"):

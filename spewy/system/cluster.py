@@ -79,7 +79,7 @@ class Attempts:
         self._fruitless = 0
 
     def ended(self, *, fruitful: bool) -> None:
-        """Count an attempt; pause for a moment if it brought no answer."""
+        """Count an attempt; after one without an answer pause for a moment, or raise an error after too many."""
         if fruitful:
             self._fruitless = 0
             return
@@ -102,8 +102,8 @@ class Cluster(Closing):
         client: an open connection to the scheduler, which `close` leaves open; None opens a new connection.
 
     Attributes:
-        ending: once this is set, workers that this process has started and a signal has paused are killed at once,
-            because calls of functions in workers wait for them.
+        ending: event, or None; once set, workers of this process that a signal such as SIGSTOP has paused are killed at
+            once, because calls of functions would wait for them.
 
     Raises:
         MissingError: Dask is not installed.
@@ -214,7 +214,7 @@ class Cluster(Closing):
             attempts.ended(fruitful=False)
 
     def _sent(self, key: str, data: Any, workers: list[str] | None) -> Future | None:
-        """Send data to one of the workers (None: of all workers); return None if that worker has left or died."""
+        """Send data to one of ``workers`` (None: to any worker); return None if the worker has left or died."""
         try:
             return self.client.scatter({key: data}, workers=workers, hash=False, timeout=LOOK_SECONDS)[key]
         except TimeoutError:
@@ -409,7 +409,7 @@ def connected(address: str) -> Client:
 async def _greeted(address: str) -> None:
     """Check that a Dask scheduler answers at an address; Dask's client would wait for ever for a silent server.
 
-    If another kind of server answers, Dask takes its first eight bytes as the size of a message, too large for memory.
+    Dask would take the first eight bytes of another kind of server as the size of a message, too large for memory.
     """
     from distributed.comm import connect
     from distributed.security import Security

@@ -29,7 +29,7 @@ TRIES, PAUSE = 20, 0.05
 UNSUPPORTED = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 """Error numbers of file systems without locks; on these, nothing keeps two processes from using the same folder."""
 MOST_OF_NAME = 100
-"""Largest number of bytes of the command's name that are read from the file."""
+"""Largest number of bytes of a command's name that are read from a lock file."""
 
 
 class FolderLock(Closing):
@@ -174,7 +174,7 @@ def _release(descriptor: int, path: Path, created: list[Path]) -> None:
 
 
 def _is_there(descriptor: int, path: Path) -> bool:
-    """Whether ``path`` still leads to an open file, which may have been deleted or replaced meanwhile."""
+    """Whether the open file ``descriptor`` is still the file at ``path``, and was not deleted or replaced."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
     except FileNotFoundError:

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 
 STARTER = "SPEWY_STARTER"
-"""Environment variable of a command that shall end with the process that started it: that process's ID."""
+"""Environment variable with the ID of the process that started a command, if the command is to end with it."""
 LOOK_SECONDS = 0.5
 """Seconds between two looks at the parent process."""
 INTERRUPTED = 130

@@ -143,7 +143,7 @@ FILES_EACH = 16
 """Open files that this process needs for each worker, at most; a machine with 200 cores exceeds the usual limit."""
 
 _STARTING = threading.Lock()
-"""Python can fail if several threads import joblib for the first time at once, and threads share their environment."""
+"""Lock for the first import of joblib, which can fail in several threads at once, and for changes of `os.environ`."""
 
 
 @dataclass(eq=False)
@@ -273,7 +273,6 @@ class LocalPool(WorkerPool):
                     self.close()
 
     def _submit(self, task: _Task) -> None:
-        """Submit a task to an idle worker, or to a new one."""
         while True:
             busy = [worker for _, worker in self._running.values()]
             idle = [worker for worker in self._workers if worker not in busy]
@@ -416,7 +415,7 @@ class Parent:
 
 
 def call(stem: str) -> None:
-    """Run a task in a worker, and write its result or error to a file."""
+    """Run the task in the file ``STEM.call``, and write its result or error to ``STEM.answer``."""
     try:
         function, arguments = pickle.loads(Path(f"{stem}.call").read_bytes())
         answer = pickle.dumps(("done", function(Parent(stem), *arguments)))

@@ -23,7 +23,7 @@ KINDS = {
 MOST_CHARACTERS = 4_000_000
 """Largest length of a TOML file; a lock of all 1,326 hands has some 60,000 characters."""
 CHARACTERS_EACH = 10
-"""Characters that the keys and values of the longest TOML text have on average, at least."""
+"""A TOML text may have one key or value for this number of the characters that are allowed."""
 MOST_NAMES = 16
 """Largest number of names in a TOML key, such as two in ``spot.board``."""
 MOST_NESTED = 20
@@ -40,7 +40,7 @@ _LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{MOST_NAMES}}}"
 
 
 def read_text(path: Path, subject: str) -> str:
-    """Read the text of a regular file in UTF-8; a byte order mark at its beginning is skipped."""
+    """Read a regular file in UTF-8 without its byte order mark; errors begin with ``subject``."""
     try:
         require_regular(path, subject)
         text = path.read_text(encoding="utf-8-sig")
@@ -73,7 +73,7 @@ def parse_toml(
     Args:
         text: the text; a byte order mark at its beginning is skipped.
         subject: name of the file.
-        most: largest number of characters, and ten times the largest number of keys and values; None: no limit.
+        most: largest number of characters, with at most ``most / 10`` keys and values; None: no limit.
         parse_float: function that converts the text of a number with a point or an exponent.
     """
     text = text.removeprefix("\ufeff")

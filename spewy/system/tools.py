@@ -144,9 +144,9 @@ def plain(value: Any) -> Any:
 
 
 LARGE = 1 << 18
-"""Size in bytes from which the system gets a block back as soon as the program releases it."""
+"""Size in bytes from which a block of memory goes back to the system as soon as the program releases the block."""
 MOST_ARENAS = 2
-"""Largest number of pools from which the threads get their small blocks."""
+"""Largest number of pools from which threads get small blocks of memory."""
 _M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
 
 

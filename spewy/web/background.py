@@ -18,7 +18,7 @@ from typing import Any
 from starlette.responses import JSONResponse
 
 Progress = Callable[[int, int], None]
-"""Called with the numbers of steps that are done, and of all steps."""
+"""A function of the numbers of steps that are done, and of all steps."""
 Work = Callable[[Progress], Any]
 """A function that computes an answer."""
 

@@ -91,7 +91,6 @@ def _check_names(modules: dict[str, str]) -> None:
 
 
 def _imported(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each imported name and the module that it comes from."""
     for found in IMPORT.finditer(text):
         for name in filter(None, (part.strip() for part in (found["names"] or "").split(","))):
             yield name, found["file"]

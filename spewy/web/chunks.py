@@ -1,9 +1,9 @@
 """The inside of a solve for pages: payoff matrices of chunks, board buckets and rows of hands, with their routes.
 
 A matrix of a thousand rows is too large for a picture. So the rows of each player that are in the range are sorted by
-equity and divided into at most `MOST_BLOCKS` blocks of equally many rows. With the weight ``w[i, j]`` of all compatible
-pairs of hands of two rows in both ranges, the entry for two blocks is their mean payoff,
-``Σ w[i, j] U[i, j] / Σ w[i, j]``, summed over the rows i of one block and j of the other.
+equity and divided into at most `MOST_BLOCKS` blocks of equally many rows. With the payoffs ``U[i, j]``, and the
+weight ``w[i, j]`` of all compatible pairs of hands of two rows in both ranges, the entry for two blocks is the mean
+payoff ``Σ w[i, j] U[i, j] / Σ w[i, j]``, summed over the rows i of one block and j of the other.
 """
 
 from __future__ import annotations

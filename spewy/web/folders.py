@@ -184,7 +184,7 @@ class Folders:
     def _name(self, root: Path) -> str:
         """Return how the ids of all solves below a given folder begin: with the folder's name.
 
-        Empty if it is the only given folder and is not itself a solve or a batch.
+        Empty if the folder is the only given one, and is not itself a solve or a batch.
         """
         return "" if len(self.roots) == 1 and _entry(root, "") is None else root.name
 
@@ -283,7 +283,6 @@ def _is_text(name: str) -> bool:
 
 
 def _subfolders(folder: Path) -> list[str]:
-    """Return the sorted names of the folders in a folder; none if it is a file."""
     try:
         with os.scandir(folder) as children:
             return sorted(child.name for child in children if _is_plain(child.name) and child.is_dir())

@@ -68,7 +68,7 @@ def _row(logged: LoggedHand) -> dict[str, Any]:
 
 
 def _job(parameters: Parameters) -> dict[str, Any]:
-    """Return the job of a hand's spot as the draft that `checked` returns; ``from_hand`` has notes on its ranges."""
+    """Return the job of a hand's spot as the draft that `checked` returns; the key ``from_hand`` has notes."""
     street = text(parameters, "street", "flop")
     if street not in ROUND_NAMES[1:]:
         raise InputError(f"street: expected one of {', '.join(ROUND_NAMES[1:])}, found {street!r}")

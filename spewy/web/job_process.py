@@ -230,7 +230,7 @@ def _start(arguments: Sequence[str], **options: Any) -> Outsider:
 
 
 def _error(lines: Sequence[str], code: int, name: str, advice: str) -> str:
-    """Return the error of a command that has failed: its last line that begins with "Error: ", or the last of all."""
+    """Return why a command has failed: a signal, or its last line that begins with "Error: ", or its last line."""
     if code < 0:
         out_of_memory = ", perhaps because the machine ran out of memory" if code == -signal.SIGKILL else ""
         return f"the {name} was killed by {_signal_name(-code)}{out_of_memory}; {advice}"

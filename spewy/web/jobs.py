@@ -197,7 +197,7 @@ def _place(entry: Entry, draft: Draft) -> dict[str, Any]:
 
 
 def _free_name(folder: Path) -> str:
-    """Append the smallest number from 2 on with which the name of a folder is not in use."""
+    """Return the first of ``NAME-2``, ``NAME-3``, ... that is not in use, for a folder ``NAME``."""
     for number in itertools.count(2):
         path = folder.with_name(f"{folder.name[:90]}-{number}")
         if not path.exists() and not job_file(path).exists():

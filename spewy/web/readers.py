@@ -30,7 +30,7 @@ T = TypeVar("T")
 MOST_IDLE = 3
 """Largest number of solutions that stay open while nobody uses them; each may hold some tens of MiB."""
 MOST_AT_ONCE = 2
-"""Number of threads that use one solve at once; others wait for `LONGEST_WAIT`. A report leaves room for clicks."""
+"""Number of threads that use one solve at once; further threads wait for at most `LONGEST_WAIT`."""
 PATIENCE = 0.1
 """Seconds that a thread waits for a solution that is in use, before it opens the solve once more.
 

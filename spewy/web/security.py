@@ -34,7 +34,7 @@ HEADERS = {
 }
 """Headers of every answer; a file whose name changes with its content has another ``Cache-Control``."""
 COOKIE = "spewy-token"
-"""Name of the cookie with the token, before the port: browsers send the cookies of one port to all ports of a host."""
+"""Name of the cookie with the token, without the port at its end, which keeps servers of one host apart."""
 MOST_BYTES = 1 << 20
 """Largest body of a request in bytes."""
 MOST_REQUESTS = 200
@@ -134,7 +134,6 @@ def _origins(host: str) -> tuple[str, str]:
 
 
 def _with_headers(send: Send, cookie: str | None) -> Send:
-    """Add the security headers to an answer, and a cookie if there is one."""
 
     async def guarded(message: Message) -> None:
         if message["type"] == "http.response.start":

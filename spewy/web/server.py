@@ -181,7 +181,6 @@ class _Connection(H11Protocol):
 
     @property
     def _file(self) -> int:
-        """Number of the connection's open file."""
         return int(self.transport.get_extra_info("socket").fileno())
 
 

@@ -66,7 +66,6 @@ class LookWidget(anywidget.AnyWidget):
         self.place = self._place(line, board)
 
     def _place(self, line: str, board: str | None) -> dict[str, str]:
-        """Return a position as the widget names it, with the texts ``line`` and ``board``."""
         place = self._solution.at(line, board)
         amounts = self._solution.job.amounts
         return {"line": amounts.line_text(Line(place.line)), "board": cards_name(place.cards)}

@@ -73,7 +73,7 @@ TREES, BOARDS = 64, 4
 """Number of cached betting trees, and of root boards with cached later boards (some 5 MB for a turn)."""
 
 PlayerStrategy = Callable[[list[str], tuple[int, ...]], Stacked]
-"""Function of (lines of a player's decisions in one round of a subgame, board) that returns action frequencies."""
+"""Function of (lines of a player's decisions in one round, board) that returns the frequencies at these decisions."""
 
 
 @dataclass(frozen=True)
@@ -336,7 +336,7 @@ def _locks(layout: Layout, kept: Mapping[str, Floats]) -> Iterator[Lock]:
 
 
 def new_solver(game: LiveGame, threads: int = 1) -> Solver:
-    """Make the exact engine, or the reference engine for one-card hands."""
+    """Make the exact engine `ExactCfr`, or `Cfr` for one-card hands."""
     if supports(game, variant(RESOLVING_VARIANT)):
         return ExactCfr(game, variant(RESOLVING_VARIANT), threads=threads)
     return Cfr(game, variant(DEFAULT_VARIANT), threads=threads)

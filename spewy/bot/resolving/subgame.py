@@ -52,7 +52,7 @@ blueprint must be read on all boards.
 BEFORE = 0.5
 """Largest share of a solve's time for solves of enclosing subgames, which must come first."""
 LATER_BOARDS = 48
-"""Number of boards that the estimated size of a sampled solve assumes; the time bank divides time by sizes."""
+"""Number of boards that the estimated size of a sampled solve assumes (`SampledSubgame.size`)."""
 
 
 class Solution(Protocol):
@@ -346,7 +346,7 @@ class Subgame:
         return blueprint is not None and replace(blueprint.root, menu=self.root.menu) == self.root
 
     def _is_trusted(self, player: int) -> bool:
-        """Whether a player's solve has `TRUSTED` iterations; solve now if twice as many are probable, else False."""
+        """Whether a player's solve has `TRUSTED` iterations; False without solving if twice as many are unlikely."""
         left = self._context.budget.left
         if self._options.iterations < 2 * TRUSTED:
             return False
@@ -420,7 +420,7 @@ class SampledSubgame(Subgame):
 
     @property
     def size(self) -> int:
-        """Estimated size of the solve as a number of strategy entries, by which the time bank divides time."""
+        """Estimated number of the solve's strategy entries, which sets its share of the time bank."""
         return self._builder.n_actions(self.root) * self._builder.n_hands * LATER_BOARDS
 
     def covers(self, betting: Betting) -> bool:

@@ -107,7 +107,7 @@ class KnownStrategy:
 
     Attributes:
         root: root of the betting tree that has the strategy's lines; its pot may differ from the subgame's pot.
-        source: the strategy that is read; its lines begin with ``prefix``, and their amounts have ``chips`` more.
+        source: the strategy that is read; in its lines ``prefix`` comes first, and amounts are larger by ``chips``.
         moves: the translation of the source to the tree of ``root``; None: the source has the same tree.
         cache: what was read from the source, by lines (without prefix and chips) and board; None: nothing is kept.
     """

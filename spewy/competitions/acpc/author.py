@@ -64,7 +64,7 @@ class Turn:
 
     @property
     def pot(self) -> int:
-        """Chips that both players have put in, without a call."""
+        """Chips that both players have put in over the whole hand so far."""
         return sum(self.hand.betting.spent)
 
     @property
@@ -90,7 +90,7 @@ class Turn:
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """The legal actions, a no-limit raise by its smallest and its largest total.
+        """The legal actions; of all no-limit raises only the smallest and the largest.
 
         >>> Turn(0, 1, Hand.start(load_game(GAME))).actions
         ('f', 'c', 'r200', 'r20000')
@@ -100,7 +100,7 @@ class Turn:
         return (*("f" * self.hand.betting.can_fold), "c", *dict.fromkeys(sizes))
 
     def raised(self, share: float = 1.0) -> str:
-        """Return the action of a bet or raise by a share of the pot, which includes the call.
+        """Return the action of a bet or raise by a share of the pot after a call.
 
         A size that is not legal becomes the nearest legal size. If no raise is legal, the action is a call or check.
 
@@ -129,7 +129,7 @@ def play_acpc(
 
     Args:
         decide: called at each of the player's decisions; returns a legal action, such as ``"c"`` or ``"r600"``.
-        port: the port, also as the text that a program gets as its argument.
+        port: number of the port, perhaps as text.
         game: name of a game (``spewy dealer --help``), or the path of an ACPC ``.game`` file.
         wait: seconds to keep trying until the dealer accepts the connection.
         patience: seconds without a message after which the dealer counts as gone.
@@ -151,7 +151,7 @@ def play_acpc(
 
 
 class _Function:
-    """A function as a `spewy.bot.bot.Bot`."""
+    """Adapts a function to the interface `spewy.bot.bot.Bot`."""
 
     def __init__(self, decide: Decide, game: Game) -> None:
         self.game = game

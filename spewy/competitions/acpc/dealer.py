@@ -50,7 +50,7 @@ class Limits:
     start: float | None = None
 
     def starts(self) -> float | None:
-        """Return the deadline for a start that begins now; None: no limit."""
+        """Return the deadline ``start`` seconds from now, by `time.monotonic`; None: no limit."""
         return None if self.start is None else time.monotonic() + self.start
 
 
@@ -293,7 +293,7 @@ class _Clock:
     match: float = 0.0
 
     def deadline(self) -> float | None:
-        """Return the deadline of an answer that is requested now; None: no limit."""
+        """Return the deadline, by `time.monotonic`, of an answer that is requested now; None: no limit."""
         used = (self.limits.response, 0.0), (self.limits.hand, self.hand), (self.limits.match, self.match)
         remaining = [limit - seconds for limit, seconds in used if limit is not None]
         return time.monotonic() + min(remaining) if remaining else None

@@ -50,7 +50,10 @@ $SPEWY_KERNELS, by default in the user's cache. The bot writes nothing else, and
 
 
 def package_acpc(folder: Path, out: Path, options: Sequence[str]) -> int:
-    """Make a folder with a bot for the ACPC: start script, code and strategy locker.
+    """Make a folder with a bot for the ACPC: start script, code, and strategy locker of the solve in ``folder``.
+
+    Args:
+        options: options of ``spewy play acpc`` in the start script.
 
     Returns:
         The size of the new folder in bytes.

@@ -30,7 +30,7 @@ from spewy.learn.engine import Stop
 from spewy.match.entrant import same_rules
 
 NODES_PER_SECOND, MOST_NODES = 40_000, 4_000_000
-"""Largest number of tree nodes for each second of preparation, and largest number in all."""
+"""Largest tree of a game that is solved, in nodes: for each second of preparation, and in all."""
 WALKING = 0.6
 """Share of the preparation time for enumerating the game's tree."""
 TARGET = 1e-4
@@ -114,7 +114,7 @@ class Agents:
         return opponent("equity", table.game)
 
     def _poker_folder(self, table: PokerTable) -> Path | None:
-        """Return the folder of a poker game's solve, after solving a small game; None for a large game without one."""
+        """Return the folder of a poker game's solve, or None; a small game without a solve is solved now."""
         folder = folder_with(self.lockers, table.game)
         if folder is None and is_small(table.game):
             return self.solve_poker(table)

@@ -16,7 +16,7 @@ SIZE, CARDS = 644, 52
 HANDS, UPCARD = 2, 118
 """Positions in a tensor at which the hands and the upcard begin."""
 DRAW_UPCARD, DRAW_STOCK, PASS, KNOCK, MELDS = 52, 53, 54, 55, 56
-"""Numbers of actions; a number below 52 is a card, and a number from `MELDS` on is a meld."""
+"""OpenSpiel's numbers of these actions; a number below 52 is a card, and a number from `MELDS` on is a meld."""
 
 
 class GinAgent(Agent):

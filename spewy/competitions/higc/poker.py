@@ -56,7 +56,7 @@ DEFAULTS = {
 """OpenSpiel's default parameters of universal_poker, without ``calcOddsNumSims``, which does not affect play."""
 CALC = "calcOddsNumSims"
 UNLIKE = ("boardCards", "handReaches", "potSize")
-"""Parameters that start a hand in the middle; they must have their default values."""
+"""Parameters of universal_poker that start a hand in the middle; only their default values are supported."""
 MENUS: Mapping[str, Mapping[int, float]] = {
     "fc": {},
     "fcpa": {2: 1.0, 3: np.inf},
@@ -115,7 +115,7 @@ class PokerTable:
         )
 
     def total(self, number: int, betting: Betting) -> int | None:
-        """Return the player's total chips put in after a raise; None for a fold, a call or an illegal raise."""
+        """Return the total to which action ``number`` raises; None for a fold, a call or an illegal raise."""
         bounds = betting.raise_bounds()
         if bounds is None or number < (1 if self.actions == "kuhn" else 2):
             return None
@@ -196,7 +196,7 @@ def _table(
     dialect: Dialect,
     tensors: Sequence[Sequence[tuple[str, int]]],
 ) -> PokerTable:
-    """Make a poker game from the parts of its tensors, each with its number of values."""
+    """Make a poker game; ``tensors`` lists the parts of each tensor as (name, number of values)."""
     places, begin = dict[str, slice](), 0
     for name, size in chain.from_iterable(tensors):
         places[name] = slice(begin, begin + size)

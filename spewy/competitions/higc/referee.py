@@ -124,13 +124,11 @@ def greet(channels: Sequence[Channel], game: SpielGame, limits: Limits) -> list[
 def play(
     game: SpielGame, channels: Sequence[Channel], limits: Limits, seed: int, before: Iterable[Fault] = ()
 ) -> Played:
-    """Play one match with players that `greet` has greeted."""
+    """Play one match with players that `greet` has greeted; ``before`` are the faults that it returned."""
     return _Match(game, channels, limits, seed, before).play()
 
 
 class _Player:
-    """A player in a match: its connection, its faults, and whether it was shut down."""
-
     def __init__(self, seat: int, channel: Channel, limits: Limits) -> None:
         self.seat, self.channel, self.limits = seat, channel, limits
         self.faults: list[Fault] = []

@@ -24,15 +24,15 @@ DEPTH = 60
 WIDTH = 0.7
 """Width of the confidence bounds, as a share of the largest gain in the game."""
 BIT_VALUE, BIT_STATES = 0.02, 60
-"""Value of one bit of information as a share of the largest gain, and number of states for estimating bits."""
+"""Value of one bit of information as a share of the largest gain; number of sampled states that estimate the bits."""
 UPDATE_SHARE, LEAST_UPDATE = 0.25, 0.2
 """Time limit for updating the possible states: a share of the answer's time, but at least this many seconds."""
 MOST = 150
 """Largest number of states in the sample."""
 SPARE = 2
-"""Number of agreeing states to look for, in multiples of `MOST`; the sample is drawn from these states."""
+"""Number of states to look for that agree with the referee's, in multiples of `MOST`; the sample is drawn from them."""
 MOST_OTHERS = 1000
-"""Largest number of disagreeing states to keep; the nearest of them are used if no state agrees."""
+"""Largest number of states to keep that differ from the referee's; the nearest of them are used if no state agrees."""
 
 
 class SearchAgent(Agent):
@@ -178,7 +178,6 @@ class Particles:
         return self._rng.sample(fitting, min(MOST, len(fitting)))
 
     def _nearest(self, states: list[SpielState], seen: State) -> list[SpielState]:
-        """Return the states that look to the player most like the state that the referee shows."""
         gaps = [_gap(self._game.seen(state, self._seat), seen) for state in states]
         return [state for state, gap in zip(states, gaps, strict=True) if gap == min(gaps)]
 
@@ -204,7 +203,7 @@ class Particles:
 
 
 def play_out(state: SpielState, player: int, rng: Random, most: int) -> float:
-    """Play a random game from a state, and return a player's result; 0 if the game takes too long."""
+    """Play a random game from a state, and return a player's result; 0 if ``most`` actions do not end the game."""
     for _ in range(most):
         if state.is_terminal():
             return float(state.returns()[player])

@@ -38,7 +38,7 @@ TOO_LATE = 0.01
 RULES = ("random", "spewy")
 """Words for bots that run in this process: a random player, and the bot of ``spewy play higc``."""
 KINDS: tuple[Kind, ...] = ("cmd",)
-"""Prefixes of words for bots that run in another process."""
+"""Prefixes, as in ``cmd:COMMAND``, of the words for bots that run in another process."""
 
 
 def parse_bot(

@@ -42,7 +42,7 @@ POSITIVE, SUMS = 1.5, 2.0
 """DCFR's exponents for positive regrets and strategy sums; negative regrets are halved in each iteration."""
 CHECK_EVERY = 25
 FIELDS = ("keys", "first", "actions", "average", "exploitability", "name")
-"""Arrays in the file of a stored strategy, as the attributes of `Tabular`, in order: equal strategies, equal bytes."""
+"""Names of the arrays in a strategy's file, in a fixed order, so that files of equal strategies are equal."""
 
 Keys = tuple[bytes, bytes]
 Waiting = tuple[SpielState, int, int, int, float, Keys]
@@ -232,7 +232,7 @@ class SpielStrategy:
 def solve_tree(
     tree: SpielTree, target: float, seconds: float, most: int = 100_000, stop: Stop | None = None
 ) -> SpielStrategy:
-    """Solve a game until its exploitability is at most ``target``, or until a limit is reached."""
+    """Solve a game until its exploitability is at most ``target``, for at most ``seconds`` and ``most`` iterations."""
     begun, iterations = time.monotonic(), 0
     regrets, sums = np.zeros(len(tree.actions)), np.zeros(len(tree.actions))
     while True:
@@ -268,7 +268,7 @@ def _improve(tree: SpielTree, player: int, t: float, regrets: Floats, sums: Floa
 
 
 def shares(tree: SpielTree, weights: Floats) -> Floats:
-    """Divide the positive weights ``[position]`` by their sum in each information set; a set without any is uniform."""
+    """Normalise positive weights ``[position]`` to sum 1 in each information set; without any, shares are equal."""
     positive = np.maximum(weights, 0.0)
     sizes = np.diff(tree.first)
     totals = np.repeat(np.add.reduceat(positive, tree.first[:-1]), sizes)

@@ -42,7 +42,7 @@ GAME_NAME = "HUNL 200BB"
 OPPONENT = "gto wizard"
 """Beginning of the name of the server's player, in small letters."""
 FULL = 409
-"""HTTP status of the answer to a new hand while too many hands of the user are being played."""
+"""HTTP status of the refusal of a new hand while the user has too many unfinished hands."""
 POSITIONS = {"BB": 0, "SB": 1, "BTN": 1, "BU": 1}
 """Player's number by the position's name; heads-up, the button has the small blind."""
 _BET = re.compile(r"b([0-9]{1,9})(?:\.0+)?")
@@ -116,7 +116,7 @@ def _hand_id(fields: Mapping[str, Any]) -> str:
 
 
 def _check_game(game: Game, found: object) -> None:
-    """Refuse another game than the one that the bot plays; what the server does not say is not checked."""
+    """Refuse a game with other blinds or stacks than the bot's; a value that the server omits is not checked."""
     if not isinstance(found, dict):
         return
     stack, blinds = found.get("starting_stack"), found.get("blinds")
@@ -133,7 +133,7 @@ def _check_game(game: Game, found: object) -> None:
 
 
 def _players(state: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the client's and the opponent's object; hidden cards or its name tell which is the opponent's."""
+    """Return the client's and the opponent's object; the opponent has hidden cards, or else GTO Wizard's name."""
     players = state.get("players")
     if not (
         isinstance(players, list) and len(players) == 2 and all(isinstance(each, dict) for each in players)

@@ -31,7 +31,7 @@ MOST_BYTES = 1 << 20
 MOST_DEPTH = 10
 """Largest depth of an answer: Python cannot write every JSON object that it can read."""
 LEAST_SECRET = 4
-"""Number of characters from which a token or a password is removed from messages."""
+"""Smallest length of a token or a password that is removed from messages."""
 BUSY = (408, 429, 500, 502, 503, 504)
 """HTTP statuses after which a request is repeated."""
 UNAUTHORISED = (401, 403)
@@ -103,7 +103,7 @@ class Server:
     """A server at which a bot plays.
 
     Attributes:
-        url: its address, without the prefix of the site's paths; empty: the site's own.
+        url: address without `Site.prefix`; empty: the site's usual address.
         headers: HTTP headers of every request, beside `HEADERS`; their values are secrets.
         timeout: seconds to wait for the answer to one request.
         patience: seconds during which a failed request is repeated; 0: it is not repeated.
@@ -256,7 +256,6 @@ class Server:
             raise PeerError(f"{self.url}: expected an answer, found a redirection to {where}; give its --url")
 
     def _read(self, response: httpx.Response, data: bytes, busy: tuple[int, ...]) -> dict[str, Any]:
-        """Return the JSON object of an answer."""
         answer, status, field_name = _json_object(data), response.status_code, self.site.refusal
         fine = 200 <= status < 300
         if field_name in answer and not (self.site.refuses_by_status and (fine or status in busy)):

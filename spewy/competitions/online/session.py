@@ -47,21 +47,21 @@ class Session:
 
     @abstractmethod
     def send(self, before: Answer, fields: dict[str, object], action: str) -> Reply:
-        """Send an action after an answer, whose JSON object is ``fields``."""
+        """Send an action in the server's notation, such as ``b300``, in reply to ``before``, read from ``fields``."""
 
     @abstractmethod
     def parse(self, fields: dict[str, object]) -> Answer:
         """Read and check a state of a hand; an `InputError` says what is wrong."""
 
     def ended(self, answer: Answer) -> None:
-        """Hear of a finished hand before it is recorded."""
+        """Handle the last answer of a finished hand, before the hand is recorded."""
 
     @property
     def results(self) -> Results:
         return self.record.results
 
     def play(self, hands: int, watch: Callable[[int], None] = lambda done: None) -> None:
-        """Play until the session has a number of hands, or until the user wants to end (`Server.stop`)."""
+        """Play until the session has ``hands`` hands, or until the user wants to end (`Server.stop`)."""
         watch(self.record.count)
         while self.record.count < hands and not self.server.stop.is_set():
             opened = self.record.hand
@@ -143,7 +143,7 @@ class Session:
         return answer, Open(number=number, fields=reply.fields)
 
     def _decide(self, answer: Answer) -> str:
-        """Ask the bot, which sees the hand's legal form; return an ACPC action for the hand as it was played."""
+        """Return the bot's ACPC action for the hand as it was played; the bot itself sees `Replayed.legal`."""
         played, position = answer.played, answer.position
         if played.legal is None or played.legal.to_act != position:
             # The hand is over in the legal form, which the bot sees. In the hand as played a few chips are left.

@@ -203,7 +203,7 @@ def _eliminated(names: Sequence[str], worth: Worth, least: int) -> tuple[list[st
 
 
 def _ballot(voter: str, names: Sequence[str], outcome: Worth, strength: Mapping[str, float]) -> Ranking:
-    """Rank the other bots for a voter, the hardest opponent first; equally hard opponents share a place."""
+    """Rank the other bots for a voter, the hardest opponent first; ``strength`` breaks ties."""
 
     def ease(other: str) -> tuple[float, float]:
         return outcome(voter, other), -strength[other]

@@ -143,7 +143,7 @@ def play_tournament(
 
 @dataclass
 class _Games:
-    """The arguments of `play_tournament`."""
+    """Base class of tournaments, with the arguments of `play_tournament`."""
 
     file: TournamentFile
     base: Path
@@ -153,7 +153,6 @@ class _Games:
     workers: int | None
 
     def folders(self, stage: str, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Path]:
-        """Make and return a folder for the logs of each pair."""
         folders = {pair: self.folder / stage / pair_name(*pair) for pair in pairs}
         for folder in folders.values():
             folder.mkdir(parents=True, exist_ok=True)
@@ -182,7 +181,7 @@ class _Acpc(_Games):
     def _qualify(self, names: tuple[str, ...]) -> tuple[tuple[str, ...], list[Stage], Ranking]:
         """Play rounds with the bots in random sets, until fewer than ten remain or a round eliminates none.
 
-        Returns the remaining bots, the stages, and the ranking of the others; later eliminations rank higher.
+        Returns the remaining bots, the stages, and the ranking of the eliminated bots; later eliminations rank higher.
         """
         stages, gone, rng = list[Stage](), Ranking(), Random(self.file.seed)
         number = 0
@@ -348,7 +347,7 @@ def read_games(path: Path, names: Sequence[str]) -> Iterator[tuple[str, str, flo
 
 
 def _share(one: float | None, two: float | None) -> float:
-    """Return the first bot's share of the chips at the end of a game."""
+    """Return the first bot's share of both bots' final chips ``one`` and ``two``; None: the bot failed."""
     if one is None or two is None:
         return 0.5 if one is two else float(two is None)
     if not (one >= 0 and two >= 0 and 0 < one + two < math.inf):

@@ -167,7 +167,7 @@ RULES: Mapping[str, Rule] = {
     "allin": lambda spot, rng: f"R{spot.effective}",
     "equity": _equity,
 }
-"""Rules by name; each name is a word for a bot."""
+"""Rules by name; the name of a rule specifies its bot."""
 
 
 @dataclass(frozen=True)

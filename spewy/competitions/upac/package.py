@@ -85,8 +85,6 @@ def open_tables(file: Path) -> Tables:
 
 
 class PackageBot(NamedTuple):
-    """An unpacked package."""
-
     name: str
     run: str
     folder: Path

@@ -115,8 +115,6 @@ def play_hand(rules: Rules, cards: Cards, stacks: tuple[int, int], button: int) 
 
 
 class _Hand:
-    """A hand that is being played: its cards, both stacks, and the chips put in so far."""
-
     def __init__(self, rules: Rules, cards: Cards, stacks: tuple[int, int], button: int) -> None:
         self._cards, self._stacks, self._button = cards, stacks, button
         self._most = min(*stacks, rules.most or MOST_CHIPS)

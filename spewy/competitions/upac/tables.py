@@ -53,7 +53,7 @@ _SHARED = ("canonical", "classes", "rows", "n_rows")
 
 
 def ladder_tables(folders: Sequence[Path], progress: Progress = lambda text: None) -> Arrays:
-    """Make all tables of the bot."""
+    """Make all tables of the bot, by name, from the solves in ``folders``."""
     progress("push or fold")
     tables = push_fold_tables()
     with ExitStack() as opened:
@@ -293,9 +293,9 @@ def _followed(node: Node) -> Iterator[tuple[Node, int]]:
 
 
 def _free_slots(root: Node, enters: str) -> Mapping[str, int]:
-    """Return, by line, the index of each decision's first stored frequency among its player's in the round.
+    """Return, by line, the index of each decision's first stored frequency among all that are stored for its player.
 
-    The round is that after the betting line ``enters``. The frequency of a decision's last action is not stored.
+    The indices are those of the round after the betting line ``enters``. A decision's last frequency is not stored.
     """
     out, seen = {}, [0, 0]
     for line, (node, slot) in decision_slots(find_node(root, enters))[0].items():

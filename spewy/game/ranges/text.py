@@ -282,7 +282,7 @@ def _groups(text: str) -> Iterator[tuple[int, str, _Weight]]:
 
 
 def _weight_of(text: str, group: re.Match[str], bracket: _Bracket | None) -> tuple[int, _Weight]:
-    """Return where a group ends with its weight, and the weight."""
+    """Return the position after a group and its weight, and the weight."""
     written = _WEIGHT.match(text, group.end())
     if written is None:
         return group.end(), _WHOLE if bracket is None else bracket.weight
@@ -551,7 +551,7 @@ def bare_list(text: str) -> str:
 
 
 def _likely(ours: NDArray[np.float64], from_pio: NDArray[np.float64]) -> str:
-    """Say which order makes a range that treats all suits alike, as most ranges do, if only one order does."""
+    """If only one order makes a range that treats all suits alike, as most ranges do, name it for an error message."""
     alike = [
         len(range_symmetries(each, Deck(), 2)) == len(suit_permutations(Deck())) for each in (from_pio, ours)
     ]

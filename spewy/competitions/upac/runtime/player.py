@@ -44,7 +44,7 @@ from spewy.competitions.upac.runtime.tables import (
 PUSH_OR_FOLD = 10
 """Largest effective stack in chips (five big blinds) at which the bot pushes or folds before the flop."""
 MARGIN = 0.04
-"""Equity beyond the pot odds that a call by equity needs, because players bet with better hands."""
+"""Equity beyond the pot odds that a call needs, because hands that bet are strong."""
 AHEAD, FAR_AHEAD = 0.62, 0.85
 """Smallest equities at which the bot bets half the pot, and goes all in, if no stored strategy covers the state."""
 RIVER_ROUND = 3
@@ -53,7 +53,7 @@ BOARD_CARDS = (0, 3, 4, 5)
 SECONDS = 0.35
 """Time limit in seconds for solving a river; a hand in which a slow machine reaches the limit is not reproducible."""
 LEAST = 0.01
-"""Smallest frequency of an observed action when ranges are updated, because opponents play other strategies."""
+"""Smallest frequency of an observed action in updates of ranges, because opponents do not play the stored strategy."""
 RARE = 1e-4
 """Share of a range's largest weight below which a hand is dropped."""
 ITERATIONS = 60
@@ -176,7 +176,7 @@ class Player:
         return (path, node) if is_own and same_round else None
 
     def _taken_for(self, tree: Tree, node: int, action: str, highest: int, effective: int) -> int | None:
-        """Return the index of the tree's action that stands for an action at the table; None if there are no raises."""
+        """Return the index of the tree's action that stands for an action at the table; None: the tree lacks raises."""
         totals = [int(tree.nodes[child, TOTAL]) for child in tree.children(node)]
         if action == "c":
             return totals.index(CALL)
@@ -430,7 +430,10 @@ class _Met:
         """Position of each own hand in the list of the opponent's hands by strength; the list's length if absent."""
 
     def all(self, reach: Floats) -> Floats:
-        """Sum each column of ``reach``, ``[opponent's hand, column]``, for each own hand: ``[own hand, column]``."""
+        """For each own hand, sum ``reach`` over the opponent's hands that share no card with it.
+
+        ``reach`` is ``[opponent's hand, column]``, the result ``[own hand, column]``.
+        """
         ordered = self._ordered(reach)
         by_card = ordered[self._with_card].sum(axis=1)
         first, second = self._cards.T

@@ -189,7 +189,7 @@ class Table:
         hand.pushed = (max(total, own), other)
 
     def _question(self, words: list[str]) -> tuple[Spot | None, str]:
-        """Read the words of STACK; return the state or None, and what was expected if they are wrong, else empty."""
+        """Read the words after STACK; return the `Spot`, or None, and what was expected in place of wrong words."""
         hand = self._hand
         numbers = [int(word) for word in words if _NUMBER.fullmatch(word)]
         own, own_stack, other, other_stack = numbers if len(numbers) == len(words) == 4 else [0] * 4

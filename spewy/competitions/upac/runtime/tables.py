@@ -138,7 +138,7 @@ class Tables:
         return board_bucket, rows.astype(np.int64)
 
     def _found_board(self, board: tuple[int, ...]) -> tuple[int, int, int]:
-        """Return a board's place in the tables, its board bucket, and the row in `PERMS` of its canonical suits."""
+        """Return a board's index in the tables, its board bucket, and the row in `PERMS` that makes it canonical."""
         numbers, perms = canonical(np.array([board]))
         place = int(np.searchsorted(self._array(f"{len(board)}-keys"), numbers[0]))
         return place, int(self._array(f"{len(board)}-classes")[place]), int(perms[0])
@@ -228,7 +228,7 @@ def all_grades(boards: Ints) -> Ints:
 
 
 def curve(hole: Sequence[int], board: Sequence[int], n_points: int) -> Floats:
-    """Return a hand's curve on a turn, see the module: ``[point]``, ascending from 0 to 1."""
+    """Return a hand's curve on a turn: ``[point]``, ascending, from 0 to 1."""
     out: Floats = _curves(grades(hole, _completed(hole, board))[:, None], n_points)[0]
     return out
 
