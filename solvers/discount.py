@@ -4,7 +4,7 @@ One update rule serves all variants. R are the regrets, S the strategy sums, and
 iteration ``t = 1, 2, ...``:
 
     R ← (R⁺ · positive − R⁻ · negative) + r,  then R ← R⁺ if ``clip``
-    strategy ∝ R⁺, or ∝ (R + r)⁺ if ``predictive``
+    strategy ∝ (R + predicted · r)⁺
     S ← S · decay + own reach · strategy
 
 A variant that looks ahead changes the values from which the regrets of earlier decisions are computed: a decision's
@@ -60,7 +60,7 @@ class Factors(NamedTuple):
         positive: factor of the positive regrets.
         negative: factor of the negative regrets.
         clip: whether negative regrets become 0.
-        predictive: whether strategies follow predicted regrets: the regrets plus the instantaneous regrets.
+        predicted: weight of the instantaneous regrets, which strategies add to the regrets; 0: regrets alone.
         decay: factor of the strategy sums.
         ahead: weight of the strategy after the update in the values that go up the tree.
         tremble: probability that the opponent takes an action at random, at each decision.
@@ -69,7 +69,7 @@ class Factors(NamedTuple):
     positive: float
     negative: float
     clip: bool
-    predictive: bool
+    predicted: float
     decay: float
     ahead: float = 0.0
     tremble: float = 0.0
@@ -82,7 +82,7 @@ class Variant:
     Attributes:
         name: name of the variant.
         discount: the discount of earlier iterations.
-        predictive: whether strategies follow predicted regrets.
+        predicted: weight of the last instantaneous regrets in the regrets that strategies follow; 0: regrets alone.
         looks_ahead: the number n of iterations in ``n / (2 (n + t))``, the weight of the strategy after the update of
             iteration t in the values that go up the tree; 0: the values follow the current strategy alone.
         trembles: the number n in ``n / (10 n + t)``, the tremble of iteration t; 0: nobody trembles.
@@ -90,9 +90,14 @@ class Variant:
 
     name: str
     discount: Discount = NO_DISCOUNT
-    predictive: bool = False
+    predicted: float = 0.0
     looks_ahead: float = 0.0
     trembles: float = 0.0
+
+    @property
+    def predictive(self) -> bool:
+        """Whether strategies follow predicted regrets, which a solve then keeps beside the regrets."""
+        return self.predicted > 0
 
     def factors(self, iteration: int) -> Factors:
         """Return the factors of an iteration; the first iteration has number 1.
@@ -107,7 +112,7 @@ class Variant:
             retained(float(before), discount.alpha),
             retained(float(before), discount.beta),
             discount.clip,
-            self.predictive,
+            self.predicted,
             (before / iteration) ** discount.gamma,
             self.looks_ahead / (2 * (self.looks_ahead + iteration)),
             self.trembles / (10 * self.trembles + iteration),
@@ -155,7 +160,7 @@ VARIANTS = {
     "dcfr-steep": Variant("dcfr-steep", Discount(1.4, 0.25, 3.0)),
     "dcfr-ahead": Variant("dcfr-ahead", Discount(1.4, 0.25, 3.0), looks_ahead=400.0),
     "dcfr-deep": Variant("dcfr-deep", Discount(1.25, 0.5, 4.0)),
-    "pcfr+": Variant("pcfr+", Discount(gamma=2.0, clip=True), predictive=True),
+    "pcfr+": Variant("pcfr+", Discount(gamma=2.0, clip=True), predicted=1.0),
 }
 """Variants of CFR by name. A new entry is a new choice for jobs, and appears in the schema and in the reference."""
 

@@ -142,7 +142,9 @@ def restart(solver: Solver, forest: Forest) -> None:
         total = np.maximum(own, 0).sum(axis=0)
         known = (total > FLOOR) & (averages.sum(axis=0) > FLOOR)
         np.copyto(own, total * normalised(averages), where=known)
-    solver.write("regrets", 0, 0, regrets)
+    for part in solver.parts:
+        if part != "sums":
+            solver.write(part, 0, 0, regrets)
     solver.write("sums", 0, 0, (KEPT_OF_SUMS * sums[0], KEPT_OF_SUMS * sums[1]))
 
 

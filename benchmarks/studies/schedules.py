@@ -2,9 +2,10 @@
 
     python -m benchmarks.studies.schedules [--spots shallow] [--random 0] [--most 400]
 
-A schedule has six numbers a, b, c, d, g and n: after t iterations positive regrets are multiplied by t^a / (t^a + c),
+A schedule has seven numbers a, b, c, d, g, n and w: after t iterations positive regrets are multiplied by t^a / (t^a + c),
 negative regrets by t^b / (t^b + d), and sums by ((t - 1) / t)^g. The strategy after the update of iteration t has the
-weight n / (2 (n + t)) in the values that go up the tree. DCFR has c = d = 1 and n = 0. A line of the table has the
+weight n / (2 (n + t)) in the values that go up the tree. Strategies follow the regrets plus w times the instantaneous
+regrets of the last iteration. DCFR has c = d = 1 and n = w = 0. A line of the table has the
 geometric means, over all spots of a set, of the iterations to 0.5, 0.1 and 0.02 % of the pot, and the iterations to
 0.1 % for each spot. Exploitability is measured every ten iterations and interpolated. ``--random`` also measures random
 schedules and prints the fifteen best.
@@ -67,24 +68,25 @@ POLARISED = {
 }
 """Boards, stacks behind a pot of 100, and both ranges; the second player cannot raise profitably."""
 NAMED = [
-    (1.4, 1, 0.25, 1, 3, 0),
-    (1.4, 1, 0.25, 1, 3, 10),
-    (1.4, 1, 0.25, 1, 3, 20),
-    (1.4, 1, 0.25, 1, 3, 40),
-    (1.4, 1, 0.25, 1, 3, 80),
-    (1.5, 1, 0, 1, 2, 0),
-    (1.5, 1, 0.5, 1, 3, 0),
-    (1.4, 1, 0, 1, 3, 0),
-    (1.4, 1, 0.25, 1, 4, 0),
-    (1.25, 1, 0.5, 1, 4, 0),
-    (1.25, 1, 0.5, 1, 4, 400),
-    (1.4, 1, 0.25, 1, 3, 400),
+    (1.5, 1, 0, 1, 2, 0, 0),
+    (1.4, 1, 0.25, 1, 3, 0, 0),
+    (1.4, 1, 0.25, 1, 3, 400, 0),
+    (1.25, 1, 0.5, 1, 4, 0, 0),
+    (1.25, 1, 0.5, 1, 4, 400, 0),
+    (1.1, 1, 0.5, 1, 4, 0, 0),
+    (1.4, 1, 0.25, 1, 3, 0, 1 / 3),
+    (1.25, 1, 0.5, 1, 4, 0, 1 / 5),
+    (1.25, 1, 0.5, 1, 4, 0, 1 / 3),
+    (1.25, 1, 0.5, 1, 4, 0, 1 / 2),
+    (1.25, 1, 0.5, 1, 4, 400, 1 / 3),
+    (1.1, 1, 0.5, 1, 4, 0, 1 / 3),
+    (1.1, 1, 0.5, 1, 4, 400, 1 / 3),
 ]
 TARGETS = (0.5, 0.1, 0.02)
 
 
 class Schedule(Variant):
-    """A variant of CFR whose name has the numbers a, c, b, d, g and n of a schedule."""
+    """A variant of CFR whose name has the numbers a, c, b, d, g and n of a schedule; w is `Variant.predicted`."""
 
     def table(self, first: int, count: int) -> np.ndarray:
         """Return the discount factors of iterations from ``first`` on, in the form that `Variant.table` documents."""
@@ -107,7 +109,7 @@ def main() -> None:
     )
     parser.add_argument(
         "--schedule",
-        nargs=6,
+        nargs=7,
         type=float,
         action="append",
         help="a schedule to measure instead of the usual ones",
@@ -129,12 +131,13 @@ def main() -> None:
             rng.uniform(-0.5, 0.6),
             np.exp(rng.uniform(-0.9, 0.9)),
             rng.uniform(2.5, 6),
-            rng.choice((0, 20, 40, 80)),
+            rng.choice((0, 20, 40, 400)),
+            rng.choice((0, 0.2, 0.33, 0.5)),
         )
         for _ in range(options.random)
     ]
-    print("| a | c | b | d | g | n | 0.5 % | 0.1 % | 0.02 % | " + " | ".join(spots) + " |")
-    print("|" + "---|" * (9 + len(spots)))
+    print("| a | c | b | d | g | n | w | 0.5 % | 0.1 % | 0.02 % | " + " | ".join(spots) + " |")
+    print("|" + "---|" * (10 + len(spots)))
     for numbers in options.schedule or NAMED:
         print(row(numbers, needed(numbers, games, options)), flush=True)
     found = sorted(
@@ -184,7 +187,7 @@ def needed(numbers: tuple[float, ...], games: list, options: argparse.Namespace)
     """Solve each spot with the schedule of six ``numbers``; return for each spot the iterations to each target."""
     out = []
     for game, pot in games:
-        schedule = Schedule(" ".join(map(str, numbers)))
+        schedule = Schedule(" ".join(map(str, numbers[:6])), predicted=numbers[6])
         engine = ExactCfr(game, schedule, threads=options.threads, short=len(game.rounds) == 3)
         iterations, pct = course(engine, pot, options.most, TARGETS[-1])
         out.append([crossing(iterations, pct, target, options.most) for target in TARGETS])

@@ -118,6 +118,7 @@ class PassFactors(NamedTuple):
         decay, gain: factor of the earlier strategy sum, and factor of the reach that is added to it.
         dither: rounding of 16-bit numbers, see `compiled.precision`.
         ahead: weight of the strategy after the update in the values that an `UPDATE` pass carries up the tree.
+        predicted: weight of the instantaneous regrets, which strategies add to the regrets.
         tremble: probability with which the opponent takes an action at random at each decision of an `UPDATE` pass.
     """
 
@@ -129,6 +130,7 @@ class PassFactors(NamedTuple):
     gain: float
     dither: int
     ahead: float
+    predicted: float
     tremble: float
 
 
@@ -140,8 +142,9 @@ class RoundView(NamedTuple):
     Attributes:
         kind: precision of regrets and sums: `SINGLE` or `HALF`.
         own_gain: factor by which instantaneous regrets are multiplied before they are added to stored regrets.
-        own_current, other_current: regrets (or sums) of the traverser and of the opponent, from which a pass takes the
-            strategies; an `UPDATE` pass changes ``own_current``.
+        own_current, other_current: regrets, predicted regrets or sums of the traverser and of the opponent, from which
+            a pass takes the strategies; an `UPDATE` pass changes ``own_current``.
+        own_regrets: the traverser's regrets, if ``own_current`` has predicted regrets.
         other_sums: the opponent's strategy sums, which an `UPDATE` pass increases.
         own_locks, other_locks: frequencies ``[block, action, 16 hands]`` of one lock after another; NaN for hands that
             are not locked.
@@ -155,6 +158,7 @@ class RoundView(NamedTuple):
     kind: np.signedinteger[Any]
     own_gain: np.floating[Any]
     own_current: Address
+    own_regrets: Address
     other_current: Address
     other_sums: Address
     own_locks: Address
@@ -599,12 +603,20 @@ def _regret(c: Cursor, at: int, a: int):  # type: ignore[no-untyped-def]
 
 @inlined
 def _add_regret(c: Cursor, at: int, a: int, regret, gained):  # type: ignore[no-untyped-def]
-    """Discount the regrets of action ``a`` for 16 hands, add those of this iteration, and store and return them."""
+    """Discount the regrets of action ``a`` for 16 hands, add those of this iteration, and store them.
+
+    ``regret`` and the result are the regrets, or the predicted regrets, that strategies follow.
+    """
     x, f = c.round, c.factors
-    kept = regret * where_positive(regret, fill16(f.positive), fill16(f.negative))
-    regret = kept + gained * x.own_gain
+    gained = gained * x.own_gain
+    if f.predicted > ZERO:
+        regret = load_as(x.kind, x.own_regrets, at + WIDTH * a)
+    regret = regret * where_positive(regret, fill16(f.positive), fill16(f.negative)) + gained
     if f.clip:
         regret = maximum(regret, fill16(ZERO))
+    if f.predicted > ZERO:
+        store_as(x.kind, x.own_regrets, at + WIDTH * a, regret, f.dither)
+        regret = regret + gained * f.predicted
     store_as(x.kind, x.own_current, at + WIDTH * a, regret, f.dither)
     return regret
 
