@@ -597,7 +597,10 @@ def _respond(c: Cursor, step: ValueStep, block: int) -> None:
 def _regret(c: Cursor, at: int, a: int):  # type: ignore[no-untyped-def]
     """Load the regrets of action ``a`` for 16 hands, and prefetch those of a later block of hands."""
     x = c.round
-    prefetch_as(x.kind, x.own_current, at + AHEAD * x.program.n_own_slots + WIDTH * a)
+    later = at + AHEAD * x.program.n_own_slots + WIDTH * a
+    prefetch_as(x.kind, x.own_current, later)
+    if c.factors.predicted > ZERO:
+        prefetch_as(x.kind, x.own_regrets, later)
     return load_as(x.kind, x.own_current, at + WIDTH * a)
 
 
