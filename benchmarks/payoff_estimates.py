@@ -68,9 +68,9 @@ class ClosestLine:
         return self._otherwise(t, b, r)
 
     def _closest(self, t: int, r: int) -> list[int]:
-        """Return the numbers of other lines into round t after which the betting tree is shaped as after line r.
+        """Return the numbers of the other lines into round t that lead to a betting tree of the same shape as line r.
 
-        Those with the most similar pot come first; among equal pots, those with the same aggressor.
+        Lines with the most similar pot come first; among equal pots, lines with the same aggressor.
         """
         lines = self._lines
         chips, aggressor, shape = lines.stake(t, r), lines.bets(t, r).aggressor, lines.shape(t, r)
@@ -194,7 +194,7 @@ class Lines:
         return Bets((counts[0], counts[1]), aggressor)
 
     def shape(self, t: int, r: int) -> bytes:
-        """Return a key for the betting tree after line r of round t; trees that differ only in bet sizes share it."""
+        """Return a key for the betting tree after line r of round t, equal for trees that differ only in bet sizes."""
         a = self._betting[t].chunks[r].forest.arrays
         return bytes(np.stack([a.kind, a.player, a.n_actions]).astype(np.int8).tobytes())
 

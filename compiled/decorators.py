@@ -72,7 +72,7 @@ def inlined(function: F) -> F:
 def part(function: F) -> F:
     """Compile a large helper function as part of each kernel that calls it; LLVM chooses whether to inline it.
 
-    The limits of `inlined` apply.
+    Only compiled functions can call it. Errors that it raises may have constant arguments only.
     """
     return _within_kernels(function)
 
@@ -98,7 +98,7 @@ def _within_kernels(function: F, **options: Any) -> F:
 def _without_constants(
     version: Callable[..., Any], arguments: Sequence[types.Type], keywords: Mapping[str, types.Type]
 ) -> Any:
-    """Find the version of a helper function for a call's types without constants, by Numba's method ``version``.
+    """Find a helper function's version by Numba's method ``version``, with general types for constant arguments.
 
     A constant argument has a type of its own in Numba, which would compile a version for each combination of constants.
     One version for all is enough, since LLVM puts the constants into the code that it inlines.

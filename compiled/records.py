@@ -110,7 +110,8 @@ _types: dict[Any, tuple[PackedType, struct.Struct]] = {}
 def _spread(bundle: Any, numbers: list[Any]) -> Any:
     """Append all numbers of nested tuples to a list, in order, with addresses in place of arrays and `Records`.
 
-    The result is the class of the tuple with the classes of its members, nested; for `Records` also the rows' class.
+    Return the class of a number, or a tuple's class followed by the results for its members; for `Records` also the
+    class of the rows.
     """
     kind = type(bundle)
     if isinstance(bundle, np.ndarray):

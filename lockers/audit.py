@@ -111,9 +111,9 @@ def _ending(child: subprocess.CompletedProcess[bytes]) -> str:
 def require_whole(env: lmdb.Environment, path: Path) -> None:
     """Refuse a file that lacks pages with content.
 
-    LMDB does not write pages at the end of the file that a transaction allocates and frees again, so a sound file can
-    be shorter than LMDB says. A writer lengthens the file after its commit, but it may be killed before. The audit
-    distinguishes such a file from one that was cut off.
+    LMDB does not write pages at the end of the file that a transaction allocates and frees again, so a sound file is
+    shorter than LMDB says if its writer was killed before it lengthened the file. The audit distinguishes this file
+    from a file that was cut off.
     """
     end = time.monotonic() + _LENGTH_PATIENCE
     while missing := missing_bytes(env, path):
@@ -134,9 +134,9 @@ def require_whole(env: lmdb.Environment, path: Path) -> None:
 def restore_meta_page(path: Path) -> bool:
     """Copy LMDB's whole meta page over a damaged one; return whether the file can be opened now.
 
-    If the damaged page was that of the last commit, the file is then as it was after the commit before, whose pages
-    LMDB keeps. Nothing changes if both meta pages are whole or damaged, if other pages are damaged, if this process may
-    not write the file, or if another process has it open.
+    If the damaged page belonged to the last commit, the file returns to the previous commit, whose pages LMDB keeps.
+    Nothing changes if both meta pages are whole or damaged, if other pages are damaged, if this process may not write
+    the file, or if another process has it open.
     """
     with path.open("rb") as file:
         pages = [file.read(mmap.PAGESIZE), file.read(mmap.PAGESIZE)]

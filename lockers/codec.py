@@ -189,7 +189,7 @@ def decode(value: bytearray, full_key: bytes) -> Array:
 
 
 def decode_from(path: Path, value: bytearray, full_key: bytes) -> Array:
-    """Return the array of the bytes that `encode` made; errors name the data file ``path`` from which they come."""
+    """Return the array that `encode` turned into bytes; errors name the data file ``path`` that holds the bytes."""
     try:
         return decode(value, full_key)
     except DamagedLockerError as error:

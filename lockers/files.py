@@ -173,7 +173,7 @@ def _remove_data(folder: Path) -> None:
 
 
 def _require_vacant(folder: Path) -> None:
-    """Refuse a folder with files, except `LOCK` and those that an interrupted creation of a store leaves."""
+    """Refuse a folder with files other than `LOCK` and the remains of an interrupted creation of a store."""
     for path in sorted(folder.iterdir()):
         if path.name == DATA and path.stat().st_size > _EMPTY:
             raise DamagedLockerError(f"{folder}: expected {FILE} beside {DATA}, found none")

@@ -667,7 +667,10 @@ class Environment:
         self._opening = threading.Lock()
 
     def _begin(self, *, whole: bool = False) -> LmdbTransaction:
-        """Begin a read transaction on the last commit; the caller must end it, and then unshare the lock."""
+        """Begin a read transaction on the last commit; the caller must end it, and then unshare the `RWLock`.
+
+        With ``whole`` the method refuses a file that lacks pages with content.
+        """
         for attempt in range(_ATTEMPTS):
             env = self._enter(write=False)
             try:
@@ -690,7 +693,7 @@ class Environment:
             self._lock.unshare()
 
     def _enter(self, *, write: bool) -> lmdb.Environment:
-        """Share the lock and return the environment, opened if needed; the caller must call ``unshare``."""
+        """Share the `RWLock` and return LMDB's open environment; the caller must unshare the lock."""
         while True:
             self._lock.share()
             try:

@@ -117,7 +117,7 @@ class Store(Reads, Protocol):
     def snapshot(self) -> AbstractContextManager[int]:
         """Let all reads of this thread see one commit while a ``with`` block runs; ``as`` gives the commit's number.
 
-        The block must not write. Other threads and processes may write, or wait until the block has ended.
+        The block must not write. In some stores, writers in other threads wait until the block has ended.
         """
         ...
 

@@ -203,7 +203,7 @@ def exact_variant(n_rounds: int, depth: float = 0.0) -> str:
 def retained(before: Number, power: float) -> Number:
     """Return ``t^p / (t^p + 1)``, the factor of regrets after t iterations, for a power p; 1 for p = ∞.
 
-    ``before`` is t, the number of earlier iterations (an array: the number for each factor), and ``power`` is p.
+    ``before`` is t, a number or an array of numbers, and ``power`` is p.
     """
     if power == inf:
         return before * 0.0 + 1.0

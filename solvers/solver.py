@@ -1,6 +1,6 @@
 """The protocol of a solve in progress.
 
-`reference.cfr.Cfr` implements it for any game, `exact.ExactCfr` for games with a strategy row for each hand.
+`reference.cfr.Cfr` implements the protocol for any game, `exact.ExactCfr` for games with a strategy row for each hand.
 """
 
 from __future__ import annotations

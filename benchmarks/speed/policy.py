@@ -109,7 +109,7 @@ def measured(job: Job, folder: str, processes: int, answers: int) -> list[list[f
 
 
 def questions(job: Job, folder: str, answers: int, seed: int) -> list:
-    """Draw the questions of one process, each a list [line, board, hand] whose frequencies the process asks for.
+    """Draw the questions of one process: lists [line, board, hand], for the hand's frequencies after the line.
 
     Returns:
         The folder, the first question, and a list of questions for each further kind of `KINDS`.

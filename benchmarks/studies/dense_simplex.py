@@ -18,7 +18,7 @@ TOLERANCE = 1e-9
 
 
 def maximise(c, A_ub, A_eq, b, n_positive, max_pivots=100_000):
-    """Solve the linear program of the module's docstring; return its value, the variables z, and the number of pivots.
+    """Maximise c·z for ``A_ub z ≤ 0``, ``A_eq z = b`` and ``z[:n_positive] ≥ 0``; return value, z and number of pivots.
 
     Raises:
         ValueError: the program has no optimum, or ``max_pivots`` pivots do not reach it.

@@ -88,7 +88,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 class _Trials:
-    """Runs the trials of the module's docstring, and counts how many end as they should."""
+    """Runs trials, in which processes fail during a batch, and counts how many end as they should."""
 
     def __init__(self, scratch: Path) -> None:
         self._scratch, self._number = scratch, 0

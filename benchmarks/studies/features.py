@@ -108,7 +108,7 @@ class Game:
         spec: specification of the game's abstraction.
         percentiles: outcomes of all hands on all final boards.
         against: weights ``[set of opponents, hand]`` of the opponent's hands, by the name of the features.
-        known: cache of features of boards, by name, and of `equities`, by the boards and the opponents' name.
+        known: cache: features of boards by name, and results of `equities` by boards and name of the opponents.
     """
 
     ranks: int
@@ -190,7 +190,8 @@ class Game:
     def board_features(self, table: BoardMap, features: str) -> Floats:
         """Compute the features of boards with the name ``features``, such as equities: ``[board, feature]``.
 
-        Each but outcomes is a mean over the possible hands of a starting hand, such as AKs, less that of all boards.
+        Other features than outcomes are means over the possible hands of a starting hand, such as AKs, less their mean
+        over all boards.
         """
         if features == "outcomes":
             (name,) = feature_names((table.boards.shape[1],))

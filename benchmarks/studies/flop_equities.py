@@ -32,7 +32,7 @@ def totals(ranges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     Returns:
         Two arrays ``[flop, hand, range]``: the weight of the range's hands that each hand beats (ties count half), and
-        the weight of all hands of the range that share no card with it. Their quotient is the equity.
+        the weight of the range's hands that share no card with the hand. Their quotient is the equity.
     """
     deck = Deck()
     rivers, flops = board_map(deck, (5,)), board_map(deck, (3,))

@@ -123,7 +123,7 @@ class Taken(NamedTuple):
         player: the player who takes the last action.
         level: the larger of both players' chips in the pot.
         weights: ``[hand]``, probability that the player takes all own actions of the line.
-        share: share of the hands that reach the last decision with which the player takes the action.
+        share: how often the player takes the action at the last decision of the line, from 0 to 1.
     """
 
     line: str

@@ -41,7 +41,7 @@ ALMOST_ALL = 0.97
 
 
 class Starts:
-    """Solves turns from each of `STARTS`.
+    """Solves turns from each start in `STARTS`, such as the stored strategy.
 
     Args:
         policy: the stored strategy.

@@ -231,7 +231,7 @@ def walk(tables: Tables, rung: int, cards: tuple[int, ...], rng: Random) -> Came
 def won(game: River, play: dict[int, np.ndarray]) -> float:
     """Return half the sum of what both players' best responses win on a river, in chips per hand that reaches it.
 
-    ``play`` is the strategy against which they are computed: frequencies ``[action, hand]`` at each decision.
+    ``play`` is the strategy against which best responses are computed: frequencies ``[action, hand]`` at each decision.
     """
     total = sum(float(game.weights[p] @ game.best(play, p)) for p in (0, 1))
     first, second = (HANDS[held] for held in game.held)

@@ -91,7 +91,7 @@ class Abstraction:
         Args:
             spec: the specification.
             progress: called with (finished boards, all boards).
-            cache: features of boards by name, as in `feature_names`; the function adds missing features.
+            cache: features of boards by name, as in `build.feature_names`; the function adds missing features.
 
         Raises:
             BoardError: there are too few boards for the board buckets, or too many boards.
@@ -135,7 +135,7 @@ class Abstraction:
         return all((every_history[t] and n_groups[t] == i) or self._apart(t) for i, t in enumerate(later, 2))
 
     def _apart(self, t: int) -> bool:
-        """Whether round t remembers the flop, and each of its board buckets follows only one board bucket of flops."""
+        """Whether round t has pairs of flop bucket and board, and in a board bucket only pairs of one flop bucket."""
         n_boards, start = self.arrays["memory"][t]
         if not n_boards:
             return False

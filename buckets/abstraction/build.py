@@ -97,10 +97,10 @@ class Pairs(NamedTuple):
 
 
 def build_arrays(spec: AbstractionSpec, progress: Progress, cache: Cache) -> Arrays:
-    """Compute the arrays of an abstraction, by the names in `ARRAYS`; `kernels.dealing.Maps` describes them.
+    """Compute the arrays of an abstraction, by the names in `ARRAYS`, for the fields of `kernels.dealing.Maps`.
 
-    The field `board_buckets` of `Maps` is "classes" here. "n_classes" and "n_rows", ``[round]``, are the numbers of
-    board buckets and of rows of each board bucket.
+    "classes" is the field `board_buckets` of `Maps`. "n_classes" and "n_rows", ``[round]``, are the numbers of board
+    buckets and of rows of each board bucket.
 
     ``progress`` is called with (finished boards, all boards). Missing features of boards are added to ``cache``.
     """
@@ -275,8 +275,8 @@ class _Builder:
     def _features(self, table: BoardMap) -> NDArray[Any]:
         """Return the features ``[board, axis]`` (see `board_features`) of the canonical boards of an index.
 
-        If the index has the last cards in a group of their own, the features of a board are followed by those of the
-        board before these cards, times `BEFORE`.
+        If the last cards of the boards are a group of their own, further axes have the features of each board without
+        these cards, times `BEFORE`.
         """
         n_cards, n_before = int(table.groups.sum()), int(table.groups[0])
         own = self._features_of_sets(table.boards)
@@ -312,7 +312,7 @@ class _Builder:
     ) -> NDArray[np.uint8]:
         """Compute the row of each hand on each board or pair (`Pairs`) of a round before the last: ``[board, hand]``.
 
-        Only ``n_told`` boards count as progress: the canonical boards, each of which can be in several pairs.
+        Progress counts the ``n_told`` canonical boards, not the pairs.
         """
         order = np.argsort(board_buckets, kind="stable")
         members = np.split(order, np.cumsum(np.bincount(board_buckets))[:-1])

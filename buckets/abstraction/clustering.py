@@ -186,9 +186,9 @@ def _warn_of_unsorted(rows: NDArray[np.floating]) -> None:
 class BoardClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Clustering of weighted samples that minimises the variance within clusters.
 
-    Ward's linkage makes the first clusters of up to 2,500 different samples, mini-batch k-means the first clusters of
-    more samples. Then k-means, on one thread, moves samples to the nearest mean. Of more than 150,000 samples a random
-    sample finds the means. Equal input gives equal labels.
+    The first clusters come from Ward's linkage for up to 2,500 different samples, from mini-batch k-means for more.
+    Then k-means, on one thread, moves samples to the nearest mean. If there are more than 150,000 samples, the means
+    come from a random part of the samples. Equal input gives equal labels.
 
     Args:
         n_clusters: largest number of clusters.

@@ -137,10 +137,10 @@ def ward_tree(rows: Ints, weights: NDArray[np.integer]) -> MergeTree:
 
 
 def _balanced(rows: Ints, wanted: Ints, mass: Ints, members: list[Ints], first: list[int]) -> Ints:
-    """Improve the representatives `first` of the clusters by exchanges; return the index of each representative.
+    """Improve the representatives ``first[cluster]`` by exchanges; return the index of each representative.
 
-    The search brings the sum of the representatives' rows ``[sample, feature]``, times the weights of their clusters,
-    close to `wanted`, the sum of all samples' rows times their weights.
+    The search brings the sum of the representatives' rows ``[sample, feature]``, times ``mass[cluster]``, the weight of
+    each cluster, close to `wanted`, the sum of all samples' rows times their weights.
     """
     chosen = np.array(first, dtype=np.int64)
     error = mass @ rows[chosen] - wanted

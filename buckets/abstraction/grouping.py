@@ -151,7 +151,7 @@ class _ByOutcomes(ABC):
     def even(
         self, board: Sequence[int], hands: NDArray[np.integer], k: int, deck: Deck, n_board: int
     ) -> Labels:
-        """Compute the group of each hand (-1: blocked) if all hands that the board does not block weigh the same."""
+        """Compute the group of each hand, with equal weights for all hands; -1: the board blocks the hand."""
         live = ~blocked(hands, board)
         labels = np.full(len(hands), -1, dtype=np.int32)
         labels[live] = self.group(outcomes(board, hands, deck, n_board)[live], np.ones(int(live.sum())), k)

@@ -1,9 +1,9 @@
 """Index from each board of a deck to its canonical board, in constant time.
 
 The cards of a board are in groups. If the order of the rounds matters, there is a group for each round that dealt
-cards; if only the last card matters, it is a group, and the cards before it are another; otherwise one group has all
-cards. The order within a group does not matter. Boards are numbered in lexicographic
-order (`buckets.kernels.combinations`). Of all boards that are equal up to suits, the board with the smallest number is
+cards. If only the last card matters, this card is a group, and the cards before it are another. Otherwise one group has
+all cards. The order within a group does not matter. Boards are numbered in lexicographic order
+(`buckets.kernels.combinations`). Of all boards that are equal up to suits, the board with the smallest number is
 canonical, as in `symmetry`.
 """
 
@@ -103,6 +103,6 @@ def sets_of(n: int, k: int) -> Ints:
 
 
 def _moved_places(deck: Deck) -> Ints:
-    """Return the place in the deck to which each suit permutation moves each card: ``[permutation, place]``."""
+    """Return where in the deck each suit permutation moves each card: ``[permutation, index of the card]``."""
     cards = np.array(deck.cards, dtype=np.int64)
     return np.array([np.searchsorted(cards, permute_cards(cards, p)) for p in suit_permutations(deck)])

@@ -150,7 +150,7 @@ def preflop_classes() -> tuple[NDArray[np.int16], tuple[str, ...]]:
 
 @lru_cache(maxsize=32)
 def card_places(deck: Deck) -> NDArray[np.int64]:
-    """Return the place of each of the 52 cards in the deck; -1: the deck lacks the card."""
+    """Return the index of each of the 52 cards in the deck; -1: the deck lacks the card."""
     places = np.full(NUM_CARDS, -1, dtype=np.int64)
     places[list(deck.cards)] = np.arange(len(deck))
     return places

@@ -153,9 +153,9 @@ def _board_totals(
     total = np.concatenate([[0.0], np.cumsum(weight)])
 
     def without(end: Any) -> Any:
-        """Weight of the ``end[hand]`` weakest hands, less the weight of those that hold a card of the hand.
+        """Weight of the ``end[hand]`` weakest hands, minus the weight of the hands among them with a card of the hand.
 
-        A hand of two cards is itself subtracted twice.
+        The hand itself, if it has two cards and is among them, is subtracted twice.
         """
         left: Any = total[end]
         for card in held.T:

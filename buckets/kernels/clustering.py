@@ -1,7 +1,7 @@
 """Kernels of the clusterings: agglomeration with cached nearest neighbours, and the nearest center of each row.
 
 See `buckets.abstraction.agglomeration`. The argument ``max_factor`` says whether costs and distances are those of
-Equation 1; False: without its last factor, which are Ward's linkage and the squared Euclidean distance.
+Equation 1. If False, they lack its last factor, and are Ward's linkage and the squared Euclidean distance.
 """
 
 from typing import Any, NamedTuple
@@ -113,8 +113,8 @@ def merge_distinct(
 def _find_nearest(clusters: _Clusters, place: int, n_left: int, max_factor: bool) -> None:
     """Find the nearest cluster, among those with smaller numbers, of the cluster in slot ``clusters.order[place]``.
 
-    The result goes into `nearest`, `nearest_number` and `cost` of `clusters`. The search goes outward from this slot,
-    since neighbours in the order are likely to be near. ``n_left`` is the number of remaining clusters.
+    The result goes into `nearest`, `nearest_number` and `cost` of `clusters`. The search goes up and down the order
+    from index ``place``, since neighbours are likely to be near. ``n_left`` is the number of remaining clusters.
     """
     slot = clusters.order[place]
     number, mean, weight = clusters.numbers[slot], clusters.means[slot], clusters.weights[slot]

@@ -1,11 +1,11 @@
 """Lexicographic numbers of sets of cards and of boards: see `buckets.cards.boards`.
 
-The *place* of a card is its index in the deck of n cards. The sets of k cards are numbered from 0 to C(n, k) - 1 in
-lexicographic order of their ascending places. A set has the number
-``C(n, k) - 1 - Σ_i C(n - 1 - place_i, k - i)``.
+A card is given by its index in the deck of n cards. The sets of k cards are numbered from 0 to C(n, k) - 1 in
+lexicographic order of their ascending indices. A set has the number
+``C(n, k) - 1 - Σ_i C(n - 1 - index_i, k - i)``.
 
 In all functions n is the number of cards in the deck, ``choose[n, k]`` are binomial coefficients, ``groups[group]`` is
-the number of cards of each group of a board, and ``places[card]`` are the places of a board's cards, group by group.
+the number of cards of each group of a board, and ``places[card]`` are the indices of a board's cards, group by group.
 """
 
 import numpy as np
@@ -46,7 +46,7 @@ def sort_few(places: Ints, start: int, end: int) -> None:
 
 @kernel
 def set_number(places: Ints, start: int, end: int, n: int, choose: Ints) -> int:
-    """Return the number of the set of cards with the ascending places ``places[start:end]`` (see the module)."""
+    """Return the number of the set of cards with the ascending indices ``places[start:end]`` in the deck."""
     k = end - start
     out = choose[n, k] - 1
     for i in range(k):
@@ -56,7 +56,7 @@ def set_number(places: Ints, start: int, end: int, n: int, choose: Ints) -> int:
 
 @kernel
 def numbered_set(number: int, n: int, k: int, choose: Ints, out: Ints, start: int) -> None:
-    """Write the places of set ``number`` of all sets of k cards into ``out[start : start + k]`` (see the module)."""
+    """Write the deck indices of the cards in set ``number`` of all sets of k cards to ``out[start : start + k]``."""
     rest = choose[n, k] - 1 - number
     x = n - 1
     for i in range(k):
@@ -69,7 +69,7 @@ def numbered_set(number: int, n: int, k: int, choose: Ints, out: Ints, start: in
 
 @part
 def board_number(places: Ints, groups: Ints, n: int, choose: Ints) -> int:
-    """Return the number of a board (see the module); sort the places of each group in place."""
+    """Return the number of a board with the deck indices ``places``; sort the indices of each group of cards."""
     out = 0
     start = 0
     for size in groups:
@@ -85,10 +85,13 @@ def fill_map(
 ) -> int:
     """Find the canonical board of each board: the smallest of all boards that are equal up to suits.
 
-    Canonical boards are numbered from 0 up. The function returns their count. The module describes other arguments.
+    Canonical boards are numbered from 0 up. The function returns their count.
 
     Args:
-        moved: ``[permutation, place]``, the place to which each suit permutation moves a card.
+        groups: ``[group]``, number of cards of each group of a board.
+        n: number of cards in the deck.
+        choose: ``[n, k]``, binomial coefficients.
+        moved: ``[permutation, index in the deck]``, the index to which each suit permutation moves a card.
         inverse: ``[permutation]``, the inverse of each permutation.
         canonical: ``[board]``, output: the number of the canonical board; -1: the board has a card twice.
         perm_of: ``[board]``, output: the first permutation that maps the board onto its canonical board.
@@ -117,7 +120,7 @@ def fill_map(
 
 @part
 def write_places(number: int, groups: Ints, n: int, choose: Ints, places: Ints) -> None:
-    """Write the places of the cards of board ``number``, ascending within a group; the inverse of `board_number`."""
+    """Write the deck indices of the cards of board ``number`` into ``places``; the inverse of `board_number`."""
     end = len(places)
     for g in range(len(groups) - 1, -1, -1):
         size = groups[g]
@@ -128,7 +131,7 @@ def write_places(number: int, groups: Ints, n: int, choose: Ints, places: Ints) 
 
 @kernel
 def fill_boards(numbers: Ints, groups: Ints, n: int, choose: Ints, out: Ints) -> None:
-    """Write the places (see the module) of the cards of boards with the given numbers: ``out[board, card]``."""
+    """Write the deck indices of the cards of boards with the given numbers: ``out[board, card]``."""
     for b in range(len(numbers)):
         write_places(numbers[b], groups, n, choose, out[b])
 

@@ -24,8 +24,8 @@ class Maps(NamedTuple):
 
     Attributes:
         hands: ``[hand, hole card]``.
-        cards: ``[place]``, the cards of the deck.
-        place: ``[card]``, the place of each card in the deck.
+        cards: ``[index in the deck]``, the cards of the deck.
+        place: ``[card]``, the index of each card in the deck.
         choose: ``[n, k]``, binomial coefficients.
         perms: ``[permutation, suit]``, the suit permutations.
         moved: ``[permutation, hand]``, the hand that each hand becomes.
@@ -72,7 +72,7 @@ class Scratch(NamedTuple):
         row: ``[hand]``, row of each hand.
         rank: ``[hand]``, index of each hand among the hands that share no card with the canonical board.
         counts: counters for sorting.
-        places: ``[card]``, places of the board's cards in the deck.
+        places: ``[card]``, indices of the board's cards in the deck.
         board: ``[1, card]``, the board.
     """
 
@@ -131,7 +131,8 @@ def _locate(maps: Maps, t: int, board: Ints, s: Scratch) -> tuple[int, int, int]
     """Look up a board of round t; in a round with a row for each hand also write ``s.rank``, see `Scratch`.
 
     Returns:
-        The number of the canonical board in `Maps.board_buckets`, the permutation onto it, and the board bucket.
+        The canonical board's index within the round in `Maps.board_buckets`, the suit permutation onto this board, and
+        the board bucket.
     """
     at = _number(maps, t, board, s)
     canonical, perm = maps.canonical[at], maps.perm_of[at]
@@ -284,7 +285,7 @@ def _sort_by_row(maps: Maps, t: int, s: Scratch, n: int) -> None:
 
 @part
 def _deal(maps: Maps, sizes: Ints, start: Ints, seed: int, index: int, left: Ints, s: Scratch) -> int:
-    """Write the board of deal number `index` into ``s.board``, and the places of the remaining cards into `left`.
+    """Write the board of deal number `index` into ``s.board``, and the deck indices of the remaining cards into `left`.
 
     If there are N flops, N consecutive deals have each flop once (starting from a multiple of N). If N' turns can
     follow a flop, N' consecutive deals of that flop have each of these turns once, and so on.

@@ -21,7 +21,7 @@ class Finals(NamedTuple):
 
     Attributes:
         hands: ``[hand, hole card]``.
-        place: ``[card]``, the place of each card in the deck.
+        place: ``[card]``, the index of each card in the deck.
         n_deck: number of cards in the deck.
         choose: ``[n, k]``, binomial coefficients.
         groups: ``[1]``, number of cards of a final board.
@@ -136,8 +136,8 @@ def count_grades(grades: Array, counts: Ints, board_buckets: Ints, out: Ints) ->
 def _final(finals: Finals, board: Ints, left: Ints, more: Ints, places: Ints) -> int:
     """Return the number, among all final boards, of the board that consists of a board and some remaining cards.
 
-    ``more`` has indices in ``left``, the result of `_left`. ``places[card]`` is overwritten with the places
-    of the final board's cards.
+    ``more`` has indices in ``left``, which `_left` has filled. ``places[card]`` is overwritten with the deck indices of
+    the final board's cards.
     """
     n = len(board)
     for i in range(n):
@@ -149,7 +149,7 @@ def _final(finals: Finals, board: Ints, left: Ints, more: Ints, places: Ints) ->
 
 @part
 def _left(finals: Finals, board: Ints, left: Ints) -> None:
-    """Write the places in the deck of the cards that are not on a board into `left`, ascending."""
+    """Write the deck indices of the cards that are not on a board into `left`, ascending."""
     taken = np.zeros(finals.n_deck, dtype=np.bool_)
     for card in board:
         taken[finals.place[card]] = True

@@ -94,14 +94,14 @@ def fill_order(strength: Array, order: Array) -> int:
 
 @kernel
 def fill_wins(order: Array, blocked: int, first: int, wins: Array) -> None:
-    """Count the boards on which each hand to count for beats each other hand: ``wins[hand - first, other hand]``.
+    """Count the boards on which hands from ``first`` on beat each other hand: ``wins[hand - first, other hand]``.
 
     Args:
         order: ``[board, hand]``, integers of 8 or 16 bits without sign, larger for stronger hands.
         blocked: number in ``order`` of hands that the board blocks, larger than all others; the board does not count
             for these hands.
-        first: number of the first hand to count for.
-        wins: 32-bit integers, a row for each hand to count for, overwritten.
+        first: number of the first hand whose wins are counted.
+        wins: 32-bit integers, a row for each hand whose wins are counted, overwritten.
     """
     n_boards, n_hands = order.shape
     few = np.empty(n_hands, dtype=np.uint8)

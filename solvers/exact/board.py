@@ -186,7 +186,7 @@ class Workspace(NamedTuple):
         continuation: ``[traverser's row][chance leaf]``, values from the boards of the next round.
         leaf_values: ``[chance leaf][16 hands]``, the values of ``continuation``, transposed for 16 hands.
         roots: ``[traverser's row][betting line]``, values at the start of the round.
-        places: ``[16 hands]``, offsets in `Entry.reach` of the rows from which the hands' reach comes.
+        places: ``[16 hands]``, offset in `Entry.reach` of the row with the reach of each hand.
     """
 
     reach: Address
@@ -250,8 +250,8 @@ def blocks_of(hands: HandTable, board: int) -> tuple[int, int]:
 def forward_reach(c: Cursor, entry: Entry) -> None:
     """Step 1: compute the opponent's reach at all leaves of a board, from the reach at the start of the round.
 
-    The reach goes into ``work.theirs`` at folds and showdowns, and into ``work.exits`` at chance leaves. An `UPDATE`
-    pass also adds the reach to the opponent's strategy sums.
+    The reach goes into `Workspace.theirs` at folds and showdowns, and into `Workspace.exits` at chance leaves. An
+    `UPDATE` pass also adds the reach to the opponent's strategy sums.
     """
     x, work, program = c.round, c.work, c.round.program
     first_block, n_blocks = blocks_of(x.other, c.board)
@@ -302,7 +302,7 @@ def forward_reach(c: Cursor, entry: Entry) -> None:
 def _play(c: Cursor, step: ReachStep, at: Any, children: Any) -> None:
     """Compute the reach of 16 opposing hands after each action of a decision; an `UPDATE` pass adds it to the sums.
 
-    ``at`` has the actions' offsets in regrets and sums, and ``children`` their offsets in ``work.reach``.
+    ``at`` has the actions' offsets in regrets and sums, and ``children`` their offsets in `Workspace.reach`.
     """
     x, reach = c.round, c.work.reach
     entering = load16(reach, step.parent)
@@ -351,7 +351,7 @@ def _impose_lock(c: Cursor, step: ReachStep, block: int, child: int) -> None:
 
 @inlined
 def opposing_totals(c: Cursor) -> None:
-    """Step 2 in a round before the last: fill ``work.total`` and ``work.by_card``, totals of the opponent's reach."""
+    """Step 2 in a round before the last: fill ``total`` and ``by_card`` of `Workspace`."""
     first, last = share(c, c.round.program.n_leaf_pairs // WIDTH)
     for batch in range(first, last):
         _add_all(c, WIDTH * batch)
@@ -359,7 +359,7 @@ def opposing_totals(c: Cursor) -> None:
 
 @inlined
 def showdown_totals(c: Cursor) -> None:
-    """Step 2 in the last round: fill ``work.wins``, ``work.total`` and ``work.by_card`` (see `Workspace`)."""
+    """Step 2 in the last round: fill ``wins``, ``total`` and ``by_card`` of `Workspace`."""
     program = c.round.program
     batch, last = share(c, program.n_leaf_pairs // WIDTH)
     while batch < last and WIDTH * batch < program.win_start:
@@ -446,13 +446,13 @@ def _sharing_a_card(c: Cursor, first: int, row: int, leaf_pairs: Any):  # type: 
 
 @inlined
 def _of_card(leaf_pairs: Any, card: int) -> Any:
-    """Offsets in ``work.by_card`` for each batch of 16 leaf pairs, given a card's offset within a batch."""
+    """Offsets in `Workspace.by_card` for each batch of 16 leaf pairs, given a card's offset within a batch."""
     return shifted(scaled(leaf_pairs, N_CARDS), card)
 
 
 @inlined
 def terminal_values(c: Cursor, block: int, row: int, last: bool) -> None:
-    """Step 3: write the values of 16 of the traverser's hands at folds and showdowns into ``work.value``; padding: 0.
+    """Step 3: write the values of 16 of the traverser's hands at folds and showdowns to `Workspace.value`; padding: 0.
 
     ``block`` is the number of the hands' block in the round, and ``row`` the block's first row on the board.
     """
@@ -494,8 +494,8 @@ def terminal_values(c: Cursor, block: int, row: int, last: bool) -> None:
 def backward_values(c: Cursor, probability: float, last: bool) -> None:
     """Steps 3 and 4: compute the traverser's values at the start of a round; an `UPDATE` pass also updates the regrets.
 
-    The values go into ``work.roots``, ``[row, betting line that enters the round]``. ``probability`` is a factor of the
-    values at chance leaves, which come from ``work.continuation``; ``last`` says whether this is the last round.
+    The values go into `Workspace.roots`, ``[row, betting line that enters the round]``. ``probability`` is a factor of
+    the values at chance leaves, which come from `Workspace.continuation`; ``last`` says whether this is the last round.
     """
     x, work, program = c.round, c.work, c.round.program
     n_roots = program.root_width
@@ -524,7 +524,7 @@ def backward_values(c: Cursor, probability: float, last: bool) -> None:
 
 @inlined
 def _continue(c: Cursor, row: int, probability: float) -> None:
-    """Write the values at chance leaves of the 16 hands from ``row`` on into ``work.value``."""
+    """Write the values at chance leaves of the 16 hands from ``row`` on into `Workspace.value`."""
     work, program, n_exits = c.work, c.round.program, c.round.program.exit_width
     for leaf in range(0, n_exits, TILE):
         for half in range(0, WIDTH, TILE):

@@ -192,7 +192,7 @@ class Context:
         return Thread(self.tasks, self.n_tasks, self.n_in_memory, self._counters, self.threads, thread)
 
     def of_one_thread(self) -> tuple[Packed, Packed, np.ndarray, list[np.ndarray]]:
-        """The packed `GameView` tuples, the first thread's packed `Desk`, the counters, and both ranges ``[row]``."""
+        """Packed `GameView` tuples, thread 0's packed `Desk`, counters of `compiled.threads`, both ranges ``[row]``."""
         return self._views, self._desks[0], self._counters, self._weights
 
     def weigh(self, deal_weight: float) -> None:
@@ -218,7 +218,10 @@ class Context:
         return first
 
     def room_to_keep(self) -> tuple[np.ndarray, int]:
-        """Allocate `Plan.kept`, and return it with `Plan.kept_second`; only games of three rounds use the array."""
+        """Allocate the array `Plan.kept`, and return this array and `Plan.kept_second`, for games of three rounds.
+
+        In shorter games, which have no use for the array, it has one element.
+        """
         if len(self.deals) < 2:
             return np.zeros(1, dtype=np.float32), -1
         sizes = [
@@ -229,7 +232,7 @@ class Context:
     def leaf_values(self, kept: np.ndarray, second: int) -> LeafValues:
         """Collect both players' values at all chance leaves after an `EVALUATE` pass for each player.
 
-        The passes have filled the array ``kept`` of `room_to_keep`, in which player 1's values begin at ``second``.
+        The passes have filled the array ``kept``, which `room_to_keep` has returned with the offset ``second``.
         """
         out: LeafValues = {}
         for t, deal in enumerate(self.deals):
@@ -241,7 +244,7 @@ class Context:
         return out
 
     def _leaves(self, t: int, b: int, p: int, kept: np.ndarray) -> Floats:
-        """Copy player p's values ``[chance leaf, row]`` of board b in round t; ``kept`` has those of round two."""
+        """Copy player p's values ``[chance leaf, row]`` of board b in round t; ``kept`` has the second round's."""
         steps, hands = self.programs[t][p], self.hands[t][p]
         below = self.workspaces[0][0][p].continuation if t == 0 else kept
         start = WIDTH * int(hands.first_block[b]) * steps.exit_width
@@ -251,7 +254,7 @@ class Context:
         return values
 
     def close(self) -> None:
-        """End a run of another thread after its current pass, wait for it, and end the threads."""
+        """Stop a run in another thread after its current pass, wait until the run has ended, and end all threads."""
         self._closed = True
         self._counters[ASKED] = 1
         with self._running:
@@ -408,7 +411,10 @@ def _deal(deal: Deal, below: np.ndarray, p: int) -> int:
 
 
 def _buffers(programs: list[Program], rows: list[np.ndarray]) -> tuple[int, int]:
-    """Bytes of one thread's own buffers in a round, and of the buffers that threads share on the first board."""
+    """Bytes of a round's buffers of one thread: those without and those with the names in `COMMON`.
+
+    ``programs`` and ``rows[board]``, numbers of padded rows, are given for each player.
+    """
     largest = [int(n.max()) // WIDTH for n in rows]
     needed = [workspace(programs[p], largest, p) for p in (0, 1)]
     common = sum(getattr(s, name).nbytes for s in needed for name in COMMON)

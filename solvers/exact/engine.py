@@ -302,7 +302,10 @@ def _sum_units(variant: Variant, iterations: Ints) -> Floats:
 def _plain(
     mode: int, iterations: int, measured: Floats, kept: np.ndarray = NO_VALUES, kept_second: int = -1
 ) -> Plan:
-    """Make a plan that leaves regrets and sums unchanged: a pass per player in ``mode``, or none for 0 iterations."""
+    """Make a plan that leaves regrets and sums unchanged: a pass per player, or none for 0 iterations.
+
+    The arguments are fields of `Plan`.
+    """
     return Plan(mode, iterations, 0, *NO_NUMBERS, False, 0.0, -np.inf, measured, kept, kept_second)
 
 

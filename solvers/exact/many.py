@@ -277,10 +277,11 @@ HAND_MASK = (1 << HAND_BITS) - 1
 def solve_games(
     games: Games, terms: Terms, results: Results, bench: Bench, plan: Plan, views: Packed, desk: Packed
 ) -> int:
-    """Do the work of `ManyGames.solve`, and return its result.
+    """Solve games, and write their results; return the number of solved games.
 
-    ``plan`` has the factors of ``terms.most`` iterations; ``views`` and ``desk``, as in `solvers.exact.passes`, hold
-    the addresses of the arrays of ``bench``.
+    If no two hands of a game can be dealt together, the function ends before this game. ``plan`` has the factors of
+    ``terms.most`` iterations; ``views`` are packed `GameView` tuples and ``desk`` a packed `Desk`, with the addresses
+    of the arrays of ``bench``.
     """
     for k in range(len(games.numbers)):
         weight = _refill(games, k, terms, bench)
@@ -405,7 +406,7 @@ def _narrow(first: Seat, second: Seat, frequencies: np.ndarray, by_card: Floats)
 
 @kernel(error_model="numpy")
 def _part(plan: Plan, mode: int, n_iterations: int, every: int, done: int, target: float) -> Plan:
-    """Make the plan of the ``n_iterations`` iterations after the first ``done`` iterations of a plan."""
+    """Cut ``n_iterations`` iterations out of a plan, after its first ``done``; other arguments are fields of `Plan`."""
     return Plan(
         mode,
         n_iterations,

@@ -164,7 +164,7 @@ def _runner(n_rounds: int) -> Callable[[Plan, Packed, Packed], int]:
     def run(plan: Plan, views: Packed, packed: Packed) -> int:
         """Run one thread's part of the passes of a plan; return the number of passes that were run.
 
-        ``views`` holds four `GameView` (see there), and ``packed`` the thread's `Desk`.
+        ``views`` holds the four tuples that `GameView` describes, and ``packed`` the thread's `Desk`.
         """
         desk = unpack(packed)
         ranges, thread, work = desk.ranges, desk.thread, desk.work
@@ -390,7 +390,7 @@ def _collect(deal: DealTable, entry: int, above: Cursor, c: Cursor, values: Addr
     """Add a board's root values to the values at the chance leaves from which the board is dealt.
 
     The link that leads to the board stands for one or several dealt boards that are equal up to suits; the values are
-    added once for each of them. ``values`` is flat ``[row of the previous round, chance leaf]`` from ``start`` on.
+    added once for each dealt board. ``values`` is flat ``[row of the previous round, chance leaf]`` from ``start`` on.
     """
     count, stride = int64_at(above.round.own.count, above.board), above.round.program.exit_width
     for m in range(int64_at(deal.first_image, entry), int64_at(deal.first_image, entry + 1)):

@@ -40,8 +40,9 @@ NO_CARD = 52
 class Program(NamedTuple):
     """The betting of a round for one traverser, as lists that kernels read.
 
-    The head of this module explains T and D, and `solvers.exact` leaf pairs and sequences. Offsets count elements of
-    buffers with 16 hands for each node or sequence.
+    T is the opposing reach compatible with a hand, and D the opposing reach that the hand beats minus the reach that
+    beats it. `solvers.exact` explains leaf pairs and sequences. Offsets count elements of buffers with 16 hands for
+    each node or sequence.
 
     Attributes:
         n_roots: number of lines that enter the round.
@@ -293,7 +294,7 @@ def class_table(own: Hands, other: Hands) -> ClassTable:
 
 
 def distinct(first: Ints, second: Ints) -> Ints:
-    """Return the different numbers of two arrays, ascending."""
+    """Return the numbers that occur in at least one of two arrays, each once, ascending."""
     # not np.union1d: it loads numpy.ma, which takes longer than the rest of a small job's plan
     both = np.sort(np.concatenate([first, second]))
     different: Ints = both[np.diff(both, prepend=both[:1] - 1) > 0]

@@ -185,8 +185,8 @@ def local_exploitability(chunk: Chunk, strategy: ChunkStrategy) -> float:
 def root_matrices(chunk: Chunk, strategy: ChunkStrategy) -> tuple[Floats, Floats]:
     """Compute the payoff matrix of a chunk when both players follow a strategy.
 
-    The chunk above uses it at the chance leaf that leads to this chunk. Each row enters with reach 1, so rows without
-    weight get payoffs, too.
+    The chunk above uses the matrix at the chance leaf that leads to this chunk. Each row enters with reach 1, so rows
+    without weight get payoffs, too.
 
     Returns:
         For each player ``[row of player 0, row of player 1]``: player 0's payoffs times the joint weights of the rows,

@@ -115,9 +115,10 @@ def _add_deal(
     n_ids: int,
     totals: Floats,
 ) -> None:
-    """Do the work of `add_deal`. Arrays of `Hands` are called ids (``cards``), twin (``same_cards``), group (``row``).
+    """Add the payoffs of one dealt board to ``totals``, for `add_deal`.
 
-    Each own hand i and opposing hand j that share no card with each other or with the board add
+    Arrays of `Hands` are called ids (``cards``), twin (``same_cards``) and group (``row``). Each own hand i and
+    opposing hand j that share no card with each other or with the board add
     ``own_weight[i] · reach[j] · payoffs[own_image[i], other_image[j]]`` to ``totals`` at i's row and j's row.
     """
     width, n, k = totals.shape[1], totals.shape[2], own_ids.shape[1]

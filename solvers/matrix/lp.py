@@ -304,9 +304,9 @@ class _Sums:
     def add_terminals(
         self, payoff: _Payoff, game: LiveGame, t: int, b: int, chance: float, start: tuple[int, int]
     ) -> None:
-        """Add the payoffs of all folds and showdowns of board b of round t, as `_add_pairs` does.
+        """Add the payoffs of all folds and showdowns of board b of round t; the arguments are those of `_add_pairs`.
 
-        Payoffs of variables of player 0's plan go into ``payoff``.
+        Payoffs of variables of player 0's plan go into ``payoff``, payoffs of running sums into this object.
         """
         r = game.rounds[t]
         a, (rows0, rows1) = r.forest.arrays, r.hands
@@ -343,9 +343,9 @@ class _Lists(NamedTuple):
     Attributes:
         hand: ``[entry]``, the hand of each entry of all lists, one list after another.
         before: ``[entry]``, the entry before in the list; -1: the list begins.
-        folds, showdowns: arrays (entry, player 1's hand, factor). Factor times running sum at the entry, summed over a
-            hand's triples, is what the hand loses per chip at stake. At folds this sum lacks player 0's hand of the
-            same cards (``same``).
+        folds, showdowns: triples (entry, player 1's hand, factor), as three arrays. A hand loses per chip at stake the
+            sum, over its triples, of factor times running sum at the entry. At folds this sum lacks player 0's hand
+            of the same cards (``same``).
         same: ``(player 0's hand, player 1's hand)`` with the same two cards.
     """
 

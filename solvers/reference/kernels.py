@@ -90,7 +90,7 @@ def reach_down(
 ) -> None:
     """Compute player q's reach ``[sequence, hand]`` from the reach at the roots, which the caller has written.
 
-    The head of the module explains ``group``, ``direct`` and ``count``.
+    Hand h plays row ``group[h]`` or, if ``direct``, row h; hands from number ``count`` on are padding.
     """
     for n in range(len(forest.kind)):
         if forest.kind[n] != DECISION or forest.player[n] != q:
@@ -112,7 +112,7 @@ def add_to_sums(
 ) -> None:
     """Multiply ``sums[slot, row]`` by ``decay``, and add ``reach[sequence, hand]`` after each action, summed by row.
 
-    The head of the module explains ``group``, ``direct`` and ``count``.
+    Hand h plays row ``group[h]`` or, if ``direct``, row h; hands from number ``count`` on are padding.
     """
     factor = sums.dtype.type(decay)
     for a in range(sums.shape[0]):
@@ -308,7 +308,8 @@ def values_up(
 ) -> None:
     """Compute player p's values ``[node, own hand]`` at decisions from the values at leaves, which the caller wrote.
 
-    The head of the module explains ``group``, ``direct`` and ``count``.
+    Where p decides, the value is the mean by p's strategy or, if ``mode`` is `BEST`, the maximum over the actions.
+    Hand h plays row ``group[h]`` or, if ``direct``, row h; hands from number ``count`` on are padding.
     """
     for n in range(len(forest.kind) - 1, -1, -1):
         if forest.kind[n] != DECISION:
@@ -324,7 +325,10 @@ def values_up(
 
 @part
 def respond_up(forest: ForestArrays, p: int, locks: LockArrays, b: int, count: int, values: Floats) -> None:
-    """Compute player p's best-response values ``[node, own hand]``; locked hands on board b follow their locks."""
+    """Compute player p's best-response values ``[node, own hand]``; locked hands on board b follow their locks.
+
+    The caller has written the values at leaves; hands from number ``count`` on are padding.
+    """
     for n in range(len(forest.kind) - 1, -1, -1):
         if forest.kind[n] != DECISION:
             continue
@@ -390,7 +394,7 @@ def update_up(
     regrets: Floats,
     guess: Floats,
 ) -> None:
-    """Compute player p's values at decisions, as `values_up` does, and update p's regrets ``[slot, row]``.
+    """Compute player p's values at decisions from those at leaves, and update p's regrets ``[slot, row]``.
 
     The instantaneous regret of a row is ``Σ_h weight[h] (values[child, h] − values[node, h])`` over the row's hands h.
     A predictive variant writes its predicted regrets to ``guess``; other variants do not use ``guess``. If the variant

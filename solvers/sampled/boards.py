@@ -224,10 +224,10 @@ def link_of(c: Cursor, parent: Parent, first: bool) -> ParentLink:
 
 @inlined
 def enter_round(views: Packed, works: Packed, boards: Boards, t: int, c: Cursor) -> None:
-    """Fill ``work.reach`` of a batch of lines: the opponent's reach at the start of round t.
+    """Fill `Workspace.reach` of a batch of lines: the opponent's reach at the start of round t.
 
-    In the first round it is the weight of the hand's row in the opponent's range. In later rounds it comes from the
-    board of the previous round.
+    In the first round this reach is the weight of the hand's row in the opponent's range. In later rounds it comes from
+    the board of the previous round.
     """
     if t == 0:
         for h in range(c.board.n_hands):
@@ -245,7 +245,7 @@ def enter_round(views: Packed, works: Packed, boards: Boards, t: int, c: Cursor)
 
 @inlined
 def _enter_by_runs(c: Cursor, parent: Parent) -> None:
-    """Fill ``work.reach`` of a batch that is not aligned, by shifting lanes of the previous round, `Run` by `Run`."""
+    """Fill `Workspace.reach` of a batch that is not aligned: shift lanes of the previous round, `Run` by `Run`."""
     work, program, above = c.work, c.round.program, parent.work
     first, n_runs = c.batch.runs, c.batch.n_runs
     for k in range(n_runs):
@@ -279,9 +279,9 @@ def _parent_hand(board: BoardView, h: int) -> int:
 
 @inlined
 def hand_up(c: Cursor, parent: Parent, link: ParentLink, h: int, value, into: int) -> None:  # type: ignore[no-untyped-def]
-    """Add hand h's value on 16 lines to those buffers of the previous round that ``into`` names (`ROW_AND_HAND`, ...).
+    """Add hand h's value on 16 lines to buffers of the previous round: ``into`` is `HAND`, `ROW_AND_HAND` or `LEAF`.
 
-    If the batch is not aligned, ``work.hand_values`` stores the value until `hands_up` adds it.
+    If the batch is not aligned, `Workspace.hand_values` stores the value until `hands_up` adds it.
     """
     if link.aligned:
         _pass_up(c, parent, link, h, value, into)
@@ -291,7 +291,7 @@ def hand_up(c: Cursor, parent: Parent, link: ParentLink, h: int, value, into: in
 
 @inlined
 def hands_up(c: Cursor, parent: Parent, values: Address, into: int) -> None:
-    """Add the values ``[hand][lane]`` of a batch to those buffers of the previous round that ``into`` names."""
+    """Add the values ``[hand][lane]`` of a batch to buffers of the previous round; for ``into`` see `hand_up`."""
     program, first = c.round.program, c.batch.runs
     for k in range(first, first + c.batch.n_runs):
         run = record_at(program.runs, k)

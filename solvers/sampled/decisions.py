@@ -56,7 +56,7 @@ _retained = inlined(retained)
 
 @inlined
 def own_reach(c: Cursor) -> None:
-    """Fill ``work.own`` for a batch of lines: the traverser's reach within the round, for each row and sequence."""
+    """Fill `Workspace.own` for a batch of lines: the traverser's reach within the round, for each row and sequence."""
     x, batch = c.round, c.batch
     start = c.board.board_bucket * x.program.own_size + batch.own_first
     _reach(c, x.own, start, batch.own_slots, batch.own_down, batch.n_own_down, c.work.own)
@@ -64,7 +64,7 @@ def own_reach(c: Cursor) -> None:
 
 @inlined
 def other_reach(c: Cursor) -> None:
-    """Fill ``work.other`` for a batch of lines: the opponent's reach within the round, for each row and sequence."""
+    """Fill `Workspace.other` for a batch of lines: the opponent's reach within the round, for each row and sequence."""
     x, batch = c.round, c.batch
     start = c.board.board_bucket * x.program.other_size + batch.other_first
     _reach(c, x.other, start, batch.other_slots, batch.other_down, batch.n_other_down, c.work.other)
@@ -76,7 +76,8 @@ def _reach(
 ) -> None:
     """Compute one player's reach ``[row][sequence][lane]`` within the round, except for rows without hands.
 
-    ``start`` is the offset of the batch in ``numbers`` (regrets or averages), ``down`` the player's first step.
+    The batch begins at offset ``start`` of ``numbers`` (regrets or averages), with ``slots`` slots in a row. The
+    player's steps are the ``n_down`` elements of `Program.reach_steps` from ``down`` on.
     """
     program = c.round.program
     for row in range(program.n_rows):
@@ -94,7 +95,7 @@ def _reach(
 
 @inlined
 def sum_rows(c: Cursor) -> None:
-    """Fill ``work.row_reach``: the opponent's reach at the start of the round, summed over each row's hands."""
+    """Fill `Workspace.row_reach`: the opponent's reach at the start of the round, summed over each row's hands."""
     for row in range(c.round.program.n_rows):
         store(c.work.row_reach, WIDTH * row, fill16(ZERO))
     for h in range(c.board.n_hands):
@@ -166,7 +167,7 @@ def prefetch_row(c: Cursor, row: int) -> None:
 def update_regrets(c: Cursor, f: VisitFactors) -> None:
     """Update the traverser's regrets in all rows of a batch of lines.
 
-    The values at folds and showdowns come from ``work.values``, those at chance leaves from ``work.row_exits``.
+    The values at folds and showdowns come from `Workspace.values`, those at chance leaves from `Workspace.row_exits`.
     """
     batch, program, node = c.batch, c.round.program, c.work.node
     start = c.board.board_bucket * program.own_size + batch.own_first
@@ -197,7 +198,7 @@ def _keep(c: Cursor, f: VisitFactors, first: int) -> None:
 
 @inlined
 def leaf_values(c: Cursor, row: int) -> None:
-    """Fill ``work.node`` with the values of one row at folds, showdowns and chance leaves."""
+    """Fill `Workspace.node` with the values of one row at folds, showdowns and chance leaves."""
     work, batch, program, pay = c.work, c.batch, c.round.program, c.batch.pay
     shows = WIDTH * (row * (batch.n_folds + batch.n_shows) + batch.n_folds)
     folds = WIDTH * row * (batch.n_folds + batch.n_shows)
@@ -239,7 +240,7 @@ def learns(x: RoundView, board_bucket: int) -> bool:
 
 @inlined
 def count_visit(x: RoundView, board_bucket: int, learnt: bool) -> None:
-    """Add 1 to ``visits`` of a board bucket if the visit has ``learnt``, else subtract 1 from ``ahead``."""
+    """Count a board bucket's visit: add 1 to `RoundView.visits` if ``learnt``, else take 1 from `RoundView.ahead`."""
     if learnt:
         put_int64(x.visits, board_bucket, int64_at(x.visits, board_bucket) + 1)
     else:

@@ -303,8 +303,8 @@ class Context:
         """Counterfactual values of player p's hands on the first board against the opponent's average strategy.
 
         From round ``best_from`` on player p plays a best response, and in earlier rounds p's own average strategy. With
-        ``own`` the pass also computes the values when p follows its average strategy throughout. It leaves them in the
-        first round's buffers: ``own_values`` has the values at the start of the round (of the last batch of lines
+        ``own`` the pass also computes the values when p follows its average strategy throughout. These are left in the
+        first round's `Workspace`: ``own_values`` has the values at the start of the round (of the last batch of lines
         only), and ``hand_exits`` the values at the chance leaves to the second round, multiplied by p's reach.
 
         Returns:

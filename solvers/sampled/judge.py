@@ -1,9 +1,10 @@
 """Exact best responses of single hands to average strategies by board bucket and row.
 
-`BoardJudge` computes their values on a tree of boards below one board (`boards.tree`). A value is counterfactual: chips
-times the opponent's reach under its average strategy, summed over the opponent's hands and, weighted by probability,
-over the boards that follow. Divided by the number of pairs of hands it is chips per deal. `FirstRound` computes best
-responses in the first round alone, in double precision, from given counterfactual values at the round's chance leaves.
+`BoardJudge` computes the values of best responses on a tree of boards below one board (`boards.tree`). A value is
+counterfactual: chips times the opponent's reach under its average strategy, summed over the opponent's hands and,
+weighted by probability, over the boards that follow. Divided by the number of pairs of hands it is chips per deal.
+`FirstRound` computes best responses in the first round alone, in double precision, from given counterfactual values at
+the round's chance leaves.
 """
 
 from __future__ import annotations
@@ -186,10 +187,10 @@ class FirstRound:
         return out
 
     def _values(self, p: int, exits: Floats, *, best: bool) -> Floats:
-        """Values of p's hands at the root, ``[set, hand]``, from values ``[set, line, hand]`` at the chance leaves.
+        """Values of p's hands at the root, ``[set, hand]``, from sets of values ``[set, line, hand]`` at chance leaves.
 
-        With ``best`` player p takes, in all sets, the actions that are best by the first set; otherwise p follows the
-        average strategy.
+        With ``best`` player p takes the actions that are best by the first set of values, for all sets; otherwise p
+        follows the average strategy.
         """
         a = self._arrays
         values = np.empty((len(a.kind), len(exits), len(self._cards)))

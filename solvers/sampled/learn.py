@@ -116,7 +116,7 @@ class Lesson(NamedTuple):
 def learn(w: Lesson, first: int, dither: int) -> None:
     """Update the regrets of the player and of its rival, and one player's averages, from one deal.
 
-    With a rival these are the averages of the player, who is the rival's opponent, otherwise those of the other player.
+    If there is a rival, the averages of the player, who is its opponent, are updated; otherwise the other player's.
     ``first`` is the number of the deal's board of the first round.
     """
     for t in range(w.n_rounds):
@@ -130,7 +130,7 @@ def learn(w: Lesson, first: int, dither: int) -> None:
 
 @part
 def _go_down(w: Lesson, t: int, dither: int) -> None:
-    """Compute reach on the board of round t, before the last round, update averages, and clear buffers for values."""
+    """Compute reach on the board of round t, not the last round; update averages, and clear buffers for values."""
     x, y, work, rival, board = _views(w, t)
     boards = unpack(w.boards)
     f, learning = visit_factors(w.discount, x, board.board_bucket, dither), learns(x, board.board_bucket)
@@ -225,7 +225,7 @@ def _views(w: Lesson, t: int) -> tuple[RoundView, RoundView, Workspace, Workspac
 
 @part
 def _mix(w: Lesson, c: Cursor, d: Cursor) -> None:
-    """Mix the rival's reach (cursor d) with the other player's reach, into the player's ``other`` (cursor c)."""
+    """Mix the rival's reach (cursor d) with the other player's; write it to `Workspace.other` of cursor c."""
     share, first = np.float32(w.share), c.at_rows
     if share < ONE:
         other_reach(c)
@@ -251,7 +251,7 @@ def _enter_last(w: Lesson, learner: int, c: Cursor, n_groups: int) -> None:
 def _follow_up(w: Lesson, learner: int, t: int, c: Cursor, n_groups: int) -> None:
     """Compute the learner's values of all hands for a batch of lines, and add them to the board of the previous round.
 
-    The opponent's reach must be in the buffers (`ending_totals`).
+    Call `ending_totals` first.
     """
     parent = _parent(w, learner, t)
     link = link_of(c, parent, t == 0)

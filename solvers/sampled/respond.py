@@ -76,7 +76,7 @@ from solvers.steps import FOUR, ONE, ZERO, regret_match
 
 @part
 def answer(c: Cursor, n_groups: int) -> None:
-    """Fill ``work.own`` for a batch of lines of the last round: the reach of the traverser's best response.
+    """Fill `Workspace.own` for a batch of lines of the last round: the reach of the traverser's best response.
 
     Call `ending_totals` first. The function changes the totals of showdowns; `restart_totals` restores them.
     ``n_groups`` is the number of the board's segments.
@@ -99,7 +99,7 @@ def answer(c: Cursor, n_groups: int) -> None:
 
 @inlined
 def _choose(c: Cursor, row: int) -> None:
-    """Write the reach of the traverser's best response, for one row, into ``work.own``.
+    """Write the reach of the traverser's best response, for one row, into `Workspace.own`.
 
     If all actions of a decision have equal values, which they have where the opponent has no reach, the traverser
     follows its regrets.
@@ -144,8 +144,8 @@ def _choose(c: Cursor, row: int) -> None:
 def respond(c: Cursor, first: int, n: int, own: bool) -> None:
     """Compute best responses of ``n <= BLOCK`` hands from hand ``first`` on, in a round before the last.
 
-    Each hand's value at the start of the round is written to the beginning of ``work.nodes``, and with ``own`` its
-    value when the traverser follows its strategy to ``work.own_values``.
+    Each hand's value at the start of the round goes to the beginning of `Workspace.nodes`. With ``own``, the hand's
+    value when the traverser follows its strategy goes to `Workspace.own_values`.
     """
     work, batch, program = c.work, c.batch, c.round.program
     hands = clamped(stepped(FOUR, first, 1), first + n - 1)
@@ -184,8 +184,8 @@ def respond(c: Cursor, first: int, n: int, own: bool) -> None:
 def respond_last(c: Cursor, first: int, n: int, row: int, tied: bool, own: bool) -> None:
     """Compute best responses of ``n <= BLOCK`` hands of one row from hand ``first`` on, in the last round.
 
-    Call `advance_level` first, for the level to which the hands' segment belongs. The values are written where
-    `respond` writes them. ``tied`` says whether all hands of the segment have equal strength.
+    Call `advance_level` first, for the level to which the hands' segment belongs. The values go to the same buffers as
+    in `respond`. ``tied`` says whether all hands of the segment have equal strength.
     """
     hands = clamped(stepped(FOUR, first, 1), first + n - 1)
     within = fill_each(FOUR, ZERO)
@@ -200,11 +200,11 @@ def respond_last(c: Cursor, first: int, n: int, row: int, tied: bool, own: bool)
 
 @inlined
 def _leaves(c: Cursor, hands: Any, row: int, shown: bool, beside: Any, own: bool) -> Any:
-    """Write the values of four hands of one row at showdowns (if ``shown``) or at folds into ``work.nodes``.
+    """Write the values of four hands of one row at showdowns (if ``shown``) or at folds into `Workspace.nodes`.
 
     For each hand, ``beside`` times the opponent's reach within the round is added to the result of `_met`. At folds
     ``beside`` is the opponent's reach at the start of the round with the hand's own two cards, which `_met` subtracts
-    twice; at showdowns it is ``within``, the result against the hands of the same segment.
+    twice; at showdowns it is `Workspace.within`, the result against the hands of the same segment.
 
     Returns:
         With ``own`` the sum of the values, each multiplied by the traverser's reach; otherwise zeros.
@@ -244,7 +244,7 @@ def _card_offsets(c: Cursor, hands: Any) -> Any:
 def _met(c: Cursor, a: Any, b: Any, ending: int) -> Any:
     """Return, for each of four hands, the total of all opposing hands minus the totals of the hand's two cards.
 
-    ``a`` and ``b`` are the offsets of the cards; ``ending`` numbers the totals to use within ``work.totals``.
+    ``a`` and ``b`` are the offsets of the cards; ``ending`` is the number of the totals in `Workspace.totals`.
     """
     totals, d = c.work.totals, ending * c.board.stride
     of_cards = load_each(totals, shifted(a, d)) + load_each(totals, shifted(b, d))
@@ -253,7 +253,7 @@ def _met(c: Cursor, a: Any, b: Any, ending: int) -> Any:
 
 @inlined
 def _best_up(c: Cursor) -> None:
-    """Compute the values of all decisions for `BLOCK` hands from the values of leaves, in ``work.nodes``.
+    """Compute the values of all decisions for `BLOCK` hands from the values of leaves, in `Workspace.nodes`.
 
     A decision of the traverser has the value of its best action, and a decision of the opponent the sum over its
     actions.

@@ -42,7 +42,7 @@ from solvers.steps import ZERO, cards_of
 
 @inlined
 def find_segments(work: Workspace, board: BoardView, n_rows: int) -> int:
-    """Find the segments of a board of the last round, with their cards and ``edge``; return the number of segments."""
+    """Find the segments of a last-round board, their cards and `Workspace.edge`; return the number of segments."""
     n_groups = _segments(work, board)
     list_cards(work, board, work.group_of, n_groups)
     _count_rows(work, board, n_rows)
@@ -71,10 +71,10 @@ def find_rows(work: Workspace, board: BoardView, n_rows: int) -> None:
 def list_cards(work: Workspace, board: BoardView, group_of: Address, n_groups: int) -> None:
     """List the cards of each group's hands.
 
-    The hands of a group hold only some of the cards, so kernels go through lists of cards: ``places`` lists the
-    ``n_places[g]`` cards of group g, and ``counts`` has the number of the group's hands that hold each card, times -1.
-    The last element of both lists stands for all hands of the group. Conversely ``holders`` lists the ``n_holders[c]``
-    groups whose hands hold card c. ``group_of[hand]`` is the group of each hand.
+    The hands of a group hold only some of the cards, so kernels go through lists of cards in `Workspace`: ``places``
+    lists the ``n_places[g]`` cards of group g, and ``counts`` has the number of the group's hands that hold each card,
+    times -1. The last element of both lists stands for all hands of the group. Conversely ``holders`` lists the
+    ``n_holders[c]`` groups whose hands hold card c. ``group_of[hand]`` is the group of each hand.
     """
     width, total = board.stride // WIDTH, board.n_places - 1
     for c in range(width):
@@ -110,7 +110,7 @@ def _count_rows(work: Workspace, board: BoardView, n_rows: int) -> None:
 
 @inlined
 def _write_edges(work: Workspace, board: BoardView, start: int, end: int) -> None:
-    """Fill ``edge`` of the hands ``start`` to ``end - 1``, which are one segment."""
+    """Fill `Workspace.edge` of the hands ``start`` to ``end - 1``, which are one segment."""
     for c in range(board.stride // WIDTH):
         put_int32(work.held, c, 0)
     n, h = 0, start
@@ -132,7 +132,7 @@ def _write_edges(work: Workspace, board: BoardView, start: int, end: int) -> Non
 
 @inlined
 def _apart(work: Workspace, board: BoardView, h: int, n: int) -> int:
-    """Return n minus the numbers of hands in ``work.held`` that hold hand h's first or second card."""
+    """Return n minus the numbers of hands with hand h's first and second card, from `Workspace.held`."""
     a, b = int32_at(board.cards, 2 * h), int32_at(board.cards, 2 * h + 1)
     return int(n - int32_at(work.held, a) - int32_at(work.held, b))
 
@@ -191,9 +191,9 @@ def level_end(work: Workspace, g: int, n_groups: int) -> int:
 
 @inlined
 def gather_segments(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) -> None:
-    """Fill ``groups``, ``within``, ``within_sums`` and ``row_reach``: the opponent's reach in each segment and row.
+    """Write the opponent's reach in each segment and row into buffers of `Workspace`.
 
-    For an aligned batch, the function also fills ``reach``.
+    The buffers are ``groups``, ``within``, ``within_sums``, ``row_reach`` and, for an aligned batch, ``reach``.
     """
     work, board = c.work, c.board
     h = 0
@@ -235,7 +235,7 @@ def gather_segments(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) 
 
 @inlined
 def gather_rows(c: Cursor) -> None:
-    """Fill ``groups`` in a round before the last: the opponent's reach at the start of the round in each row."""
+    """Fill `Workspace.groups` in a round before the last: the opponent's reach at the round's start in each row."""
     work, board = c.work, c.board
     for row in range(c.round.program.n_rows):
         _clear_group(work, board, row)
@@ -255,7 +255,7 @@ def _clear_group(work: Workspace, board: BoardView, g: int) -> None:
 
 @inlined
 def _add_hand(c: Cursor, first: int, h: int, came) -> None:  # type: ignore[no-untyped-def]
-    """Add the reach ``came`` of hand h to the totals by card of its group, at offset ``first`` of ``groups``."""
+    """Add hand h's reach ``came`` to the totals by card of its group, at offset ``first`` of `Workspace.groups`."""
     a, b = cards_of(c.board, h)
     store(c.work.groups, first + a, load16(c.work.groups, first + a) + came)
     if c.board.two:
@@ -264,6 +264,6 @@ def _add_hand(c: Cursor, first: int, h: int, came) -> None:  # type: ignore[no-u
 
 @inlined
 def _unblocked(c: Cursor, first: int, h: int, total):  # type: ignore[no-untyped-def]
-    """Return ``total`` minus the reach of a segment's hands with hand h's cards; ``first`` as in `_add_hand`."""
+    """Return ``total`` minus the reach with hand h's cards in the segment at offset ``first`` of `Workspace.groups`."""
     a, b = cards_of(c.board, h)
     return total - (load16(c.work.groups, first + a) + load16(c.work.groups, first + b))

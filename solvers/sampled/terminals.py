@@ -64,7 +64,7 @@ _HALF: Any = np.float32(0.5)
 
 @inlined
 def own_weights(c: Cursor) -> None:
-    """Compute ``work.weights``, ``[row][opponent's sequence that ends in folds, or in showdowns][lane]``.
+    """Compute `Workspace.weights`, ``[row][opponent's sequence that ends in folds, or in showdowns][lane]``.
 
     A weight is a sum over the folds (or showdowns) in which the opponent's sequence ends: the chips that the traverser
     wins at the leaf, times the traverser's reach. Sequences that end in folds come first.
@@ -90,7 +90,7 @@ def clear_values(c: Cursor) -> None:
 
 @inlined
 def _add_weights(c: Cursor, first: int, n: int, first_ending: int, pay: int, width: int) -> None:
-    """Add the terms of n leaves from ``first`` on, all folds or all showdowns, to ``work.weights`` (`own_weights`)."""
+    """Add the terms of n leaves from ``first`` on, all folds or all showdowns, to the weights of `own_weights`."""
     work, program = c.work, c.round.program
     n_endings = WIDTH * (c.batch.n_folds + c.batch.n_shows)
     for k in range(n):
@@ -105,11 +105,11 @@ def _add_weights(c: Cursor, first: int, n: int, first_ending: int, pay: int, wid
 
 @inlined
 def fold_values(c: Cursor, g: int, row: int, by_hand: bool) -> None:
-    """Add the values at folds of group g's hands to their row's sums in ``work.values``.
+    """Add the values at folds of group g's hands to their row's sums in `Workspace.values`.
 
-    With ``by_hand`` the function also adds to ``mixed[g]`` and fills ``same[g]``, from which the values of single hands
-    follow: sums over all folds, weighted by the traverser's chips and reach. Four folds are computed at a time; if
-    fewer remain, the last fold is repeated with weight 0.
+    With ``by_hand`` the function also adds to `Workspace.mixed` and fills `Workspace.same` of the group, from which the
+    values of single hands follow: sums over all folds, weighted by the traverser's chips and reach. Four folds are
+    computed at a time; if fewer remain, the last fold is repeated with weight 0.
     """
     work, board, batch, endings = c.work, c.board, c.batch, c.round.program.endings
     n_folds, stride, into = batch.n_folds, board.stride, g * board.stride
@@ -141,7 +141,7 @@ def fold_values(c: Cursor, g: int, row: int, by_hand: bool) -> None:
 
 @inlined
 def ending_totals(c: Cursor) -> None:
-    """Fill ``work.totals``: the opponent's reach by card, for each of its sequences that end in folds or showdowns.
+    """Fill `Workspace.totals`: the opponent's reach by card, for each of its sequences that end in folds or showdowns.
 
     The totals of showdowns are multiplied by -1/2: they are running totals, to which the reach of one segment of hands
     after another is added. The total before a segment plus the total after it is D, the reach that the segment's hands
@@ -178,7 +178,7 @@ def restart_totals(c: Cursor) -> None:
 
 @inlined
 def _total(c: Cursor, endings: Any) -> None:
-    """Write the opponent's reach by card for the terminal sequences ``endings`` into ``work.totals``."""
+    """Write the opponent's reach by card for the terminal sequences ``endings`` into `Workspace.totals`."""
     work, board = c.work, c.board
     width, at = other_width(c), scaled(endings, board.stride)
     sequences = shifted(int64_each(c.round.program.endings, shifted(endings, c.batch.endings)), c.at_rows)
@@ -194,9 +194,9 @@ def _total(c: Cursor, endings: Any) -> None:
 
 @inlined
 def begin_mixed(c: Cursor, g: int, row: int, whole: bool) -> None:
-    """Begin ``work.mixed`` of group g, to which folds and showdowns are added, and compute ``work.inside``.
+    """Begin `Workspace.mixed` of group g, to which folds and showdowns are added, and compute `Workspace.inside`.
 
-    ``work.inside`` is the sum of the products of the opponent's reach within the round and the traverser's weights. If
+    ``inside`` is the sum of the products of the opponent's reach within the round and the traverser's weights. If
     ``whole``, ``mixed`` begins with the group's own reach: `showdown_values` then adds twice the running total before
     the group, and D is the sum of both.
     """
@@ -216,10 +216,10 @@ def begin_mixed(c: Cursor, g: int, row: int, whole: bool) -> None:
 
 @inlined
 def showdown_values(c: Cursor, g: int, row: int, alone: bool, by_hand: bool) -> None:
-    """Add the values at showdowns of the hands of segment g to the sums of their row in ``work.values``.
+    """Add the values at showdowns of the hands of segment g to the sums of their row in `Workspace.values`.
 
-    With ``by_hand`` the function also adds to ``work.mixed`` of the segment. If the segment is ``alone`` in its level,
-    the function also adds the segment's reach to the running totals; otherwise `advance_level` has done so.
+    With ``by_hand`` the function also adds to `Workspace.mixed` of the segment. If the segment is ``alone`` in its
+    level, the function also adds the segment's reach to the running totals; otherwise `advance_level` has done so.
     """
     j, n_shows = 0, c.batch.n_shows
     while j < n_shows:
@@ -236,7 +236,7 @@ def _showdown_endings(c: Cursor, g: int, row: int, shows: Any, alone: bool, by_h
     """Compute `showdown_values` for some of the opponent's sequences: numbers ``shows`` among the showdown sequences.
 
     If the segment is alone, D is twice the running total before the segment plus the segment's reach. The reach enters
-    ``mixed`` in `begin_mixed`, and the row's sums by way of ``work.within_sums``.
+    `Workspace.mixed` in `begin_mixed`, and the row's sums by way of `Workspace.within_sums`.
     """
     work, batch, stride = c.work, c.batch, c.board.stride
     n_folds, n_shows, into = batch.n_folds, batch.n_shows, g * stride
@@ -268,7 +268,7 @@ def _showdown_endings(c: Cursor, g: int, row: int, shows: Any, alone: bool, by_h
 
 @inlined
 def open_level(c: Cursor, g: int, n_groups: int) -> int:
-    """Prepare `showdown_values` for the level that begins with segment g; return its end, see `level_end`."""
+    """Prepare `showdown_values` for the level that begins with segment g; return the level's end, see `level_end`."""
     end = level_end(c.work, g, n_groups)
     if end > g + 1 and c.batch.n_shows > 0:
         advance_level(c, g, end)
@@ -279,11 +279,11 @@ def open_level(c: Cursor, g: int, n_groups: int) -> int:
 def advance_level(c: Cursor, first: int, end: int) -> None:
     """Add the opponent's reach in segments ``first`` to ``end - 1`` to the running totals of showdowns.
 
-    Ties link these segments, so they are compared as one. ``work.totals`` has three parts of equal size for showdowns.
-    Part 1 has the running totals. Part 3 gets the result for each segment: the reach that its hands beat minus the
-    reach that beats them, D. Part 2 keeps the totals from before the call, since the segments may hold the same cards;
-    a single segment does not need this copy. In a segment with hands of several strengths ``work.within`` includes the
-    segment, so part 3 gets D minus the segment's reach.
+    Ties link these segments, so they are compared as one. `Workspace.totals` has three parts of equal size for
+    showdowns. Part 1 has the running totals. Part 3 gets the result for each segment: the reach that its hands beat
+    minus the reach that beats them, D. Part 2 keeps the totals from before the call, since the segments may hold the
+    same cards; a single segment does not need this copy. In a segment with hands of several strengths
+    `Workspace.within` includes the segment, so part 3 gets D minus the segment's reach.
     """
     work, batch, board, stride = c.work, c.batch, c.board, c.board.stride
     wide, area, width = other_width(c), batch.n_shows * stride, stride // WIDTH
@@ -326,7 +326,7 @@ def clear_exits(c: Cursor) -> None:
 def follow_last(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) -> None:
     """Add all hands' values in the last round, under the traverser's strategy, to the board of the previous round.
 
-    The function also fills ``work.values``, the values of rows. ``n_groups`` is the number of the board's segments.
+    The function also fills `Workspace.values`, the values of rows. ``n_groups`` is the number of the board's segments.
     """
     work, n_rows = c.work, c.round.program.n_rows
     own_weights(c)

@@ -4,18 +4,19 @@ The *traverser* is the player whose values a pass computes. A *sequence* is a pl
 point of a betting line. Kernels process the 16 lines of a batch side by side, each line in a *lane*.
 
 Both players have the same hands on a board; in the last round the hands are sorted by strength. The N cards that are
-not on the board are numbered from 0. An array of totals by card has N + 2 elements, the *places*: a place for each
-card; place N, the total of all hands; and place N + 1, which stays 0, for the missing second card of one-card hands.
+not on the board are numbered from 0. An array of totals by card has N + 2 elements on its axis *card*: one for each
+card; element N, the total of all hands; and element N + 1, which stays 0, for the missing second card of one-card
+hands.
 
 A *group* of hands is a row; in the last round it is a *segment*: a run of hands of one row, in order of strength. A
 *level* is a run of segments that are compared as one, since ties (hands of equal strength) link them.
 
 `Workspace` says what each buffer holds. The table has the shapes of one thread's buffers, their sizes for the river of
 limit hold'em (1,081 hands, 40 rows, 36 batches of 16 lines, about 30 segments whose hands hold 15 cards each), and the
-processor cache that should hold each. In the shapes, H is the number of hands, X of rows, G of groups, P of places
-(47), S of a player's sequences (14), E of chance leaves of a batch, and L of the opponent's sequences that end in folds
-or in showdowns (at most 9). ``totals`` has a part for folds and three parts for showdowns, hence 4 L; ``values`` and
-``weights`` have one part for each. BLOCK is a constant of this module. The last axis of 16 is the lanes.
+processor cache that should hold each. In the shapes, H is the number of hands, X of rows, G of groups, P of totals by
+card (49), S of a player's sequences (14), E of chance leaves of a batch, and L of the opponent's sequences that end in
+folds or in showdowns (at most 9). ``totals`` has a part for folds and three parts for showdowns, hence 4 L; ``values``
+and ``weights`` have one part for each. BLOCK is a constant of this module. The last axis of 16 is the lanes.
 
 | buffer | shape | size | cache |
 |---|---|---|---|
@@ -166,8 +167,8 @@ class RoundView(NamedTuple):
 class Workspace(NamedTuple):
     """Flat buffers of a thread for a round, of which kernels get the addresses.
 
-    A *terminal sequence* is a sequence of the opponent that ends in folds or showdowns; the head of this module
-    explains groups and places.
+    A *terminal sequence* is a sequence of the opponent that ends in folds or showdowns. A *group* of hands is a row, in
+    the last round a segment. An axis *card* has an element for each card, and one for all hands.
 
     Attributes:
         n_most: largest number of hands.
@@ -175,10 +176,10 @@ class Workspace(NamedTuple):
         n_ends: size of ``row_exits`` for one batch of lines.
         n_groups: largest number of groups.
         reach: ``[batch][hand][lane]``, opponent's reach at the start of the round.
-        groups: ``[group][place][lane]``, opponent's reach at the start of the round, summed over the group's hands.
+        groups: ``[group][card][lane]``, opponent's reach at the start of the round, summed over the group's hands.
         other, own: ``[batch][row][sequence][lane]``, reach of the opponent and of the traverser within the round.
         row_reach: ``[row][lane]``, opponent's reach at the start of the round, summed over the row's hands.
-        totals: ``[terminal sequence][place][lane]``, opponent's reach: folds, then showdowns, then two more parts for
+        totals: ``[terminal sequence][card][lane]``, opponent's reach: folds, then showdowns, then two more parts for
             showdowns, see `advance_level`.
         counts, places, n_places, holders, n_holders: cards of groups, see `segments.list_cards`.
         held: scratch space of `segments.list_cards`.
@@ -187,7 +188,7 @@ class Workspace(NamedTuple):
         edge: ``[hand]``, weight of the opponent's hand in ``within_sums``, see `segments`.
         values: ``[row][terminal sequence][lane]``, values for a stake of 1 chip, summed over the row's hands.
         node, nodes: ``[node][lane]`` and ``[node][BLOCK][lane]``, values for one row and for `BLOCK` hands.
-        mixed: ``[group][place][lane]``, ``totals`` weighted by the traverser's chips and reach.
+        mixed: ``[group][card][lane]``, ``totals`` weighted by the traverser's chips and reach.
         same: ``[group][lane]``, opponent's reach within the round, weighted by the traverser's chips and reach.
         within: ``[hand][lane]``, opponent's reach in the segment that is weaker than the hand, plus the reach that is
             weaker or equal; only in segments with hands of several strengths.
@@ -254,9 +255,9 @@ class Cursor(NamedTuple):
 
     Attributes:
         number: number of the batch.
-        at_hands: offset of the batch in ``work.reach`` and ``work.hand_exits``.
-        at_rows: offset of the batch in ``work.own`` and ``work.other``.
-        at_exits: offset of the batch in ``work.row_exits``.
+        at_hands: offset of the batch in `Workspace.reach` and `Workspace.hand_exits`.
+        at_rows: offset of the batch in `Workspace.own` and `Workspace.other`.
+        at_exits: offset of the batch in `Workspace.row_exits`.
     """
 
     round: RoundView
@@ -299,13 +300,13 @@ def cursor(x: RoundView, work: Workspace, board: BoardView, number: int, last: b
 
 @inlined
 def own_width(c: Cursor) -> int:
-    """Number of elements in one row of ``work.own``: 16 lanes for each of the traverser's sequences."""
+    """Number of elements in one row of `Workspace.own`: 16 lanes for each of the traverser's sequences."""
     return WIDTH * (1 + c.batch.own_slots)
 
 
 @inlined
 def other_width(c: Cursor) -> int:
-    """Number of elements in one row of ``work.other``: 16 lanes for each of the opponent's sequences."""
+    """Number of elements in one row of `Workspace.other`: 16 lanes for each of the opponent's sequences."""
     return WIDTH * (1 + c.batch.other_slots)
 
 

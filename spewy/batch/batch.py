@@ -127,7 +127,7 @@ class Batch:
     def load(
         cls, files: Sequence[str | Path], overrides: Sequence[str] = (), out: Path | None = None
     ) -> Batch:
-        """Read and validate jobs as `unstarted` does, and read the state of their folders."""
+        """Read and validate the jobs of job files (arguments: see `unstarted`), and the state of their folders."""
         batch = cls.unstarted(files, overrides, out)
         return replace(batch, stored={i: _look(batch.entries[i]) for i in batch.stored})
 
@@ -138,8 +138,8 @@ class Batch:
         """Read and validate the jobs of job files, without reading the folders of solves.
 
         ``overrides`` are texts ``key=value`` that change keys of all jobs. A file with ``spot.boards`` (a list or a
-        subset) gives one job for each board. ``out`` will contain a folder for each job; None for ``results``. The
-        boards of a file lie in ``results/<name of the job>``, or in ``out`` itself if there is only one file.
+        subset) gives one job for each board. Each job has a folder in ``out`` (None: in ``results``); the folders of
+        boards lie there in ``<name of the job>``, but if ``out`` is given for only one file, in ``out`` itself.
         """
         if not files:
             raise InputError("batch: expected at least one job file, found none")
@@ -253,7 +253,7 @@ def _merged(entries: list[BatchJob], first: int) -> list[BatchJob]:
 
 
 def same_up_to_suits(a: Job, b: Job) -> bool:
-    """Whether a permutation of suits maps the board and ranges of ``a`` to those of ``b``; other keys must be equal."""
+    """Whether a permutation of suits maps the board and ranges of ``a`` to those of ``b``; no other keys differ."""
     deck = a.rules.deck
     cards_named = any(a.model_dump(exclude=SECTIONS_WITHOUT_CARDS | {"spot"}).values())
     perms = suit_permutations(deck)[:1] if cards_named or not a.solve.symmetry else suit_permutations(deck)
@@ -288,7 +288,7 @@ def _shared(a: BatchJob, b: BatchJob) -> InputError:
 
 
 def bring_back(folder: Path) -> None:
-    """Undo the renaming of a folder to `OLD`, if a process was killed while a cluster's result replaced the folder."""
+    """Restore a missing folder that a killed process had renamed, to replace it by a cluster's result."""
     if not folder.exists():
         scratch = "?" * 8  # random letters and digits of `TemporaryDirectory`
         for old in sorted(folder.parent.glob(OLD.format(name=glob.escape(folder.name), scratch=scratch)))[:1]:

@@ -172,8 +172,7 @@ def _losses(
     """Yield the losses of the subsets ``parts``, by number of sizes and then by loss.
 
     ``found`` has the player's EV and the exploitability of the solve with each subset, and with the ``whole`` list.
-
-    The EV of strategies differs from the value of a zero-sum game by at most twice their exploitability.
+    An EV differs from the value of a zero-sum game by at most twice the exploitability; this bounds the errors.
     """
     most, gap = found[whole]
     rows = [

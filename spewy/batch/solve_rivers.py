@@ -60,7 +60,7 @@ class Rivers(Printed):
         river_actions: for each river the actions of oop at the root. They differ from ``actions`` if the rivers have
             pots and stacks of their own.
         action_ev: ``[river, action, hand]``, chips of the pot that oop's hand wins if it takes the action; NaN as in
-            ``ev`` and ``strategy``. None without ``every_action``, as the next three attributes.
+            ``ev`` and ``strategy``. The attributes from here on are None unless `solve_rivers` got ``every_action``.
         reply_actions: for each river and each action of oop, the actions of ip's first decision.
         reply_strategy: ``[river, action, reply, hand]``, frequencies of ip's actions after each action of oop.
         reply_ev: ``[river, action, reply, hand]``, chips of the pot that ip's hand wins if it takes the action, against
@@ -135,7 +135,7 @@ def solve_rivers(
         every_action: whether to return the EV of each of oop's actions, and strategy and EVs of ip's first decisions.
             These arrays take about ten times the memory of the others.
         workers: number of threads.
-        listener: called with an `Advanced` event for each `AT_ONCE` solved rivers, by one thread at a time.
+        listener: called with an `Advanced` event after every few dozen solved rivers, by one thread at a time.
 
     Raises:
         InputError: the job is not a river that this function can solve; a board is not five cards; the weights do not

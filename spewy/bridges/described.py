@@ -47,8 +47,8 @@ class Described:
         program: name of the program that writes such texts.
         ranges: ranges by seat, ``oop`` and ``ip``.
         amounts: ``pot``, ``stack``, ``min_bet`` and ``cap`` (of the rake) as decimal numbers.
-        sizes: bet sizes in the spelling of jobs, by round, seat, and ``bet``, ``raise`` or ``donk``. A size that is
-            missing means that there is no such bet, unless `donks` is False.
+        sizes: bet sizes in the spelling of jobs, by round, seat, and ``bet``, ``raise`` or ``donk``. A bet
+            without sizes does not exist, except donk bets if ``donks`` is False.
         donks: whether donk bets have sizes of their own; otherwise they have those of bets.
         rate: rake as a share of the pot.
         thresholds: given the pot and the stack, returns the keys of ``[tree]`` that depend on them.
@@ -205,7 +205,7 @@ class Described:
     def _bets(self, n_cards: int, whole: bool) -> dict[str, dict[str, Any]]:
         """Return a job's ``[bets]`` from the root's round on: ip's sizes, and oop's sizes that differ from them.
 
-        ``n_cards`` is the number of board cards; unless ``whole``, amounts are in big blinds instead of chips.
+        ``n_cards`` is the number of board cards. Amounts are in chips if ``whole`` is true, else in big blinds.
         """
         bets: dict[str, dict[str, Any]] = {}
         for later, name in enumerate(ROUNDS[max(n_cards - 3, 0) :]):
@@ -228,7 +228,7 @@ class Described:
         return ", ".join(dict.fromkeys(sizes))
 
     def _with_own_bets(self, data: dict[str, Any], subject: str) -> dict[str, Any]:
-        """Return a job's data, with ``tree.lines`` if the program's own rules lead to other bets than the keys."""
+        """Return a job's data, with ``tree.lines`` if the program's tree has other bets than the job's sizes give."""
         job = Job.of(data, subject)
         own = self.exact or (None if self.rule is None else _by_rule(self.rule))
         if own is None:

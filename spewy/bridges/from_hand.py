@@ -137,7 +137,7 @@ def _solved(key: str, depth: float, raiser: Literal["oop", "ip"] | None, told: s
 
 
 def _preset(origin: Origin, raisers: Sequence[str], raiser: Literal["oop", "ip"] | None, told: str) -> Ranges:
-    """Ranges of the nearest preset with as many raises as the hand: by the last raiser, then by the players' seats."""
+    """Ranges of a preset with as many raises as the hand, if possible the same last raiser, and the nearest seats."""
     kind = {1: "srp", 2: "3bet"}.get(len(raisers), "4bet")
     seats = [_seat(name) for name in origin.positions]
 
@@ -164,7 +164,7 @@ def _seat(position: str) -> str:
 
 
 def spot_of_hand(logged: LoggedHand, street: str = "flop") -> HandSpot:
-    """Make the spot at the start of a street, with the bets of the hand first in the menus of sizes.
+    """Make the spot at the start of a street of a hand; the hand's own bets come first among the bet sizes.
 
     Raises:
         InputError: the hand has no decision on the street, or is no hand of no-limit hold'em.
@@ -277,7 +277,7 @@ def _is_near(usual: str, played: str) -> bool:
 
 
 def _played_sizes(hand: Hand, first: int, raiser: int | None) -> Iterator[tuple[str, str]]:
-    """Yield the bets and raises of a hand from a round on: the key of the menu, such as ``flop.bet``, and the size."""
+    """Yield the bets and raises of a hand from a round on: the key of its sizes, such as ``flop.bet``, and the size."""
     assert hand.game.stacks is not None
     effective, round_, aggressor, last = min(hand.game.stacks), 0, raiser, raiser
     for public, action in decisions(hand):
@@ -322,8 +322,8 @@ class Missing:
 def missing_spots(hands: Iterable[LoggedHand], tolerance: float) -> list[Missing]:
     """Group hands by the spots that a review would compare them with; the group with the most hands comes first.
 
-    Hands of one group have the same shipped ranges, and ratios of stack to pot within a review's tolerance of the
-    group's. Hands without a decision on the flop are left out.
+    The hands of a group have the same shipped ranges, and their ratios of stack to pot are within ``tolerance`` of the
+    group's ratio. Hands without a decision on the flop are left out.
     """
     groups: dict[tuple[str, str], list[tuple[float, LoggedHand, HandSpot]]] = {}
     for logged in hands:
@@ -390,7 +390,7 @@ def _missing(group: _Group, names: dict[str, int]) -> Missing:
 
 
 def hand_numbered(hands: Sequence[LoggedHand], number: int | None, subject: str) -> LoggedHand:
-    """Return the hand that the file numbers ``number``, or else the hand at that place, from 1; None: the only hand."""
+    """Return the hand with ``number`` in the file, or else the ``number``-th hand; None: the only hand of the file."""
     if not hands:
         raise InputError(f"{subject}: expected a hand that two players play after the flop, found none")
     if number is None:

@@ -327,7 +327,7 @@ def _size(size: Size) -> str:
 
 
 def _limit(config: TreeConfig) -> str:
-    """Return the limit of added all-ins in percent of the pot: PioViewer has one for all boxes."""
+    """Return the largest all-in, in percent of the pot, that PioViewer adds to bet sizes; empty without a limit."""
     limits = [
         size.value
         for players in config.sizes

@@ -229,9 +229,9 @@ def _edit(config: TreeConfig, text: str) -> tuple[str, int]:
 
 
 def _variants(config: TreeConfig, caps: dict[str, dict[str, int]]) -> list[TreeConfig]:
-    """Return a configuration for each number of earlier bets and raises in the round: 0, 1, 2, and so on.
+    """Return a configuration for each number n of earlier bets and raises in the round: 0, 1, 2, and so on.
 
-    Each lacks the raise sizes whose limit is below the number. The last entry is for all larger numbers, too.
+    Entry n lacks the raise sizes whose limit in ``caps`` is below n. The last entry is for all larger n, too.
     """
     names = config.game.round_names[config.start_round :]
     most = max((cap for sizes in caps.values() for cap in sizes.values()), default=-1)
@@ -277,7 +277,7 @@ def write(job: SpotJob) -> tuple[str, list[str]]:
 
 
 def _json(job: SpotJob, changes: Mapping[str, Any]) -> str:
-    """Write a spot; its object ``config`` has the values ``changes``, and otherwise no bet sizes."""
+    """Write a spot as JSON, whose object ``config`` has the values ``changes``; all other bet sizes are empty."""
     config = job.tree_config
     values: dict[str, Any] = {
         "board": [card_name(card) for card in job.board],
@@ -298,7 +298,7 @@ def _json(job: SpotJob, changes: Mapping[str, Any]) -> str:
 
 
 def _boxes(config: TreeConfig) -> dict[str, Any]:
-    """Return bet sizes and thresholds by the keys of ``config``; sizes that the program lacks are left out."""
+    """Return bet sizes and thresholds by their keys in the JSON; sizes that the program lacks are left out."""
     donks = any(own.donk is not None for players in config.sizes for own in players)
     boxes: dict[str, Any] = {"donkOption": donks}
     for r, players in enumerate(config.sizes):

@@ -128,7 +128,7 @@ class TexasSolve:
         return found
 
     def _decision(self, found: Found, state: Betting, before: int) -> Node:
-        """Build the node of a decision, with all nodes below; after a deal, only those of the first card in the file.
+        """Build the node of a decision with all nodes below; after a chance node, only those of the file's first card.
 
         Each player has put in ``before`` chips before the round.
         """

@@ -375,7 +375,7 @@ class UpiServer(Closing):
         return [" ".join(name.replace(" ", "_") for name in names) for names in (MADE, ("no draw", *DRAWS))]
 
     def _do_show_categories(self, arguments: list[str]) -> list[str]:
-        """Answer with the indices in ``show_category_names`` of all hands' made hands, then of their best draws."""
+        """Answer with two lines, indices in ``show_category_names``: each hand's made hand, and its best draw."""
         board = " ".join(arguments)
         if board.startswith("r"):
             board = self.tree.facts(self.tree.place(board)).board
@@ -666,7 +666,7 @@ class _Work(Closing):
 
 
 def _limits(arguments: list[str], done: int) -> dict[str, Any]:
-    """Return job keys for the words after ``go``: none, or a number of seconds or of sweeps (steps) after ``done``."""
+    """Return job keys for the words after ``go``: none, a time, or a number of steps: sweeps after ``done`` sweeps."""
     if not arguments:
         return {}
     number, unit = _exactly(2, arguments, "go 10 seconds")

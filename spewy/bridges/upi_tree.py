@@ -220,7 +220,7 @@ class UpiTree:
         return cards[0]
 
     def _reach(self, place: Place) -> tuple[Floats, Floats]:
-        """Both ranges ``[hand]`` at a node, in the weights that the user wrote."""
+        """Both ranges ``[hand]`` at a node, where initial weights are those that the user wrote."""
         chunk, units = self.solution.chunk_view(place, ev=False), self.solution.problem.units
         first, second = chunk.reach[place.line]
         if units is None:
@@ -250,9 +250,9 @@ def _met(
     reach: tuple[Floats, Floats],
     player: int,
 ) -> Floats:
-    """Weight of all opponent's hands that each of a player's hands can meet: an array ``[hand]``.
+    """For each of a player's hands, sum the weights of the opponent's hands that share no card with it: ``[hand]``.
 
-    It is the weight of all hands, less that of the hands with either card, plus that of the same hand, which has both.
+    From the weight of all opponent's hands, those with either card are subtracted; the hand with both is added again.
     """
     own, other = hands[player], hands[1 - player]
     by_card = np.zeros(int(deck.max()) + 1)

@@ -1,4 +1,4 @@
-"""Files that commands write, and the packages that this needs.
+"""Files that commands write, and the packages that are needed to write them.
 
 The name of a file and the packages are checked before the work; a file appears when it is complete.
 """

@@ -448,7 +448,7 @@ def _base_answers(
     board: tuple[tuple[int, ...], str | None],
     own: tuple[float | None, float | None, str | None, str | None],
 ) -> Answers:
-    """Answers from a preset; without a preset, from the options ``own``, whose ranges `_answers` fills in."""
+    """Answers from a preset; without a preset, from the pot and the stack in ``own``, with empty ranges."""
     from buckets.cards import cards_name
     from spewy.job.shipped import GivenRange, preset
     from spewy.job.write import Answers

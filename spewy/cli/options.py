@@ -68,7 +68,7 @@ class Span(click.ParamType[float]):
 
 
 class Needing(click.Option):
-    """An option that needs another option: ``needs`` is that option, such as ``--csv``, and its parameter."""
+    """An option that needs another option: ``needs`` names this option, such as ``--csv``, and its parameter."""
 
     def __init__(self, *args: Any, needs: tuple[str, str], **settings: Any) -> None:
         super().__init__(*args, **settings)

@@ -230,7 +230,7 @@ class NowAndThen:
 
 @contextmanager
 def counting(name: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield a function of the numbers of finished and of all units that draws a bar, or lines without a terminal."""
+    """Yield a function that gets the numbers of finished and all units, and draws a bar (no terminal: prints lines)."""
     began = last = time.monotonic()
     first: tuple[float, int] | None = None
 

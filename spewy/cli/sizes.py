@@ -28,7 +28,7 @@ from spewy.game.names import ROUND_NAMES, SEAT_NAMES
     type=click.Choice(("bet", "raise", "donk")),
     default="bet",
     show_default=True,
-    help="Kind of the sizes.",
+    help="Action to choose sizes for.",
 )
 @click.option(
     "--sizes",

@@ -68,7 +68,7 @@ def _dotted(data: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, obje
 
 
 def readable(parse: Callable[[str], object]) -> AfterValidator:
-    """Make a validator that returns a text unchanged, or raises the ValueError of a function that cannot parse it."""
+    """Make a validator that returns a text unchanged, unless ``parse`` raises a ValueError for the text."""
 
     def check(text: str) -> str:
         parse(text)

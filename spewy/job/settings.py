@@ -124,8 +124,8 @@ class Dealing:
         check_flops: number of flops on which a check measures exploitability.
         last_deal: largest number of deals, even if the target is not reached; None: no limit.
         most_seconds: largest number of seconds of work in all runs together; None: no limit.
-        coarse: ``[stage]``, numbers of board buckets and of rows in each stage before the job's own numbers, in the
-            form of ``board_buckets`` and ``rows``.
+        coarse: ``[stage]``, ``board_buckets`` and ``rows`` of each stage that comes before the solve with the job's own
+            numbers.
     """
 
     board_buckets: Numbers
@@ -196,7 +196,7 @@ class Dealing:
 
 
 def _coarser(board_buckets: Numbers, rows: Numbers) -> tuple[tuple[Numbers, Numbers], ...]:
-    """Return the numbers of board buckets and of rows of all stages before the job's own numbers.
+    """Return the numbers of board buckets and of rows of each stage before the solve with the job's own.
 
     A round in which each board is a bucket of its own stays so, and keeps its number of rows.
     """
@@ -234,8 +234,8 @@ def _number(value: int | str | None) -> int | None:
 def _require_memory(game: Game, board_buckets: Sequence[int | None], *, apart: bool) -> None:
     """Refuse ``boards.remember`` without board buckets after the flop.
 
-    Also refuse ``boards.remember = true`` (``apart``) if a later round has fewer buckets than the flop: then the boards
-    of a bucket have flops of one bucket.
+    Also refuse ``boards.remember = true`` (``apart``) if a later round has fewer buckets than the flop: each bucket of
+    a later round belongs to one bucket of the flop.
     """
     dealt = [t for t, size in enumerate(game.num_board_cards) if size]
     later = [t for t in dealt[1:] if board_buckets[t] is not None]
@@ -382,7 +382,7 @@ def require_rounds(game: Game, root: int, rows: RowsSection, saved: str) -> None
 
 
 def _require_sizes(game: Game, root: int, bets: Bets) -> None:
-    """Refuse a section of bet sizes without the keys bet and raise, since it takes none from the round before."""
+    """Refuse a section of bet sizes without the keys bet and raise: a section takes no sizes from the round before."""
     for name, section in bets.items():
         players = {"": section, "oop.": section.oop, "ip.": section.ip}
         sizes = [
@@ -417,7 +417,7 @@ def _require_donks(game: Game, root: int, bets: Bets) -> None:
 
 
 def _covered(names: tuple[str, ...], root: int, bets: Bets, name: RoundName) -> range:
-    """Return the rounds of the solve that use a section's bet sizes: later rounds without a section use it, too."""
+    """Return the rounds of the solve that use section ``name``: its own round, and next rounds without a section."""
     number = names.index(name)
     following = (names.index(other) for other in bets if names.index(other) > number)
     return range(max(number, root), min(following, default=len(names)))

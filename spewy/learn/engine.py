@@ -55,7 +55,8 @@ class Goal:
         together: whether one call may make several checks.
         check_at: number of the sweep after which the next check is due; None if ``every`` decides.
         restart_after: number of the sweep after which the solve restarts from its averages; None: no restart.
-        decide_at: number of the sweep after which a restart is decided, where a call with several checks ends.
+        decide_at: sweep at which a call with several checks ends at the latest, since a restart is decided after this
+            sweep; None: no restart is possible.
     """
 
     target: float

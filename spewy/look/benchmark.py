@@ -41,8 +41,8 @@ class BenchmarkGame:
     Attributes:
         about: description of the game.
         text: the job file.
-        value: chips that oop wins from ip on average if both play perfectly, see this module; its error is at most
-            ``within``.
+        value: chips that oop wins from ip on average if both play perfectly and each has put in half of the pot; the
+            error is at most ``within``.
         method: how the value was computed: ``"lp"``, a linear program, or ``"cfr"``, bounded by both players' best
             responses.
     """
@@ -243,7 +243,7 @@ def _names(hands: Hands) -> list[str]:
 
 
 def _lp_job(job: Job) -> Job:
-    """Return the job with the linear program as its method, which keeps boards that are equal up to suits apart."""
+    """Return the job with a linear program as its method, so that boards that are equal up to suits are not merged."""
     if not isinstance(job, SpotJob):
         raise InputError(f"job {shown(job.name)}: expected a spot, found a whole game")
     if job.problem.locks or (job.spot is not None and job.spot.rake is not None):

@@ -78,8 +78,8 @@ class ChunkReads(Closing):
     def view(self, place: Place, *, ev: bool = True, equity: bool = True) -> ChunkView:
         """Return the strategies, ranges, EVs and equities of the chunk to which a place belongs.
 
-        Without ``ev``, EVs and equities are NaN; without ``equity``, equities of a chunk before the last round are NaN,
-        unless ``most_boards`` is None.
+        Without ``ev``, EVs and equities are NaN. Without ``equity``, equities before the last round are NaN if this
+        reader limits the final boards (``most_boards``); a reader without a limit ignores ``equity``.
         """
         place = self.policy.start_of(place)
         self.require(place)
@@ -264,7 +264,10 @@ class ChunkView:
         return NodeTotals(weight, frequencies, ev, equity)
 
     def _sums(self, line: str, p: int) -> tuple[Floats, Floats | None]:
-        """Return `Pairs.masses` and `Pairs.leads` of player p's hands after a line; leads are None if unknown."""
+        """For each hand of player p, sum the weights, and weights times lead, of the opponent's range after a line.
+
+        The second sum is None if leads (`Pairs.lead`) are unknown.
+        """
         assert self._pairs is not None
         if (line, p) not in self._against:
             other = self.reach[line][1 - p]

@@ -163,7 +163,7 @@ def _require_zero_sum(job: Job) -> None:
 
 
 def _require_computable(job: Job, subgame: Layout, reads: StoreReads, node: Node) -> None:
-    """Check that payoffs can be computed: no later round was dropped, and it would not take hours."""
+    """Check that payoffs can be computed: no later round was dropped, and the work would not take hours."""
     hint = 'payoffs="stored" takes payoffs that visits have stored, or estimates'
     first = reads.store.first
     if first is not None and node.round < first and subgame.n_rounds > 1:
@@ -236,7 +236,7 @@ class OneChunk(Printed):
     action of one of a player's decisions.
 
     Attributes:
-        tree: betting of the chunk; ``tree.nodes[n]`` is node n of ``chunk.forest``.
+        tree: betting of the chunk; ``tree.nodes[n]`` is the node with number n.
         pot: chips in the middle at the root of the chunk.
         hands: for each player and row, names of its hands, those with the largest weight first. Rows of buckets ascend
             in strength.

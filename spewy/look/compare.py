@@ -98,13 +98,13 @@ class AlignedHands:
 
     @property
     def range_moved(self) -> float:
-        """Share of the acting range that plays differently in both solves; 0 if no hand reaches the decision."""
+        """Share of the acting range that plays differently in A and in B; 0 if no hand reaches the decision."""
         weight = self.reach.sum(axis=0)
         return float(weight @ self.moved / weight.sum()) if weight.any() else 0.0
 
     @property
     def moved(self) -> Floats:
-        """Share of each hand that plays differently in both solves: an array ``[hand]`` of numbers from 0 to 1.
+        """Share of each hand that plays differently in A and in B: an array ``[hand]`` of numbers from 0 to 1.
 
         A share is half the sum, over all actions, of the absolute differences of the frequencies.
         """

@@ -45,9 +45,9 @@ class HandEvs:
 
     Attributes:
         reach: ``[hand]``, weight of each hand in the range.
-        stored: ``[hand]``, EV when both players follow the stored strategies of `evaluate`'s ``solution``.
-        ev: ``[hand]``, EV when the players follow the strategies and locks that `evaluate` was asked about. Both EVs
-            are NaN for a hand that shares a card with every hand of the opponent's range.
+        stored: ``[hand]``, EV when both players follow the stored strategies of the evaluated solve.
+        ev: ``[hand]``, EV when the players follow the strategies and locks to be evaluated. Both EVs are NaN
+            for a hand that shares a card with every hand of the opponent's range.
     """
 
     hands: tuple[str, ...]
@@ -78,9 +78,9 @@ class Evaluation(Printed):
 
     Attributes:
         plays: name of the solve that each player's strategy comes from, oop first.
-        stored: EVs of both players when both follow `evaluate`'s ``solution``: shares of the pot for a spot, net
-            amounts for a whole game.
-        ev: EVs of both players when they follow the strategies and locks that `evaluate` was asked about.
+        stored: EVs of both players when both follow the stored strategies of the evaluated solve: shares of the pot
+            for a spot, net amounts for a whole game.
+        ev: EVs of both players when they follow the strategies and locks to be evaluated.
         hands: EVs of both players' hands at the root.
         locked: the player of the first lock; None if there are no locks.
     """

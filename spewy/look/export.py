@@ -142,7 +142,7 @@ class _Decisions:
         return self.selection.n_rows(wide=self.wide)
 
     def frames(self, actions: Sequence[str]) -> Iterator[pd.DataFrame]:
-        """Yield the data frames; wide ones have columns for ``actions``, those of all exported decisions."""
+        """Yield the data frames; wide ones have columns for ``actions``, the labels at all exported decisions."""
         for view in self.solution.views(self.selection):
             yield view.wide_frame(actions) if self.wide else view.frame()
 

@@ -84,8 +84,8 @@ class NodeView(Printed):
         board_bucket: number of the board's bucket (boards that share a strategy) in a whole game with board buckets,
             else None.
         follow: function that returns a `Step` for each action.
-        reached: how often play gets here, given the cards: the product of both players' shares of their ranges that
-            play to the decision; NaN if unknown. At rare decisions a solve's frequencies are less certain.
+        reached: how often play comes to the decision, given the cards: the product of the shares of both ranges that
+            play to it; NaN if unknown. At rare decisions a solve's frequencies are less certain.
     """
 
     player: int
@@ -168,7 +168,7 @@ class NodeView(Printed):
 
     @property
     def rare(self) -> bool:
-        """Whether play gets here with less than one hand in a thousand."""
+        """Whether fewer than one hand in a thousand comes to this decision."""
         return self.reached < RARE
 
     @property

@@ -169,7 +169,7 @@ def _parameters(game: Game) -> dict[str, str | int]:
 
 
 def _reached(tree: BettingTree, history: list[int]) -> tuple[Place, tuple[str, str]]:
-    """Find the decision after OpenSpiel's numbers of cards and actions, and the names of both players' hands."""
+    """Find the decision after OpenSpiel's ``history`` (numbers of cards and actions), and the names of both hands."""
     game = tree.config.game
     hole, cards = game.num_hole_cards, game.deck.cards
     first, second = (

@@ -154,8 +154,8 @@ def _missing(game: Game, board: Sequence[int]) -> int:
 def count_wins(game: Game, deck: Ints, every: Ints, board: Sequence[int]) -> NDArray[np.int32]:
     """Count, for each pair of hands, the final boards on which the first hand beats the second.
 
-    NumPy evaluates only one of all final boards that are equal up to suits. Let W be its matrix of wins, and k the
-    number of equal boards. Together they have ``k / |G| · Σ_g W[g i, g j]`` wins of hand i over hand j, where the sum
+    Of k final boards that are equal up to suits, NumPy evaluates only one. If ``W[i, j]`` says whether hand i beats
+    hand j there, the k boards together have ``k / |G| · Σ_g W[g i, g j]`` wins of hand i over hand j, where the sum
     runs over the set G of all suit permutations g that fix the board and the set of hands.
 
     Args:
@@ -236,7 +236,7 @@ def _wins_on(boards: Sequence[Sequence[int]], hands: Ints) -> NDArray[np.int32]:
 
 
 def _wins_by_kernel(boards: Sequence[Sequence[int]], hands: Ints) -> NDArray[np.int32]:
-    """Compute what `_wins_on` computes, five to ten times as fast as NumPy: by machine code in two threads."""
+    """Count wins as `_wins_on`, an array ``[hand, other hand]``, but by machine code: five to ten times as fast."""
     from buckets.kernels.showdowns import fill_order, fill_wins
 
     def ordered(part: slice) -> int:
@@ -278,14 +278,14 @@ def _orders(strength: NDArray[np.int32]) -> NDArray[np.unsignedinteger]:
 
 @dataclass(frozen=True)
 class _Side:
-    """Places of a player's hands among the opponent's hands, which are sorted by strength and by card.
+    """Positions of a player's hands among the opponent's hands, which are sorted by strength and by card.
 
     Attributes:
         order: ``[opponent's hand]``, the opponent's hands by strength, the weakest first.
         weaker, not_stronger: ``[hand]``, number of the opponent's hands that the hand beats, and that it beats or ties.
-        holders: ``[place]``, the opponent's hands that hold the first card, by strength, then those of the next card.
-        first, low, high, end: ``[hand, hole card]``, places in ``holders``: where the hands with the card begin, where
-            the hands that tie with the player's hand begin and end, and where the hands with the card end.
+        holders: ``[position]``, the opponent's hands with the first card, by strength, then those with the next card.
+        first, low, high, end: ``[hand, hole card]``, positions in ``holders``: where the hands with the card begin,
+            where the hands that tie with the player's hand begin and end, and where the hands with the card end.
     """
 
     order: Ints

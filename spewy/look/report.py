@@ -361,9 +361,9 @@ def average(rows: Sequence[CardRow], pot: float) -> CardRow:
 
 
 def weighted_mean(weights: Sequence[float], values: Sequence[Sequence[float]]) -> Floats:
-    """Return ``Σ_i weights[i] values[i]`` over the rows with weight, for weights that sum to 1; NaN if there are none.
+    """Return ``Σ_i weights[i] values[i]`` over the rows with weight; NaN if no row has weight.
 
-    A row without weight may have NaN as values.
+    The weights sum to 1. A row without weight may have NaN as values.
     """
     known = np.array(weights) > 0
     if not known.any():
@@ -447,7 +447,7 @@ def report_boards(
 
 
 def board_weight(boards: BoardFolders, solution: SolveView, totals: NodeTotals) -> float:
-    """Weight ``n_f W_f`` of a board at the decision of ``totals``, as `spewy.look.report` defines it."""
+    """Weight of a board in a report: number of boards it stands for, times the weight of all pairs in ``totals``."""
     return stands_for(boards, solution.job) * totals.weight * _unit(solution)
 
 

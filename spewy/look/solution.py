@@ -62,7 +62,7 @@ class Solution(SolveView):
     def trace(self) -> pd.DataFrame:
         """Return a data frame with a row for each check of exploitability, over all runs of the solve.
 
-        Checks of later saves than that of this solution are left out.
+        Checks after the save that this solution reads are left out.
 
         Returns:
             Columns ``sweeps`` (number of sweeps or deals), ``seconds``, and ``exploitability`` in the job's unit; for a

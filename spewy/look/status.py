@@ -81,7 +81,7 @@ def disk_bytes(folder: Path) -> int:
 
 
 def _at_least(status: Status, store: Store) -> Status:
-    """Raise the deals in the status of a solve with board buckets to the number that the lockers record.
+    """Raise both numbers of deals in a status to the number that the lockers record, unless they are larger.
 
     The lockers can record fewer, since a stage with fewer board buckets saves in a folder of its own.
     """
@@ -101,7 +101,7 @@ def _caught_up(status: Status, job: Job, store: Store) -> Status:
 
 
 def _dealt(job: Job, folder: Path) -> Status:
-    """Make the status of a solve from its strategy locker alone, such as a copy."""
+    """Make the status of a solve if ``folder`` has its strategy locker only, such as a copy."""
     with StrategyLocker.open(folder) as averages:
         saved = found_saved(averages.store)
     deals, at = (0, None) if saved is None else (saved.deals, saved.saved_at)

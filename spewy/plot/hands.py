@@ -94,7 +94,7 @@ def node_figure(
     """Draw the hands of one or both players at a decision, as grids of frequencies or as heat maps.
 
     Args:
-        views: the decision as each player to draw sees it; the player who acts comes first.
+        views: the hands of each player to draw; the player who acts comes first.
         words: the betting line in words, for the title.
         heat: name of the number to show for each hand class: "EV", "equity", "reach", or the label of an action for
             its EV (`NodeView.heat_map`); None for the frequencies of actions.

@@ -157,7 +157,7 @@ def read_buckets(opened: Callable[[], AbstractContextManager[Store]], numbers: N
 def drop_numbers(store: Store) -> None:
     """Delete regrets, strategy sums and visits; if the process is killed, the next call finishes the work.
 
-    First a mark in the store says that no solve can continue from it, so that none continues with half of the arrays.
+    First the store records that no solve can continue from these arrays, so that no solve continues with half of them.
     """
     store.transact(lambda txn: txn.put(META, NUMBERS_KEY, np.array(1)))
     store.flush()
@@ -212,10 +212,10 @@ def _read_player(
     whole: Array,
     start: Array | None,
 ) -> None:
-    """Fill the rows ``board_buckets`` of ``whole``, ``[board bucket, number in it]``, from a locker.
+    """Fill the rows ``board_buckets`` of ``whole``, ``[board bucket, number]``, from a locker.
 
-    ``place`` has the round and the number of the player or rival. ``start`` has the rows for board buckets that the
-    locker lacks; None if the locker must have all.
+    ``place`` is the round and the number of the player or rival. A board bucket that the locker lacks gets its row of
+    ``start``; None: the locker must have all.
     """
     if not whole.shape[1]:
         return

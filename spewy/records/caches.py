@@ -126,8 +126,8 @@ class FlopFinding:
     Attributes:
         best: ``[player, line, hand class]``, counterfactual values of a player's best response after each line that
             enters the round of the board: chips, summed over the opponent's hands with their reach as weight. Hands
-            that are equal up to suits form a class. Its value is the mean over its hands, with 0 for hands that the
-            board blocks.
+            that are equal up to suits form a class; the value of the class is the mean over its hands, with 0 for
+            hands that the board blocks.
         own: value of player 0 if both players follow their average strategies, summed over lines and hands; folds
             before the board are left out.
         seconds: computing time on one core.

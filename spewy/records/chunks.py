@@ -354,7 +354,7 @@ def write_leaves(layout: Layout, store: Store, t: int, b: int, values: Pair) -> 
 
 
 class PatchedReads:
-    """Reads a store, which is never written, and re-solved chunks of dropped rounds from memory."""
+    """Reads chunks from a store, to which it never writes, and re-solved chunks of dropped rounds from memory."""
 
     def __init__(self, store: Reads) -> None:
         self._store = store

@@ -233,7 +233,7 @@ class Policy(Closing):
     def node(self, line: str = "", board: str | Sequence[int] | None = None) -> Node:
         """Return the node of the decision after a line; only the betting up to the decision's round is built.
 
-        ``board`` only says whether a line that ends a round leads into the next round, and need not fit the node.
+        ``board`` matters only if the line ends a round: with the next round's cards, the line leads into that round.
         """
         return node_at(self.problem, line, board, decision=True, find=self._find)[0]
 
@@ -402,13 +402,13 @@ def _nothing(slots: tuple[int, int], n_rows: tuple[int, int]) -> tuple[Floats, F
 
 
 class _Held(NamedTuple):
-    """A player's hands on the requested board, and their rows on the solved board, which equals it up to suits.
+    """A player's hands on a requested board, and their rows on the solved board that equals this board up to suits.
 
     Attributes:
         rows: the player's hands on the solved board, with the row of each hand.
         hands: ``[hand]``, the player's hands on the requested board, as indices into the deck's hands, ascending.
-        rows_of_hands: ``[hand]``, position in ``rows`` of each hand of ``hands``, with its suits renamed as on the
-            solved board.
+        rows_of_hands: ``[hand]``, for each hand of ``hands`` the position in ``rows`` of the hand that equals it up to
+            suits.
         row: ``[hand]``, row of the strategy for each hand of ``hands``.
     """
 

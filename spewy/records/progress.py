@@ -59,7 +59,7 @@ def write_trace(store: Store, trace: Trace, target: str) -> None:
 
 
 def saved_seconds(store: Reads) -> float:
-    """Return the seconds of work up to the last check that the saved strategies include; 0 without a check."""
+    """Return the seconds of work up to the last check at or before the saved sweep; 0 without a check."""
     sweeps = saved_sweeps(store)
     return next((seconds for done, seconds, _ in reversed(read_trace(store)) if done <= sweeps), 0.0)
 

@@ -102,8 +102,8 @@ class LineIndex:
     """Finds the strategy after a betting line in the bytes of a board bucket.
 
     The bytes of a player are ``[batch][row][free slot][16 lanes]``. A batch is 16 lines that enter the round, each in a
-    lane (a place in the batch) of its own. A free slot is an action of the player after the line; the last action of
-    each decision has none, since frequencies add up to 1. The bytes are stored in *portions* of a few batches.
+    lane of its own. A free slot is an action of the player after the line; the last action of each decision has no
+    free slot, since frequencies add up to 1. The bytes are stored in *portions* of a few batches.
 
     Args:
         names: the lines that enter the round.
@@ -130,7 +130,7 @@ class LineIndex:
 
     @cached_property
     def portions(self) -> tuple[Ints, Ints]:
-        """First batch of each stored portion of bytes and, at the end, the number of batches, for each player."""
+        """For each player, the first batch of each stored portion of bytes, and then the number of batches."""
         return self._cut(0), self._cut(1)
 
     def sizes(self, p: int) -> Ints:
@@ -320,7 +320,7 @@ def kept_arrays(folder: Path, manifest: Mapping[str, Any]) -> dict[str, np.ndarr
 def write_bucket(
     store: Store, t: int, board_bucket: int, lines: LineIndex, both: tuple[Bytes, Bytes]
 ) -> None:
-    """Store both players' strategies in a board bucket of round t, which are given as bytes (`LineIndex`)."""
+    """Store both players' strategies, as bytes (`LineIndex`), in a board bucket of round t."""
 
     def write(txn: Transaction) -> None:
         for p, player_bytes in enumerate(both):

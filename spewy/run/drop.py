@@ -96,7 +96,7 @@ def _only_strategies(folder: Path) -> InputError:
 
 
 def _keep_leaves(layout: Layout, store: Store, first: int, threads: int, progress: Progress | None) -> None:
-    """Store the values of round ``first`` and later rounds at the chance leaves before it, board by board."""
+    """Compute and store the values at the chance leaves that lead to round ``first``, board by board."""
     t = first - 1 - layout.problem.first_round
     if t >= layout.n_rounds - 1:
         return  # no betting line reaches the round, since the players are all-in before

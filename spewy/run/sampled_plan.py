@@ -440,7 +440,7 @@ def _n_kinds(spec: AbstractionSpec) -> int:
 
 
 def _histories(spec: AbstractionSpec, groups: Sequence[int]) -> int:
-    """Count the histories of cards in ``groups``, up to suits; a rough estimate if they are too many to list."""
+    """Count the histories with ``groups[i]`` cards in group i, up to suits; a rough estimate if there are too many."""
     ways = prod(comb(len(spec.deck), size) for size in groups)
     return len(board_map(spec.deck, groups).boards) if ways <= MAX_NUMBERS else ways // 24
 

@@ -257,7 +257,7 @@ class Session(Closing):
         ).in_unit(self.job.amounts)
 
     def _start(self, coarse: CoarseStages | None, done: int) -> Start | None:
-        """Return the regrets and averages with which a new solve starts; None: from zero, or it continues."""
+        """Return the regrets and averages with which the solve starts; None if it starts from zero or continues."""
         if coarse is not None:
             return coarse.start()
         if done or self.start_from is None:

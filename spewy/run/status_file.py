@@ -84,7 +84,7 @@ class StatusWriter:
     def recall(self, done: int, chips: float) -> Judged:
         """Restore the last check of an earlier run: an exploitability of ``chips`` after ``done`` sweeps or deals.
 
-        Returns the check as the status file has it; if the file lacks it, only its exploitability and ``done``.
+        Returns the check in the status file; if the file lacks this check, the result has only these two numbers.
         """
         self._judged = Judged(self._stopping.in_unit(chips), self._stopping.unit, None, None, done, None)
         with suppress(InputError):  # the file is damaged

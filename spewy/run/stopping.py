@@ -49,8 +49,8 @@ class Stopping:
         last: number of the last sweep or deal; None: no limit.
         every: number of sweeps between two checks; None: ``every_seconds`` decides.
         every_seconds: seconds between two checks; None: ``every`` decides.
-        most_apart: largest number of sweeps between two checks of a solve that makes few, each at a sweep that a
-            forecast chooses; None: ``every`` or ``every_seconds`` decides.
+        most_apart: largest number of sweeps between two checks, if a forecast chooses the sweep of each check;
+            None: ``every`` or ``every_seconds`` decides.
         most_seconds: largest number of seconds of work in all runs; None: no limit.
         measured: whether the solve measures its exploitability; a stage with fewer board buckets does not.
         restarts: whether the solve restarts from its averages if its convergence is slow.
@@ -172,7 +172,7 @@ class Stopping:
     def exhausted(self, engine: Engine, seconds: float, last: Check | None) -> str | None:
         """Return the reason to end a solve that has not reached its target, in words; None if it continues.
 
-        The solve ends so early that a final check that takes as long as the last check ends within the time limit.
+        The solve ends early enough for a final check within the time limit, if it takes as long as the check ``last``.
         ``seconds`` is the work of all runs.
         """
         taken = seconds if last is None else seconds + last.took
@@ -189,8 +189,8 @@ class Stopping:
 def forecast(trace: Trace, target: float) -> float | None:
     """Forecast the seconds, maybe infinite, until a solve reaches ``target`` in chips.
 
-    None if there are too few checks, the exploitability hardly falls, or the forecast at half as many sweeps was no
-    longer than this one.
+    None if there are too few checks, the exploitability hardly falls, or the sweeps that remain are no fewer than those
+    that remained by the forecast at half as many sweeps.
     """
     sweeps = expected_sweeps(trace, target)
     if sweeps is None:

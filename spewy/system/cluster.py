@@ -79,7 +79,7 @@ class Attempts:
         self._fruitless = 0
 
     def ended(self, *, fruitful: bool) -> None:
-        """Count an attempt; after one without an answer pause for a moment, or raise an error after too many."""
+        """Count an attempt; if not ``fruitful`` (no answer), pause for a moment, or raise an error after too many."""
         if fruitful:
             self._fruitless = 0
             return
@@ -409,7 +409,7 @@ def connected(address: str) -> Client:
 async def _greeted(address: str) -> None:
     """Check that a Dask scheduler answers at an address; Dask's client would wait for ever for a silent server.
 
-    Dask would take the first eight bytes of another kind of server as the size of a message, too large for memory.
+    Dask reads the first eight bytes from another kind of server as the size of a message, too large for memory.
     """
     from distributed.comm import connect
     from distributed.security import Security

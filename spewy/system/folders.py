@@ -195,7 +195,7 @@ def _refuse_file(path: Path, found: str) -> NoReturn:
 
 
 def _refuse(folder: Path, error: OSError) -> NoReturn:
-    """Raise an `InputError`; if a name is too long, raise the `OSError` itself, which the command line reports."""
+    """Raise an `InputError` about an unusable folder; if a name is too long, raise ``error``, which commands report."""
     if error.errno == errno.ENAMETOOLONG:
         raise error
     expected = "a folder and files that can be written"

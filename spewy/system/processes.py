@@ -289,7 +289,7 @@ class LocalPool(WorkerPool):
             return
 
     def _heard(self, again: list[_Task]) -> Iterator[Message | None]:
-        """Wait for a moment, and yield the messages that have arrived, or None; dead workers' tasks join ``again``."""
+        """Wait a moment, and yield the messages that arrived, or None; add the tasks of dead workers to ``again``."""
         ended, _ = wait(self._running, POLL_SECONDS, FIRST_COMPLETED)
         messages: list[Message | None] = [
             message for task, _ in self._running.values() for message in task.news()
@@ -467,7 +467,7 @@ def _replace(path: Path, data: bytes) -> None:
 def begin(parent: int, safe_before: bool) -> None:
     """Make this process a worker, which ignores signals, has no stdin and stdout, and ends with its parent.
 
-    ``parent`` is the parent's process ID; ``safe_before`` says whether `SAFE_PATH` was set in the parent's environment.
+    ``parent`` is the parent's process ID; ``safe_before``: whether the parent's environment had PYTHONSAFEPATH.
     """
     if not safe_before:
         os.environ.pop(SAFE_PATH, None)  # programs that tasks start should not inherit it

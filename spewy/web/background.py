@@ -59,10 +59,10 @@ class Background:
 
         Args:
             key: what identifies the question.
-            version: what the answer depends on besides the question, such as the last save of a solve. An answer of
-                another version is returned once, to the page that waited for it; later it is computed anew.
-            work: computes the answer, if no computation has begun yet.
-            exact: whether to compute an answer of another version anew even for the page that waited for it.
+            version: what the answer depends on besides the question, such as the last save of a solve. An answer for
+                another version is returned once, to the page that waited for it; then the answer is computed anew.
+            work: computes the answer; called if no computation has begun yet.
+            exact: whether to compute the answer anew at once, instead of returning it for another version.
         """
         with self._changed:
             task = self._tasks.get(key)
@@ -131,7 +131,7 @@ class Background:
             self._changed.notify_all()
 
     def _waiting(self) -> list[_Task]:
-        """Return the questions that pages still ask and whose computation has not begun, the latest last."""
+        """Return the questions that pages still ask and that are not computed yet; the one asked last comes last."""
         return [task for task in self._tasks.values() if not task.begun and not task.is_forsaken()]
 
 
@@ -153,8 +153,8 @@ class _Task:
     def is_old(self, version: Hashable, exact: bool) -> bool:
         """Whether to forget the task.
 
-        An ended task is old if its answer has another version, and was delivered or must be ``exact``; a task that has
-        not begun is old if no page asks for its answer any more.
+        An ended task is old if its answer is for another version, and was delivered or ``exact`` is true. A task that
+        has not begun is old if no page asks for its answer any more.
         """
         if self.ended:
             return (self.delivered or exact) and self.version != version

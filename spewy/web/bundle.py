@@ -57,7 +57,7 @@ def top_level_names(text: str) -> dict[str, bool]:
 
 
 def _ordered(start: str, folder: Path, before: dict[str, str], waiting: tuple[str, ...]) -> dict[str, str]:
-    """Add a module, and before it all modules that it imports, to the texts of ``before`` by file name.
+    """Return ``before``, texts of modules by file name, with the modules that ``start`` imports and ``start`` itself.
 
     ``waiting`` has the modules whose imports are being read, to notice a module that imports itself.
     """

@@ -306,7 +306,7 @@ def _of_round(node: Node) -> Iterator[Node]:
 
 
 def _absent(stage: dict[str, Json]) -> Json:
-    """Mark a decision or deal before the first position of the file as missing, and its actions or cards."""
+    """Mark a decision or deal before the first position of the file, and its actions or cards, as missing."""
     steps = [
         step | {"frequency": rounded(step["frequency"]), "absent": True} for step in stage.get("steps", ())
     ]

@@ -36,7 +36,7 @@ def hand_routes(folders: Folders) -> list[Route]:
 
 
 def _listed(parameters: Parameters) -> dict[str, Any]:
-    """Return the hands of a file that are spots, each with its ``place`` in the file, and why others are not."""
+    """Return the hands of a file that reach a spot, with their index as ``place``; and why the ``others`` do not."""
     rows, others = [], []
     for place, each in enumerate(_read(parameters)):
         if isinstance(each, UnreadHand):
@@ -68,7 +68,7 @@ def _row(logged: LoggedHand) -> dict[str, Any]:
 
 
 def _job(parameters: Parameters) -> dict[str, Any]:
-    """Return the job of a hand's spot as the draft that `checked` returns; the key ``from_hand`` has notes."""
+    """Return a draft for the spot of a hand (see `setting_up.checked`); its key ``from_hand`` has notes on the spot."""
     street = text(parameters, "street", "flop")
     if street not in ROUND_NAMES[1:]:
         raise InputError(f"street: expected one of {', '.join(ROUND_NAMES[1:])}, found {street!r}")

@@ -206,7 +206,7 @@ class Unchanged:
         self._opened: Callable[[], Iterable[Path]] = tuple
 
     def watch(self, opened: Callable[[], Iterable[Path]]) -> None:
-        """Check from now on also the data files in the folders that ``opened`` returns, which are open."""
+        """From now on, also check the open data files in the folders that ``opened`` returns."""
         self._opened = opened
         self.require()
 

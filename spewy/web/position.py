@@ -212,7 +212,7 @@ def curves(views: Sequence[NodeView], pot: float) -> dict[str, list[dict[str, An
 
 
 def _curve(view: NodeView, value: Floats) -> dict[str, Any]:
-    """Sort the hands with weight by ``value``, ``[hand]``; ``share`` is the range's share up to and with each hand."""
+    """Return the hands with weight, sorted by ``value`` ``[hand]``, and the running sum of their range shares."""
     known = np.flatnonzero((view.reach > 0) & ~np.isnan(value))
     order = known[np.argsort(value[known], kind="stable")]
     total = np.cumsum(view.reach[order])
@@ -268,7 +268,7 @@ def hands_text(view: NodeView, names: Sequence[str]) -> str:
 
 
 def _written(numbers: NDArray[np.int64], weights: Floats, dead: NDArray[np.bool_]) -> str:
-    """Write a range as text: ``weights`` of hands with ``numbers``; ``dead``, ``[hand of the deck]``, are blocked."""
+    """Write the hands ``numbers`` with ``weights`` as a range; ``dead``, ``[hand of the deck]``, are blocked."""
     written = np.zeros(NUM_HANDS)
     written[numbers] = np.clip(np.round(weights, DIGITS), 0.0, 1.0)
     classes = preflop_classes()[0]

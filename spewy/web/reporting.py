@@ -124,7 +124,7 @@ def _fits(entry: Entry, wanted: tuple[object, ...]) -> bool:
 
 
 def _place(folders: Folders, entry: Entry, line: str) -> dict[str, Any]:
-    """Describe a line on a batch's first board with a saved strategy; all boards have the same betting tree."""
+    """Describe a line on the first solved board of a batch; all boards have the same betting tree."""
     for board in entry.boards:
         try:
             with folders.solution(board) as solution:

@@ -94,7 +94,7 @@ def draft_of(parameters: Parameters) -> Draft:
 
 
 def _check(parameters: Parameters) -> dict[str, Any]:
-    """Return what `checked` does; ``data`` is None for a text that is not TOML, which is usual while a user types."""
+    """Return a request's draft with its problems, see `checked`; ``data`` is None for a text that is not TOML."""
     try:
         draft = draft_of(parameters)
     except InputError as error:
@@ -251,9 +251,9 @@ def _of_preset(parameters: Parameters) -> dict[str, Any]:
 
 
 def _of_spot(parameters: Parameters) -> dict[str, Any]:
-    """Return the draft of a spot of another program, or of a job file, that was pasted.
+    """Return the draft of a pasted text: a spot of another program, or a job file.
 
-    The object is that of `checked`, and has the notes on the pasted text as ``told``.
+    The object is that of `checked`, with the notes on the pasted text as ``told``.
     """
     pasted = parameters.get("text")
     if not isinstance(pasted, str) or not pasted.strip():
@@ -397,8 +397,8 @@ def problems(error: InputError) -> list[dict[str, str]]:
 def draft_of_solve(entry: Entry, *, beside: bool) -> Draft:
     """Return the job of a solve or a batch.
 
-    With ``beside``, the draft has the text of the job file that lies beside the solve's folder, comments included, if
-    the file holds the same job; for a batch, whatever job it holds. Otherwise the text is written from the stored job.
+    With ``beside``, the draft has the text, with comments, of the job file beside the folder. For a solve the file must
+    hold the same job; for a batch it may hold any job. Otherwise the text is written from the stored job.
     """
     solve = entry.path if entry.kind == "solve" else entry.path / entry.boards[0].rpartition("/")[2]
     with open_store(strategy_folder(solve), read_only=True) as store:

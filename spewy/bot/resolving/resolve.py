@@ -289,7 +289,7 @@ def _compatible(game: LiveGame, player: int) -> Floats:
 
 
 def _latest_start(deadline: float, pace: Pace, size: int) -> float:
-    """Latest start of the first iteration that leaves time for this iteration and both best responses."""
+    """Latest time to start the first iteration, so that it and both best responses end before ``deadline``."""
     return deadline - sum(pace.seconds(stage, size) for stage in SHORTEST)
 
 
