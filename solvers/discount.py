@@ -16,7 +16,8 @@ A variant with trembles lets each player learn against an opponent who at each d
 equilibrium does not reach. As trembles vanish, strategies approach a quasi-perfect equilibrium.
 
 Sources: CFR, Zinkevich et al. 2007; CFR+, Tammelin 2014; LCFR and DCFR(α, β, γ), Brown and Sandholm 2019;
-PCFR+, Farina, Kroer and Sandholm 2021 (quadratic averaging); trembles, Selten 1975 and van Damme 1984. A linear
+PCFR+, Farina, Kroer and Sandholm 2021 (quadratic averaging); regrets predicted with a small weight, Xu et al.
+2024 (SAPCFR+, arXiv 2503.12770); trembles, Selten 1975 and van Damme 1984. A linear
 average ``Σ t · x_t`` is computed with the decay ``(t − 1) / t``: this gives the same strategy after normalising, but
 the sums do not grow without bound.
 """
@@ -159,7 +160,7 @@ VARIANTS = {
     "dcfr": dcfr(),
     "dcfr-steep": Variant("dcfr-steep", Discount(1.4, 0.25, 3.0)),
     "dcfr-ahead": Variant("dcfr-ahead", Discount(1.4, 0.25, 3.0), looks_ahead=400.0),
-    "dcfr-deep": Variant("dcfr-deep", Discount(1.25, 0.5, 4.0)),
+    "pdcfr": Variant("pdcfr", Discount(1.2, 0.6, 4.0), predicted=0.25, looks_ahead=400.0),
     "pcfr+": Variant("pcfr+", Discount(gamma=2.0, clip=True), predicted=1.0),
 }
 """Variants of CFR by name. A new entry is a new choice for jobs, and appears in the schema and in the reference."""
@@ -181,23 +182,13 @@ def variant(name: str) -> Variant:
         raise SolverError(f"variant: expected one of {', '.join(VARIANTS)}, found {name!r}") from None
 
 
-DEEP = 10.0
-"""Stack, in pots, from which rivers converge faster with "dcfr-deep" (docs/research/exact-tried.md)."""
+def exact_variant(n_rounds: int) -> str:
+    """Return the name of the exact engine's default variant for a game with ``n_rounds`` betting rounds.
 
-
-def exact_variant(n_rounds: int, depth: float = 0.0) -> str:
-    """Return the name of the exact engine's default variant for a game.
-
-    A variant that looks ahead (see `solvers.discount`) needs fewer, but longer iterations; in a game of one round, this
-    saves no time. Rivers with deep stacks need fewer iterations with "dcfr-deep".
-
-    Args:
-        n_rounds: number of betting rounds.
-        depth: the stack behind, in pots; 0 for whole games.
+    "pdcfr" needs the fewest iterations, but also memory for predicted regrets, half as much as for regrets and sums. So
+    games of three rounds, whose memory is large, have a variant without them (docs/research/exact-tried.md).
     """
-    if n_rounds == 1:
-        return "dcfr-deep" if depth >= DEEP else "dcfr-steep"
-    return "dcfr-ahead"
+    return "pdcfr" if n_rounds <= 2 else "dcfr-ahead"
 
 
 def retained(before: Number, power: float) -> Number:

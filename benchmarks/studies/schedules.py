@@ -2,12 +2,12 @@
 
     python -m benchmarks.studies.schedules [--spots shallow] [--random 0] [--most 400]
 
-A schedule has seven numbers a, b, c, d, g, n and w: after t iterations positive regrets are multiplied by t^a / (t^a + c),
-negative regrets by t^b / (t^b + d), and sums by ((t - 1) / t)^g. The strategy after the update of iteration t has the
-weight n / (2 (n + t)) in the values that go up the tree. Strategies follow the regrets plus w times the instantaneous
-regrets of the last iteration. DCFR has c = d = 1 and n = w = 0. A line of the table has the
-geometric means, over all spots of a set, of the iterations to 0.5, 0.1 and 0.02 % of the pot, and the iterations to
-0.1 % for each spot. Exploitability is measured every ten iterations and interpolated. ``--random`` also measures random
+A schedule has seven numbers a, b, c, d, g, n and w: after t iterations positive regrets are multiplied by
+t^a / (t^a + c), negative regrets by t^b / (t^b + d), and sums by ((t - 1) / t)^g. The strategy after the update of
+iteration t has the weight n / (2 (n + t)) in the values that go up the tree. Strategies follow the regrets plus w times
+the instantaneous regrets of the last iteration. DCFR has c = d = 1 and n = w = 0. A line of the table has the geometric
+means, over all spots of a set, of the iterations to 0.5, 0.1 and 0.02 % of the pot, and the iterations to 0.1 % for
+each spot. Exploitability is measured every ten iterations and interpolated. ``--random`` also measures random
 schedules and prints the fifteen best.
 
 The deep spots are single-raised pots of the button and the big blind, with stacks of 10 to 36 pots (60, 100 and 200 big

@@ -373,7 +373,7 @@ def footprint(game: LiveGame, *, threads: int, short: bool, predictive: bool = F
     for t, r in enumerate(game.rounds):
         rows = [padded_rows(r.hands[p].n_hands) for p in (0, 1)]
         programs = [program(r.forest, p, {}) for p in (0, 1)]
-        state += state_bytes(r, 2 if short else SINGLE) * (3 if predictive else 2) // 2
+        state += state_bytes(r, (2 if short else SINGLE) * (3 if predictive else 2))
         tables += sum(3 * SINGLE * int(rows[p].sum()) for p in (0, 1)) + sum(map(_bytes, programs))
         if r.deal is None:
             tables += 2 * 2 * SINGLE * _classes(r)
@@ -391,10 +391,10 @@ def footprint(game: LiveGame, *, threads: int, short: bool, predictive: bool = F
     return Footprint(state, tables, buffers)
 
 
-def state_bytes(r: Round, itemsize: int) -> int:
-    """Bytes of both players' regrets and sums of a round, with ``itemsize`` bytes for each number."""
+def state_bytes(r: Round, cell_bytes: int) -> int:
+    """Bytes of both players' numbers in a round, with ``cell_bytes`` bytes for all numbers of an action of a hand."""
     n_rows = [int(padded_rows(hands.n_hands).sum()) for hands in r.hands]
-    return 2 * itemsize * int(np.dot(n_rows, r.forest.n_slots))
+    return cell_bytes * int(np.dot(n_rows, r.forest.n_slots))
 
 
 def _classes(r: Round) -> int:

@@ -55,8 +55,8 @@ def useful_threads(game: LiveGame, asked: int) -> int:
     return max(1, min(asked, work // WORTH_A_THREAD))
 
 
-def supports(game: LiveGame, variant: Variant) -> bool:
-    """Whether the engine can solve a game with a variant of CFR.
+def supports(game: LiveGame) -> bool:
+    """Whether the engine can solve a game.
 
     The engine needs hands of two cards, a strategy row for each hand, at most three rounds, and a single betting tree
     in the first round.
@@ -101,7 +101,7 @@ class ExactCfr(Solver):
             SolverError: the engine does not support the game.
             OSError: the disk of the folder has no room.
         """
-        if not supports(game, variant):
+        if not supports(game):
             raise SolverError("exact engine: expected a row per hand of two cards, and at most three rounds")
         self.variant = variant
         self._short = short
@@ -206,8 +206,12 @@ class ExactCfr(Solver):
         return first.read(b), second.read(b)
 
     def write(self, part: Part, t: int, b: int, numbers: ChunkStrategy) -> None:
-        for storage, values in zip(self._whole(part)[t], numbers, strict=True):
-            storage.write(b, values)
+        written = [self._whole(part)[t]]
+        if part == "regrets" and self.guesses is not None:  # until somebody writes others
+            written.append(self.guesses[t])
+        for storages in written:
+            for storage, values in zip(storages, numbers, strict=True):
+                storage.write(b, values)
 
     def finite(self) -> bool:
         return all(storage.finite() for storage in self._storages())

@@ -325,6 +325,7 @@ def _factors(plan: Plan, i: int, n_passes: int) -> PassFactors:
         if i - n_measured * (2 * plan.every + 2) >= 2 * plan.every or i >= n_passes - 2:
             mode = BEST
         at = min(at - n_measured, plan.n_iterations - 1)
+    predicted: Any = np.float32(plan.predicted)
     return PassFactors(
         mode,
         float32_at(plan.numbers, 6 * at),
@@ -334,7 +335,7 @@ def _factors(plan: Plan, i: int, n_passes: int) -> PassFactors:
         float32_at(plan.numbers, 6 * at + 5),
         int32_at(plan.dither, at),
         float32_at(plan.numbers, 6 * at + 3),
-        np.float32(plan.predicted),
+        predicted,
         float32_at(plan.numbers, 6 * at + 4),
     )
 
