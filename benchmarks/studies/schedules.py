@@ -164,7 +164,7 @@ def jobs(name: str) -> Iterator[tuple[str, Job]]:
 
 
 def _random_rivers() -> Iterator[tuple[str, float]]:
-    """Boards of sixteen random rivers, and stacks of 12 to 36 pots in big blinds."""
+    """Yield boards of sixteen random rivers, and stacks in big blinds behind a pot of 5.5: 12 to 36 times the pot."""
     rng = np.random.default_rng(7)
     for _ in range(16):
         cards = cards_name(rng.choice(52, 5, replace=False))
