@@ -143,8 +143,9 @@ def test_what_is_kept_is_what_the_rest_leaves(precision, threads, monkeypatch):
     job = example("T1", f"solve.precision={precision}", f"solve.workers={threads}")
     plan = WalkedPlan.of(job, streaming=True)
     assert (plan.memory_plan.kept, plan.memory_plan.streamed_bytes, plan.refusal) == (1.0, 0, None)
-    solver = ExactCfr(plan.layout.live, variant("dcfr"), short=precision == "16-bit")
-    state = sum(part.values.nbytes for whole in (solver.regrets, solver.sums) for part in whole[-1])
+    solver = ExactCfr(plan.layout.live, variant(plan.setup.variant), short=precision == "16-bit")
+    wholes = (solver.regrets, solver.sums, solver.guesses)
+    state = sum(part.values.nbytes for whole in wholes for part in whole[-1])
     solver.close()
     window = state * threads // n_tasks(2, 48)  # what streams through memory at a time
     rest = plan.cost.memory_bytes - state + window + 1000
