@@ -182,13 +182,24 @@ def variant(name: str) -> Variant:
         raise SolverError(f"variant: expected one of {', '.join(VARIANTS)}, found {name!r}") from None
 
 
-def exact_variant(n_rounds: int) -> str:
-    """Return the name of the exact engine's default variant for a game with ``n_rounds`` betting rounds.
+LEAN_VARIANT = "dcfr-ahead"
+"""The exact engine's variant where memory counts: it keeps no predicted regrets."""
+DEEP = 10.0
+"""Stack, in pots, from which predicted regrets are worth their memory in games of three rounds."""
 
-    "pdcfr" needs the fewest iterations, but also memory for predicted regrets, half as much as for regrets and sums. So
-    games of three rounds, whose memory is large, have a variant without them (docs/research/exact-tried.md).
+
+def exact_variant(n_rounds: int, depth: float = 0.0) -> str:
+    """Return the name of the exact engine's default variant for a game.
+
+    "pdcfr" needs the fewest iterations, but also memory for predicted regrets, half as much as for regrets and sums. In
+    games of three rounds, whose memory is large, it saves much time only if stacks are deep
+    (docs/research/exact-tried.md).
+
+    Args:
+        n_rounds: number of betting rounds.
+        depth: the stack behind, in pots; 0 for whole games.
     """
-    return "pdcfr" if n_rounds <= 2 else "dcfr-ahead"
+    return "pdcfr" if n_rounds <= 2 or depth >= DEEP else LEAN_VARIANT
 
 
 def retained(before: Number, power: float) -> Number:

@@ -59,6 +59,12 @@ class Problem:
         """Number of the round in which the problem begins (0: preflop)."""
         return self.tree.config.start_round
 
+    @property
+    def depth(self) -> float:
+        """The stack behind, in pots; 0 for whole games and for games without stacks."""
+        stack = self.tree.config.stack
+        return 0.0 if stack is None or not self.pot else stack / self.pot
+
     @cached_property
     def hands(self) -> Ints:
         """All hands of the deck, in the order of the ranges: ``[hand, hole card]``."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from solvers.discount import DEFAULT_VARIANT, exact_variant, variant
+from solvers.discount import DEFAULT_VARIANT, LEAN_VARIANT, exact_variant, variant
 from solvers.exact import ExactCfr, useful_threads
 from solvers.exact.context import n_tasks, state_bytes
 from solvers.exact.engine import MAX_ROUNDS
@@ -172,7 +172,14 @@ class WalkedPlan(Plan):
     def variant(self) -> str | None:
         if self.setup.engine == "program":
             return None
-        return self.setup.variant + (", refined" if self.job.solve.refine else "")
+        name, solve, depth = self.setup.variant, self.job.solve, self.layout.problem.depth
+        if self.setup.exact and solve.variant is None:
+            best = exact_variant(self.layout.n_rounds, depth)
+            if name != best:
+                name += f" (solve.memory is too small for {best})"
+            elif name != exact_variant(self.layout.n_rounds):
+                name += f" (the stack is {depth:.3g} pots)"
+        return name + (", refined" if solve.refine else "")
 
     @classmethod
     def of(
@@ -229,8 +236,11 @@ class WalkedPlan(Plan):
 
                 program = lp_size(job.problem)
             cost = walked_cost(layout, setup, program)
-        budget, needed = parse_memory(solve.memory), cost.memory_bytes
-        streaming = streaming and setup.exact
+        budget, streaming = parse_memory(solve.memory), streaming and setup.exact
+        if setup.exact and solve.variant is None and cost.memory_bytes > budget:
+            setup = replace(setup, variant=LEAN_VARIANT)
+            cost = walked_cost(layout, setup)
+        needed = cost.memory_bytes
         resides = MemoryPlan.of(
             layout, needed, setup.itemsize * len(setup.kinds), solve.threads, budget, streaming=streaming
         )
@@ -292,7 +302,8 @@ def _setup(job: Job, layout: Layout) -> EngineSetup:
     exact = engine == "exact"
     return EngineSetup(
         engine=engine,
-        variant=solve.variant or (exact_variant(layout.n_rounds) if exact else DEFAULT_VARIANT),
+        variant=solve.variant
+        or (exact_variant(layout.n_rounds, layout.problem.depth) if exact else DEFAULT_VARIANT),
         itemsize=2 if solve.short else 4 if exact or solve.precision == "single" else 8,
         threads=useful_threads(layout.live, solve.threads) if exact else solve.threads,
         integrate=solve.integrate,
