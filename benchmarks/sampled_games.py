@@ -17,7 +17,7 @@ from spewy.errors import InputError
 from spewy.game.gamefile import format_game
 from spewy.learn.real_game import RealGame, rows_know_suits
 from spewy.run.sampled_plan import spec_of
-from spewy.run.warmup import warm_up
+from spewy.run.warmup import Kernels, warm_up
 
 SEED = 1
 """Default seed of the random boards that the solvers deal."""
@@ -75,7 +75,7 @@ def sampled_cfr(
     cfr_br: float = 0.0,
     seed: int = SEED,
 ) -> SampledCfr:
-    warm_up("sampled", found.n_rounds, job.solve.short, note)
+    warm_up([Kernels("sampled", found.n_rounds, job.solve.short)], note)
     return SampledCfr(
         [one.forest for one in line_forests(job.betting_tree)],
         found.n_board_buckets,

@@ -13,6 +13,7 @@ If it cannot be written, every process compiles the functions whose machine code
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import hashlib
 import logging
 import os
@@ -249,7 +250,12 @@ class Cache(FunctionCache):
         return loaded
 
     def save_overload(self, *compiled: Any) -> None:
+        # Numba reads and replaces a function's index without a lock: of two processes that save at the same time, one
+        # would lose its entry, or find the other's machine code under its own entry.
         try:
-            super().save_overload(*compiled)
+            with open(Path(self.cache_path) / "lock", "w") as lock:
+                with suppress(OSError):  # some network file systems have no locks
+                    fcntl.flock(lock, fcntl.LOCK_EX)
+                super().save_overload(*compiled)
         except OSError as error:
             _log.debug("machine code of %s cannot be saved: %s", self._name, error)

@@ -18,7 +18,6 @@ numbers, c is a number or a vector, v one vector, and x and y are several vector
     prefetch_each(kind, a, t)     prefetch the cache lines of a[t[0]], a[t[1]], ...
     positive_each(x)              the larger of each number and 0
     larger_each(x, y)             the larger number of each pair of numbers of x and y
-    where_each(c, x, v)           the numbers of x where the vector c is positive, the numbers of v elsewhere
     total_each(x)                 x[0] + x[1] + ..., from left to right
     x + y, x - y, x * y           vector by vector; x or y may be one vector for all, and y also one float32
     first_only(x, n)              x with zeros in place of vectors n, n + 1, ...
@@ -38,7 +37,7 @@ from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 
 from compiled.precision import ask_for, read_as, write_as
-from compiled.vector import FLOAT, FUSE, VECTORS, WIDTH, VectorType, intrinsic, pointer, spread
+from compiled.vector import FLOAT, FUSE, VECTORS, WIDTH, VectorType, intrinsic, larger, pointer, spread
 
 _VECTOR, _LONG = ir.VectorType(FLOAT, WIDTH), ir.IntType(64)
 
@@ -170,8 +169,7 @@ def prefetch_each(typing_context: Any, kind: Any, address: Any, offsets: Any) ->
 def positive_each(typing_context: Any, several: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         zero = ir.Constant(_VECTOR, [0.0] * WIDTH)
-        parts = _parts(builder, args[0])
-        return _joined(builder, [builder.select(builder.fcmp_ordered(">", x, zero), x, zero) for x in parts])
+        return _joined(builder, [larger(builder, x, zero) for x in _parts(builder, args[0])])
 
     return several(several), generate
 
@@ -180,18 +178,9 @@ def positive_each(typing_context: Any, several: Any) -> Any:
 def larger_each(typing_context: Any, several: Any, others: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         both = zip(*(_parts(builder, arg) for arg in args), strict=True)
-        return _joined(builder, [builder.select(builder.fcmp_ordered(">", x, y), x, y) for x, y in both])
+        return _joined(builder, [larger(builder, x, y) for x, y in both])
 
     return several(several, several), generate
-
-
-@intrinsic
-def where_each(typing_context: Any, condition: Any, several: Any, other: Any) -> Any:
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        positive = builder.fcmp_ordered(">", args[0], ir.Constant(_VECTOR, [0.0] * WIDTH))
-        return _joined(builder, [builder.select(positive, x, args[2]) for x in _parts(builder, args[1])])
-
-    return several(condition, several, other), generate
 
 
 @intrinsic

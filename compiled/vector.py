@@ -18,12 +18,13 @@ arrays alive. In the list, a is the address of an array, i an offset in elements
     where_number(c, x, y)         the elements of x where the vector c is not NaN, of y elsewhere
     maximum(x, y), floor16(x)     element by element
 
-Squares of 8 x 8 float32 are transposed from array a to array b. ``rows`` and ``columns`` are addresses of arrays of
-int64 offsets. For all r, s < 8:
+Tiles of 8 x 8 or 8 x 16 float32 are transposed from array a to array b. ``rows`` and ``columns`` are addresses of
+arrays of int64 offsets. For all r, s < 8, and all t < 16:
 
     transpose8(a, rows, k, i, b, j, stride)         b[j + s * stride + r] = a[rows[k + r] + i + s]
     transpose8_even(a, i, apart, b, j, stride)      b[j + s * stride + r] = a[i + r * apart + s]
-    transpose8_to(a, i, apart, b, columns, k, j)    b[columns[k + s] + j + r] = a[i + r * apart + s]
+    transpose16(a, rows, k, b, j, stride)           b[j + t * stride + r] = a[rows[k + r] + t]
+    transpose16_to(a, i, apart, b, columns, k)      b[columns[k + s] + t] = a[i + t * apart + s]
 
 The functions `pointer`, `spread` and `shuffle` emit LLVM instructions for the intrinsics of this package.
 `compiled.precision` loads and stores numbers in single or half precision, and `compiled.several` computes with several
@@ -71,6 +72,15 @@ def spread(builder: Any, number: Any, width: int) -> Any:
     first = builder.insert_element(ir.Constant(kind, ir.Undefined), number, ir.Constant(ir.IntType(32), 0))
     zeros = ir.Constant(ir.VectorType(ir.IntType(32), width), [0] * width)
     return builder.shuffle_vector(first, first, zeros)
+
+
+def larger(builder: Any, x: Any, y: Any) -> Any:
+    """Emit the larger number of each pair of elements of vectors x and y, which must not be NaN."""
+    # not fcmp and select: if y is 0, LLVM makes two instructions of them, a comparison and a bitwise "and"
+    kind = x.type
+    name = f"llvm.maxnum.v{kind.count}f32"
+    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind, kind]), name)
+    return builder.call(function, [x, y], fastmath=("nnan",))
 
 
 def shuffle(builder: Any, x: Any, y: Any, mask: list[int]) -> Any:
@@ -174,7 +184,7 @@ def where_number(typing_context: Any, condition: Any, yes: Any, no: Any) -> Any:
 @intrinsic
 def maximum(typing_context: Any, x: Any, y: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.select(builder.fcmp_ordered(">", *args), *args)
+        return larger(builder, *args)
 
     return x(x, x), generate
 
@@ -249,23 +259,37 @@ def transpose8_even(
 
 
 @intrinsic
-def transpose8_to(
-    typing_context: Any,
-    source: Any,
-    first: Any,
-    apart: Any,
-    target: Any,
-    columns: Any,
-    number: Any,
-    shift: Any,
+def transpose16(
+    typing_context: Any, source: Any, rows: Any, first: Any, target: Any, start: Any, stride: Any
 ) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        source_, first_, apart_, target_, *listed = args
-        starts = _evenly(context, builder, first_, apart_)
-        _turn(context, builder, source_, starts, target_, _listed(context, builder, *listed))
+        source_, rows_, first_, target_, start_, stride_ = args
+        # the offsets are loaded once for both tiles: after a store LLVM would load them again
+        starts = _listed(context, builder, rows_, first_, context.get_constant(types.intp, 0))
+        for n in (0, TILE):
+            shift = context.get_constant(types.intp, n)
+            to = builder.add(start_, builder.mul(stride_, shift))
+            tile = [builder.add(row, shift) for row in starts]
+            _turn(context, builder, source_, tile, target_, _evenly(context, builder, to, stride_))
         return context.get_dummy_value()
 
-    return types.void(*[types.intp] * 7), generate
+    return types.void(*[types.intp] * 6), generate
+
+
+@intrinsic
+def transpose16_to(
+    typing_context: Any, source: Any, first: Any, apart: Any, target: Any, columns: Any, number: Any
+) -> Any:
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        source_, first_, apart_, target_, columns_, number_ = args
+        ends = _listed(context, builder, columns_, number_, context.get_constant(types.intp, 0))
+        for n in (0, TILE):
+            shift = context.get_constant(types.intp, n)
+            starts = _evenly(context, builder, builder.add(first_, builder.mul(apart_, shift)), apart_)
+            _turn(context, builder, source_, starts, target_, [builder.add(end, shift) for end in ends])
+        return context.get_dummy_value()
+
+    return types.void(*[types.intp] * 6), generate
 
 
 def _evenly(context: Any, builder: Any, first: Any, apart: Any) -> list[Any]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from compiled import inlined
 from compiled.precision import load_as
-from compiled.several import load_each_as, positive_each, stepped, store_each, total_each, where_each
+from compiled.several import load_each_as, positive_each, stepped, store_each, total_each
 from compiled.vector import WIDTH, Address, fill16, int32_at, load16, maximum, store, where_positive
 from solvers.state import FLOOR
 from solvers.tree import DECISION, Ints
@@ -124,8 +124,9 @@ def matched(kind: Any, regrets: Address, at: Any, entering):  # type: ignore[no-
     """
     weights = positive_each(load_each_as(kind, regrets, at))
     total = total_each(weights)
-    even = entering * (ONE / np.float32(len(at)))
-    return where_each(total - fill16(LEAST), weights * (entering / total), even)
+    above, nothing = total - fill16(LEAST), fill16(ZERO)
+    scale = where_positive(above, entering / total, nothing)
+    return weights * scale + where_positive(above, nothing, entering * (ONE / np.float32(len(at))))
 
 
 @inlined

@@ -112,7 +112,7 @@ def nearest(word: str, known: Iterable[str] | Mapping[str, str]) -> str:
 
     Args:
         word: the unknown word.
-        known: the names; or a mapping to the names from the texts with which the word is compared.
+        known: the names, with which the word is compared; or a mapping to the names from texts to compare with.
 
     >>> nearest("traget", ["target", "memory"]), nearest("x", ["target"]), nearest("evv", {"ev": "EV"})
     (' (nearest: target)', '', ' (nearest: EV)')

@@ -7,8 +7,8 @@ Each solve is a process of its own, with compiled kernels; rivers and turns are 
 median over ``--repeat`` solves of the time from the first iteration to the stop, checks of exploitability included;
 "slowest" is the longest time. "of the goal" divides the median by the time that the project aims at. F1 and P1 store
 regrets and sums in 16 bits, F1 within ``--memory``, partly on disk. ``--against`` solves each spot to 0.1 % of the pot,
-in memory, by turns with this checkout and with another one. ``--profile`` prints how long the steps of a traversal of
-one river board of R1 and T1 take.
+in memory, by turns with this checkout and with another one. ``--profile`` prints how long each step of a sweep takes on
+river boards of R1, T1 and F1, with its operations and bytes.
 """
 
 import argparse
@@ -83,12 +83,12 @@ def main() -> None:
     parser.add_argument(
         "--profile",
         action="store_true",
-        help="instead of solving, print the microseconds of each step of a traversal of R1 and T1",
+        help="instead of solving, print times, operations and bytes of each step of a sweep of R1, T1 and F1",
     )
     options = parser.parse_args()
     if options.profile:
-        profile("R1")
-        profile("T1")
+        for spot in ("R1", "T1", "F1"):
+            profile(spot)
         return
     spots = ["R1", "T1"] if options.quick else options.spots.split(",")
     if options.against:
@@ -158,14 +158,17 @@ def solve(spot: str, overrides: list[str], checkout: Path = ROOT) -> dict:
 
 
 def profile(spot: str) -> None:
-    """Print the time of each step of a traversal of one river board, for each player, in microseconds.
+    """Print the time of each step of a sweep over the last round, on at most 48 of its boards, with one thread.
 
+    A *set* is a hand and one of its actions. "ns a set" is the time of both players' passes, divided by the number of
+    sets of both players. Operations and bytes are counted from the formulas of `solvers.exact.board`: additions,
+    multiplications, comparisons and divisions, and all numbers that a step reads and writes, from caches or memory.
     The times are the shortest of 25 measurements.
     """
     import numba
     import numpy as np
 
-    from compiled.vector import bare
+    from compiled.vector import WIDTH, bare, int64_at
     from solvers.discount import exact_variant, variant
     from solvers.exact import ExactCfr
     from solvers.exact.board import (
@@ -173,56 +176,126 @@ def profile(spot: str) -> None:
         Entry,
         PassFactors,
         backward_values,
+        blocks_of,
         forward_reach,
         showdown_totals,
+        terminal_values,
     )
     from spewy.chunks.layout import Layout
     from spewy.job.job import Job
 
-    game = Layout.of(Job.load(EXAMPLES / f"{spot}.toml").problem).live
-    engine = ExactCfr(game, variant(exact_variant(len(game.rounds))))
+    job = Job.load(EXAMPLES / f"{spot}.toml")
+    game = Layout.of(job.problem).live
+    engine = ExactCfr(game, variant(exact_variant(len(game.rounds))), short=job.solve.short)
     engine.run(20)
     context, t = engine._context, len(game.rounds) - 1
     zero = np.float32(0)
 
     @numba.njit(nogil=True)
-    def reach(n, c, entry):
-        for _ in range(n):
-            forward_reach(c, entry)
+    def reach(c, entry):
+        forward_reach(c, entry)
 
     @numba.njit(nogil=True)
-    def totals(n, c, entry):
-        for _ in range(n):
-            showdown_totals(c)
+    def totals(c, entry):
+        showdown_totals(c)
 
     @numba.njit(nogil=True)
-    def update(n, c, entry):
-        for _ in range(n):
-            backward_values(c, zero, True)
+    def values(c, entry):
+        first, n_blocks = blocks_of(c.round.own, c.board)
+        for i in range(n_blocks):
+            terminal_values(c, first + i, WIDTH * i, True)
 
-    print(f"{spot}: hands {[int(h.count[0]) for h in context.hands[t]]}, boards {game.rounds[t].n_boards}")
+    @numba.njit(nogil=True)
+    def update(c, entry):
+        backward_values(c, zero, True)
+
+    def on_boards(step):
+        @numba.njit(nogil=True)
+        def run(n, c, entry, board, first_row, n_boards):
+            for _ in range(n):
+                for e in range(n_boards):
+                    there = Cursor(c.round, c.work, c.factors, int64_at(board, e), 0, 1)
+                    rows = entry.parent_row + 4 * int64_at(first_row, e)
+                    step(there, Entry(entry.reach, entry.stride, rows))
+
+        return run
+
+    steps = {step.__name__: on_boards(step) for step in (reach, totals, values, update)}
+    seconds, work, n_sets = dict.fromkeys(steps, 0.0), {name: np.zeros(2) for name in steps}, 0
     for p in (0, 1):
-        x, work = context._round(t, p, engine.regrets, engine.sums), context.workspaces[0][t][p]
-        one = np.float32(0.99)
-        factors = PassFactors(0, one, one, False, one, one, np.int32(4096), one, np.float32(0))
-        entry = context.entries[p]
+        x, space = context._round(t, p, engine.regrets, engine.sums), context.workspaces[0][t][p]
+        nearly_one = np.float32(0.99)
+        factors = PassFactors(
+            0,
+            nearly_one,
+            nearly_one,
+            False,
+            nearly_one,
+            nearly_one,
+            np.int32(4096),
+            nearly_one * bool(t),
+            zero,
+        )
+        entry, board, first_row = context.entries[p], np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
         if t:
-            stride, above = context.programs[t - 1][p].exit_width, context.workspaces[0][t - 1][p]
-            entry = Entry(above.exits, stride, context.deals[t - 1][1 - p].parent_row)
-        arguments = bare((Cursor(x, work, factors, 0, 0, 1), entry))
-        cells = []
-        for name, step in (("reach", reach), ("totals", totals), ("update", update)):
-            step(1, *arguments)
-            best = float("inf")
+            deal, stride = context.deals[t - 1][1 - p], context.programs[t - 1][p].exit_width
+            entry = Entry(context.workspaces[0][t - 1][p].exits, stride, deal.parent_row)
+            board, first_row = deal.child[:48].copy(), deal.first_row[:48].copy()
+        arguments = bare((Cursor(x, space, factors, 0, 0, 1), entry, board, first_row, len(board)))
+        n = max(1, 480 // len(board))
+        for name, run in steps.items():
+            run(1, *arguments)
+            shortest = float("inf")
             for _ in range(25):
                 started = time.perf_counter()
-                step(1000, *arguments)
-                best = min(best, time.perf_counter() - started)
-            cells.append(f"{name} {1e3 * best:.2f}")
-        steps = context.programs[t][p]
+                run(n, *arguments)
+                shortest = min(shortest, time.perf_counter() - started)
+            seconds[name] += shortest / n
+        rows = [WIDTH * int(np.diff(hands.first_block)[board].sum()) for hands in context.hands[t]]
+        n_sets += rows[p] * context.programs[t][p].n_own_slots
+        for name, count in counted(context.programs[t][p], rows[p], rows[1 - p], 2 if job.solve.short else 4):
+            work[name] += count
+    # a kernel of step 4 begins with step 3
+    seconds["update"] -= seconds["values"]
+    print(f"{spot}: {len(board)} of {game.rounds[t].n_boards} boards, {n_sets} sets\n")
+    print("| step | us a board | ns a set | operations a set | GFLOP/s | bytes a set | GB/s |")
+    print("|---|---|---|---|---|---|---|")
+    for name in [*steps, "all"]:
+        if name == "all":
+            took, (flops, n_bytes) = sum(seconds.values()), sum(work.values())
+        else:
+            took, (flops, n_bytes) = seconds[name], work[name]
         print(
-            f"  traverser {p}: {', '.join(cells)} us; {steps.n_leaf_pairs} leaf pairs, {steps.n_nodes} nodes"
+            f"| {name} | {1e6 * took / len(board):.1f} | {1e9 * took / n_sets:.3f} | {flops / n_sets:.1f} "
+            f"| {flops / took / 1e9:.1f} | {n_bytes / n_sets:.0f} | {n_bytes / took / 1e9:.1f} |"
         )
+    print()
+    engine.close()
+
+
+def counted(program, own: int, other: int, size: int):
+    """Yield for each step of `profile` its name and its numbers of operations and bytes.
+
+    ``own`` and ``other`` are the numbers of rows of the traverser and of the opponent, and ``size`` is the size of a
+    regret in bytes.
+    """
+    lanes = program.n_leaf_pairs
+    total, win = program.total_end, lanes - program.win_start
+    slots, others = program.n_own_slots, program.n_other_slots
+    decisions = program.n_up - program.n_down
+    yield (
+        "reach",
+        (other * (7 * others + 3 * program.n_down), other * (3 * size * others + 8 * others + 8 * lanes)),
+    )
+    yield "totals", (3 * lanes * other + 5 * win * own, 20 * lanes * other + 28 * win * own)
+    yield "values", (own * 2 * (lanes + total + win), own * (8 * lanes + 16 * total + 16 * win))
+    yield (
+        "update",
+        (
+            own * (15 * slots + 5 * decisions + others),
+            own * (2 * size * slots + 4 * slots + 4 * others + 4 * program.n_up),
+        ),
+    )
 
 
 if __name__ == "__main__":

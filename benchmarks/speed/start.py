@@ -1,10 +1,10 @@
-"""Time of a process of `spewy`: of its help, of a whole warm solve of the river R1, and of compiling the kernels.
+"""Time of a process of `spewy`: help, a whole warm solve of the river R1, a look at it, and compiling the kernels.
 
     python -m benchmarks.speed.start [--before CHECKOUT] [--runs 7] [--compile] [--quick]
 
 With --before the processes of another checkout of the repository run in alternation with the processes of this
-checkout. Before the runs that count, each process runs once, which compiles what is missing. The table has medians and
-minima in seconds; CPU time (user and system) depends less on other programs than wall time.
+checkout. Before the runs that count, each process runs once, which compiles what is missing and caches the byte code.
+The table has medians and minima in seconds; CPU time (user and system) depends less on other programs than wall time.
 
 --compile measures instead how long a solve compiles kernels if their cache is empty, for each kind of job, once.
 """
@@ -32,7 +32,7 @@ KINDS = {
     "whole game of four rounds": ("sampled", 4),
 }
 """Engine and number of rounds of each kind of job whose kernels ``--compile`` compiles."""
-COMMANDS = ("--help", "solve examples/R1.toml --again --out {out}")
+COMMANDS = ("--help", "solve examples/R1.toml --again --out {out}", "show {out}")
 
 
 def main() -> None:
@@ -55,19 +55,20 @@ def main() -> None:
     print(
         "| command | checkout | CPU s, median | minimum | wall s, median | minimum |\n|---|---|---|---|---|---|"
     )
-    for command in COMMANDS:
-        times: dict[str, list[tuple[float, float]]] = {name: [] for name in checkouts}
-        with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder:
+        for command in COMMANDS:
+            times: dict[str, list[tuple[float, float]]] = {name: [] for name in checkouts}
             for number in range(2 if options.quick else options.runs + 1):
                 for name, checkout in checkouts.items():
                     seconds = run(command.format(out=f"{folder}/{name}").split(), checkout)
                     if number:
                         times[name].append(seconds)
-        for name, pairs in times.items():
-            cells = [
-                f"{value:.2f}" for each in zip(*pairs, strict=True) for value in (median(each), min(each))
-            ]
-            print(f"| spewy {command.partition(' --again')[0]} | {name} | {' | '.join(cells)} |", flush=True)
+            title = command.format(out="R1").partition(" --again")[0]
+            for name, pairs in times.items():
+                cells = [
+                    f"{value:.3f}" for each in zip(*pairs, strict=True) for value in (median(each), min(each))
+                ]
+                print(f"| spewy {title} | {name} | {' | '.join(cells)} |", flush=True)
 
 
 def compiling(engine: str, n_rounds: int, checkout: Path) -> tuple[float, float]:
@@ -96,7 +97,7 @@ def process(
     subprocess.run(
         command,
         cwd=checkout,
-        env=os.environ | {"PYTHONPATH": str(checkout)} | variables,
+        env=os.environ | {"PYTHONPATH": str(checkout), "PYTHONDONTWRITEBYTECODE": ""} | variables,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         check=True,

@@ -418,7 +418,7 @@ def clustered_rows(
 
 
 def _means(
-    curves: NDArray[np.float32], weights: Ints, n_rows: int, generator: np.random.Generator
+    curves: NDArray[np.float32], weights: Ints, n_rows: int, generator: "np.random.Generator"
 ) -> NDArray[np.float32]:
     """Compute the mean curves ``[row, point]`` of a board bucket's rows, weakest first, from curves ``[hand, point]``.
 

@@ -17,7 +17,7 @@ minimise ``|Σ_j m_j x[s_j] - Σ_i w_i x[i]|²``. Of equally good members the fi
 """
 
 from functools import lru_cache
-from importlib.resources import files
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +31,7 @@ from buckets.types import Ints
 
 N_FLOPS = 1755
 
-TABLE = files("buckets") / "data" / "flops.npy"
+TABLE = Path(__file__).parents[1] / "data" / "flops.npy"
 """File with the features of all flops: ``[flop, axis]``, in the order of `buckets.cards.canonical_flops`."""
 
 MAX_SWEEPS = 100
@@ -77,8 +77,7 @@ def flop_features() -> NDArray[np.int16]:
 
     Flops are in the order of `canonical_flops`; the module's docstring describes the numbers.
     """
-    with TABLE.open("rb") as file:
-        table: NDArray[np.int16] = np.load(file, allow_pickle=False)
+    table: NDArray[np.int16] = np.load(TABLE, allow_pickle=False)
     table.flags.writeable = False
     return table
 

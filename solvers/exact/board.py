@@ -9,7 +9,7 @@ Each step is a function of a `Cursor`; `solvers.reference.kernels` has slow, pla
        reach[child a, h] = reach[decision, h] · σ_a[h]
        sum[slot, h] ← decay · sum[slot, h] + gain · reach[slot, h]
 
-   The reach at leaves is transposed to a row for each hand, as later steps need it.
+   The reach at leaves is transposed to a row of 16 leaves for each hand, as later steps need it.
 
 2. `opposing_totals`, in the last round `showdown_totals`, add up ``total = Σ reach`` and ``by_card[c] = Σ reach of
    hands with card c`` at folds and showdowns. In the last round also
@@ -52,8 +52,8 @@ number (40) of leaf pairs. An axis of 16 is a block of 16 hands, or a batch of 1
 | rows_win, rows_total | [16][16] | 1 KiB each | step 3, one batch of leaf pairs at a time | L1 |
 | by_card | [L / 16][53][16] | 212 L, 8 KiB | steps 2, 3 | L1 |
 | total | [L] | 4 L | steps 2, 3 | L1 |
-| theirs | [H' + 1][L] | 4 H' L, 64 KiB | steps 1, 2, 3 | L2 |
-| wins | [H][L] | 4 H L, 64 KiB | steps 2, 3 | L2 |
+| theirs | [L / 16][H' + 1][16] | 4 H' L, 64 KiB | steps 1, 2, 3 | L2 |
+| wins | [L / 16][H][16] | 4 H L, 64 KiB | steps 2, 3 | L2 |
 | exits | [H' + 1][E] | 4 H' E | step 1, boards of the next round | L2 |
 | continuation | [H][E] | 4 H E | boards of the next round, step 4 | L2 |
 | roots | [H][R] | 4 H R | step 4, boards of the previous round | L2 |
@@ -71,15 +71,19 @@ from compiled import inlined
 from compiled.precision import load_as, prefetch_as, store_as
 from compiled.records import record_at
 from compiled.several import (
+    chain,
     fill_each,
+    larger_each,
     load_each,
     load_each_as,
+    positive_each,
     prefetch_each,
     scaled,
     shifted,
     stepped,
     store_each,
     store_each_as,
+    total_each,
 )
 from compiled.vector import (
     TILE,
@@ -94,13 +98,24 @@ from compiled.vector import (
     store,
     transpose8,
     transpose8_even,
-    transpose8_to,
+    transpose16,
+    transpose16_to,
     where_number,
-    where_positive,
 )
 from solvers.exact.tables import ClassTable, HandTable, Program
 from solvers.game import BEST, UPDATE
-from solvers.steps import LEAST, ONE, THREE, TWO, ZERO, ReachStep, ValueStep, cards_of, matched, regret_match
+from solvers.steps import (
+    LEAST,
+    ONE,
+    THREE,
+    TWO,
+    ZERO,
+    ReachStep,
+    ValueStep,
+    cards_of,
+    matched,
+    regret_match,
+)
 
 N_CARDS = 53
 """53: the number of cards of a deck, and one more for padding rows."""
@@ -176,8 +191,8 @@ class Workspace(NamedTuple):
     Attributes:
         reach: ``[opponent's sequence][16 hands]``, the opponent's reach.
         value: ``[node][16 hands]``, the traverser's values.
-        theirs: ``[opponent's row][leaf pair]``, the opponent's reach.
-        wins: ``[traverser's row][leaf pair]``, reach of weaker hands plus reach of weaker and equal hands.
+        theirs: ``[batch][opponent's row][16 leaf pairs]``, the opponent's reach.
+        wins: ``[batch][traverser's row][16 leaf pairs]``, reach of weaker hands plus reach of weaker and equal hands.
         total: ``[leaf pair]``, the opponent's whole reach.
         by_card: ``[batch][card][16 leaf pairs]``, the opponent's reach with each card.
         rows_win, rows_total: ``[16 hands][16 leaf pairs]``, values of showdowns and of folds, before they are
@@ -247,6 +262,20 @@ def blocks_of(hands: HandTable, board: int) -> tuple[int, int]:
 
 
 @inlined
+def theirs_at(c: Cursor, leaf_pair: int) -> int:
+    """Offset in ``work.theirs`` of the batch that begins with ``leaf_pair``: a row per hand, and the zero row."""
+    _, n_blocks = blocks_of(c.round.other, c.board)
+    return leaf_pair * (WIDTH * n_blocks + 1)
+
+
+@inlined
+def wins_at(c: Cursor, leaf_pair: int) -> int:
+    """Offset in ``work.wins`` of the batch that begins with ``leaf_pair``."""
+    _, n_blocks = blocks_of(c.round.own, c.board)
+    return leaf_pair * WIDTH * n_blocks
+
+
+@inlined
 def forward_reach(c: Cursor, entry: Entry) -> None:
     """Step 1: compute the opponent's reach at all leaves of a board, from the reach at the start of the round.
 
@@ -282,18 +311,16 @@ def forward_reach(c: Cursor, entry: Entry) -> None:
                     _grow_sums(c, (at + WIDTH * a,), taken)
             if step.lock >= 0:
                 _impose_lock(c, step, block, child)
-        for half in range(0, WIDTH, TILE):
-            for leaf_pair in range(0, program.n_leaf_pairs, TILE):
-                to = (row + half) * program.n_leaf_pairs + leaf_pair
-                transpose8(
-                    work.reach, program.leaf_pairs, leaf_pair, half, work.theirs, to, program.n_leaf_pairs
-                )
-            for leaf in range(0, program.exit_width, TILE):
-                to = (row + half) * program.exit_width + leaf
-                transpose8(work.reach, program.exits, leaf, half, work.exits, to, program.exit_width)
+        for batch in range(0, program.n_leaf_pairs, WIDTH):
+            to = theirs_at(c, batch) + WIDTH * row
+            for half in range(0, WIDTH, TILE):
+                transpose16(work.reach, program.leaf_pairs, batch + half, work.theirs, to + half, WIDTH)
+        for leaf in range(0, program.exit_width, TILE):
+            to = row * program.exit_width + leaf
+            transpose16(work.reach, program.exits, leaf, work.exits, to, program.exit_width)
     zero_row = WIDTH * n_blocks
-    for leaf_pair in range(program.n_leaf_pairs):
-        store(work.theirs, zero_row * program.n_leaf_pairs + leaf_pair, ZERO)
+    for batch in range(0, program.n_leaf_pairs, WIDTH):
+        store(work.theirs, theirs_at(c, batch) + WIDTH * zero_row, fill16(ZERO))
     for leaf in range(program.exit_width):
         store(work.exits, zero_row * program.exit_width + leaf, ZERO)
 
@@ -379,9 +406,9 @@ def _add_all(c: Cursor, leaf_pair: int) -> None:
     """Fill ``total`` and ``by_card`` of `Workspace` for 16 leaf pairs from number ``leaf_pair`` on."""
     x, first = c.round, WIDTH * int64_at(c.round.other.first_block, c.board)
     leaf_pairs = (leaf_pair,)
-    total = _clear(c, leaf_pairs)
+    total, theirs = _clear(c, leaf_pairs), (theirs_at(c, leaf_pair),)
     for row in range(int64_at(x.other.count, c.board)):
-        total = _add_hand(c, first, row, leaf_pairs, total)
+        total = _add_hand(c, first, row, leaf_pairs, theirs, total)
     store_each(c.work.total, leaf_pairs, total)
 
 
@@ -391,7 +418,8 @@ def _count_wins(c: Cursor, leaf_pairs: Any) -> None:
 
     ``leaf_pairs`` has the number of each batch's first leaf pair.
     """
-    x, work, n_leaf_pairs = c.round, c.work, c.round.program.n_leaf_pairs
+    x, work = c.round, c.work
+    wins, theirs = scaled(leaf_pairs, wins_at(c, 1)), scaled(leaf_pairs, theirs_at(c, 1))
     own = WIDTH * int64_at(x.own.first_block, c.board)
     other = WIDTH * int64_at(x.other.first_block, c.board)
     total = _clear(c, leaf_pairs)
@@ -400,12 +428,12 @@ def _count_wins(c: Cursor, leaf_pairs: Any) -> None:
         h_end, o_end = int32_at(x.classes.ends, 2 * k), int32_at(x.classes.ends, 2 * k + 1)
         for row in range(h, h_end):
             weaker = total - _sharing_a_card(c, own, row, leaf_pairs)
-            store_each(work.wins, shifted(leaf_pairs, row * n_leaf_pairs), weaker)
+            store_each(work.wins, shifted(wins, WIDTH * row), weaker)
         for row in range(o, o_end):
-            total = _add_hand(c, other, row, leaf_pairs, total)
+            total = _add_hand(c, other, row, leaf_pairs, theirs, total)
         for row in range(h, h_end):
             weaker_or_equal = total - _sharing_a_card(c, own, row, leaf_pairs)
-            at = shifted(leaf_pairs, row * n_leaf_pairs)
+            at = shifted(wins, WIDTH * row)
             store_each(work.wins, at, load_each(work.wins, at) + weaker_or_equal)
         h, o = h_end, o_end
     store_each(work.total, leaf_pairs, total)
@@ -421,13 +449,14 @@ def _clear(c: Cursor, leaf_pairs: Any):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _add_hand(c: Cursor, first: int, row: int, leaf_pairs: Any, total):  # type: ignore[no-untyped-def]
+def _add_hand(c: Cursor, first: int, row: int, leaf_pairs: Any, theirs: Any, total):  # type: ignore[no-untyped-def]
     """Add the reach of one opposing hand to the totals by card; return ``total`` plus this reach.
 
     ``first`` is the number in the round of the board's first opposing row, and ``row`` the hand's row on the board.
+    ``theirs`` has the offset of each batch in ``work.theirs``.
     """
     by_card = c.work.by_card
-    reach = load_each(c.work.theirs, shifted(leaf_pairs, row * c.round.program.n_leaf_pairs))
+    reach = load_each(c.work.theirs, shifted(theirs, WIDTH * row))
     a, b = cards_of(c.round.other, first + row)
     at_a, at_b = _of_card(leaf_pairs, a), _of_card(leaf_pairs, b)
     store_each(by_card, at_a, load_each(by_card, at_a) + reach)
@@ -457,37 +486,51 @@ def terminal_values(c: Cursor, block: int, row: int, last: bool) -> None:
     ``block`` is the number of the hands' block in the round, and ``row`` the block's first row on the board.
     """
     x, s, program = c.round, c.work, c.round.program
-    n_leaf_pairs, total_end = program.n_leaf_pairs, program.total_end
-    win_start = program.win_start if last else n_leaf_pairs
+    win_start = program.win_start if last else program.n_leaf_pairs
     n_real = min(WIDTH, int64_at(x.own.count, c.board) - row)
     for i in range(n_real, WIDTH):
         store(s.rows_total, WIDTH * i, fill16(ZERO))
         store(s.rows_win, WIDTH * i, fill16(ZERO))
-    for leaf_pair in range(0, n_leaf_pairs, WIDTH):
-        by_card, total = N_CARDS * leaf_pair, load16(s.total, leaf_pair)
-        fold_pay, win_pay = load16(program.fold_pay, leaf_pair), load16(program.win_pay, leaf_pair)
-        for i in range(n_real):
-            h = WIDTH * block + i
-            a, b = cards_of(x.own, h)
-            rest = total - (load16(s.by_card, by_card + a) + load16(s.by_card, by_card + b))
-            compatible = rest
-            if leaf_pair < total_end:
-                compatible = rest + load16(s.theirs, n_leaf_pairs * int32_at(x.own.same_cards, h) + leaf_pair)
-                store(s.rows_total, WIDTH * i, compatible * fold_pay)
-            if leaf_pair >= win_start:
-                won = (load16(s.wins, (row + i) * n_leaf_pairs + leaf_pair) - rest) * win_pay
-                if program.raked:
-                    won = won + compatible * load16(program.rake_pay, leaf_pair)
-                store(s.rows_win, WIDTH * i, won)
+    for leaf_pair in range(0, program.n_leaf_pairs, WIDTH):
+        needs_total, needs_win = leaf_pair < program.total_end, leaf_pair >= win_start
+        if not needs_win:  # constants, for a loop over hands without conditions
+            _rows_of_values(c, block, row, n_real, leaf_pair, True, False)
+        elif not needs_total:
+            _rows_of_values(c, block, row, n_real, leaf_pair, False, True)
+        else:
+            _rows_of_values(c, block, row, n_real, leaf_pair, True, True)
         for half in range(0, WIDTH, TILE):
-            for part in range(0, WIDTH, TILE):
-                start = WIDTH * half + part
-                if leaf_pair < total_end:
-                    transpose8_to(s.rows_total, start, WIDTH, s.value, program.folds, leaf_pair + part, half)
-                if leaf_pair >= win_start:
-                    transpose8_to(
-                        s.rows_win, start, WIDTH, s.value, program.showdowns, leaf_pair + part, half
-                    )
+            if needs_total:
+                transpose16_to(s.rows_total, half, WIDTH, s.value, program.folds, leaf_pair + half)
+            if needs_win:
+                transpose16_to(s.rows_win, half, WIDTH, s.value, program.showdowns, leaf_pair + half)
+
+
+@inlined
+def _rows_of_values(
+    c: Cursor, block: int, row: int, n_hands: int, leaf_pair: int, needs_total: bool, needs_win: bool
+) -> None:
+    """Write the values of ``n_hands`` hands at 16 folds (``needs_total``) and 16 showdowns (``needs_win``) into rows.
+
+    The folds and showdowns belong to the leaf pairs from number ``leaf_pair`` on.
+    """
+    x, s, program = c.round, c.work, c.round.program
+    by_card, total = N_CARDS * leaf_pair, load16(s.total, leaf_pair)
+    theirs, wins = theirs_at(c, leaf_pair), wins_at(c, leaf_pair) + WIDTH * row
+    fold_pay, win_pay = load16(program.fold_pay, leaf_pair), load16(program.win_pay, leaf_pair)
+    for i in range(n_hands):
+        h = WIDTH * block + i
+        a, b = cards_of(x.own, h)
+        rest = total - (load16(s.by_card, by_card + a) + load16(s.by_card, by_card + b))
+        compatible = rest
+        if needs_total:
+            compatible = rest + load16(s.theirs, theirs + WIDTH * int32_at(x.own.same_cards, h))
+            store(s.rows_total, WIDTH * i, compatible * fold_pay)
+        if needs_win:
+            won = (load16(s.wins, wins + WIDTH * i) - rest) * win_pay
+            if needs_total and program.raked:
+                won = won + compatible * load16(program.rake_pay, leaf_pair)
+            store(s.rows_win, WIDTH * i, won)
 
 
 @inlined
@@ -508,10 +551,7 @@ def backward_values(c: Cursor, probability: float, last: bool) -> None:
         for k in range(program.n_up):
             step = record_at(program.up, k)
             if step.own == 0:
-                total = load16(work.value, step.child)
-                for a in range(1, step.n_actions):
-                    total = total + load16(work.value, step.child + WIDTH * a)
-                store(work.value, step.node, total)
+                _add_values(c, step)
             elif c.factors.mode == UPDATE:
                 _update_regrets(c, step, block)
             else:
@@ -536,23 +576,71 @@ def _continue(c: Cursor, row: int, probability: float) -> None:
 
 
 @inlined
+def _add_values(c: Cursor, step: ValueStep) -> None:
+    """Compute the value of one of the opponent's decisions for 16 hands: the sum of the values after its actions."""
+    value = c.work.value
+    if step.n_actions == 2:
+        total = total_each(load_each(value, stepped(TWO, step.child, WIDTH)))
+    elif step.n_actions == 3:
+        total = total_each(load_each(value, stepped(THREE, step.child, WIDTH)))
+    else:
+        total = load16(value, step.child)
+        for a in range(1, step.n_actions):
+            total = total + load16(value, step.child + WIDTH * a)
+    store(value, step.node, total)
+
+
+@inlined
 def _update_regrets(c: Cursor, step: ValueStep, block: int) -> None:
     """Compute the value of one of the traverser's decisions for 16 hands, and update the decision's regrets."""
+    at = WIDTH * (block * c.round.program.n_own_slots + step.slot)
+    if step.n_actions == 2 and step.lock < 0:
+        _learn(c, step, stepped(TWO, at, WIDTH), stepped(TWO, step.child, WIDTH))
+    elif step.n_actions == 3 and step.lock < 0:
+        _learn(c, step, stepped(THREE, at, WIDTH), stepped(THREE, step.child, WIDTH))
+    else:
+        _learn_any(c, step, block, at)
+
+
+@inlined
+def _learn(c: Cursor, step: ValueStep, at: Any, children: Any) -> None:
+    """Do `_update_regrets` in registers for a decision without a lock.
+
+    ``at`` has the actions' offsets in the regrets, and ``children`` their offsets in ``work.value``.
+    """
+    x, f, value = c.round, c.factors, c.work.value
+    later = shifted(at, AHEAD * x.program.n_own_slots)
+    prefetch_each(x.kind, x.own_current, later)
+    regrets, values = load_each_as(x.kind, x.own_current, at), load_each(value, children)
+    mean = _matched_mean(regrets, values, at)
+    gained = (values - mean) * x.own_gain
+    if f.predicted > ZERO:
+        prefetch_each(x.kind, x.own_regrets, later)
+        regrets = load_each_as(x.kind, x.own_regrets, at)
+    # not a choice between two factors: with AVX2, LLVM would pack and unpack 16 comparisons for it
+    regrets = regrets * f.negative + positive_each(regrets) * (f.positive - f.negative) + gained
+    if f.clip:
+        regrets = positive_each(regrets)
+    if f.predicted > ZERO:
+        store_each_as(x.kind, x.own_regrets, at, regrets, f.dither)
+        regrets = regrets + gained * f.predicted
+    store_each_as(x.kind, x.own_current, at, regrets, f.dither)
+    if f.ahead > ZERO:
+        mean = mean + (_matched_mean(regrets, values, at) - mean) * f.ahead
+    store(value, step.node, mean)
+
+
+@inlined
+def _matched_mean(regrets, values, at: Any):  # type: ignore[no-untyped-def]
+    """Mean of the actions' ``values`` by regret matching, as in `_mean`; ``at`` has as many elements as actions."""
+    weights = larger_each(regrets, fill_each(at, LEAST))
+    return chain(fill16(ZERO), weights, values) / total_each(weights)
+
+
+@inlined
+def _learn_any(c: Cursor, step: ValueStep, block: int, at: int) -> None:
+    """Do `_update_regrets` for any decision, whose regrets begin at offset ``at``."""
     x, work, child = c.round, c.work, step.child
-    at = WIDTH * (block * x.program.n_own_slots + step.slot)
-    if step.n_actions == 2 and step.lock < 0:  # two actions fit into registers, three do not
-        first, second = _regret(c, at, 0), _regret(c, at, 1)
-        value, other_value = load16(work.value, child), load16(work.value, child + WIDTH)
-        weight, other = maximum(first, fill16(LEAST)), maximum(second, fill16(LEAST))
-        mean = (weight * value + other * other_value) / (weight + other)
-        first = _add_regret(c, at, 0, first, value - mean)
-        second = _add_regret(c, at, 1, second, other_value - mean)
-        if c.factors.ahead > ZERO:
-            weight, other = maximum(first, fill16(LEAST)), maximum(second, fill16(LEAST))
-            after = (weight * value + other * other_value) / (weight + other)
-            mean = mean + (after - mean) * c.factors.ahead
-        store(work.value, step.node, mean)
-        return
     mean = _mean(c, step, at)
     if step.lock >= 0:
         mean = _locked_mean(c, step, block, mean)
@@ -614,7 +702,7 @@ def _add_regret(c: Cursor, at: int, a: int, regret, gained):  # type: ignore[no-
     gained = gained * x.own_gain
     if f.predicted > ZERO:
         regret = load_as(x.kind, x.own_regrets, at + WIDTH * a)
-    regret = regret * where_positive(regret, fill16(f.positive), fill16(f.negative)) + gained
+    regret = regret * f.negative + maximum(regret, fill16(ZERO)) * (f.positive - f.negative) + gained
     if f.clip:
         regret = maximum(regret, fill16(ZERO))
     if f.predicted > ZERO:

@@ -41,14 +41,14 @@ def open_bot(
         folder: folder of the solve, or a copy of its strategy locker.
         options: all options as one record (`spewy.bot.options.Options`), in place of keywords.
         resolve: when to re-solve, in the rounds that ``rounds`` and ``flops`` allow: "never"; "off-tree", if no
-            strategy is stored for the betting so far; "always", then and also at the start of each of these rounds
+            strategy is stored for the betting so far; "always", in that case and at the start of each of these rounds
             that no earlier re-solve covers.
         rounds: number of last rounds that are re-solved exactly, to the end of the hand; 2 means turn and river. The
             first round is never re-solved.
         safe: whether the opponent must gain nothing from re-solving, or the name of the gadget that ensures this
             (`solvers.resolve`); True means "mixed". False: re-solve as if both ranges were known.
         iterations: largest number of iterations of an exact solve; None: 400, or 2,000 with ``seconds_per_hand``. If it
-            is the only limit, decisions can be repeated exactly; those of sampled solves only with one thread.
+            is the only limit, decisions can be repeated exactly, after a sampled solve only with one thread.
         seconds: time budget of one decision; None: no limit. The bot skips stages of a solve, or the whole solve, if it
             does not expect them to fit. A stage that takes longer than predicted can exceed the budget.
         seconds_per_hand: time budget of all decisions together, in seconds for each hand that has begun; it replaces
@@ -64,8 +64,8 @@ def open_bot(
         menu: bet sizes of a solve in no-limit games, besides the bets that were made (`spewy.bot.resolving.builder`):
             "lean" or "job". If these take too much memory or time, the bot uses fewer sizes.
         flops: how rounds between the first round and the last ``rounds`` are re-solved, in hold'em the flop: "stored",
-            not at all; "sampled", each round alone, by sampling the cards of later rounds; "exact", like later rounds,
-            which takes sixteen cores and a few GiB in no-limit hold'em.
+            not at all; "sampled", each round alone, by sampling the cards of later rounds; "exact", to the end of the
+            hand, which takes sixteen cores and a few GiB in no-limit hold'em.
 
     Raises:
         lockers.LockerError: the folder has no strategy, or the strategy is damaged.
@@ -100,13 +100,14 @@ def bot_of(folder: str | Path, options: Options) -> LockerBot:
 
 def _make_ready(bot: LockerBot) -> None:
     """Compile the kernels for re-solving, unless compiled kernels are cached."""
-    from spewy.run.warmup import warm_up
+    from spewy.run.warmup import Kernels, warm_up
 
-    game, options = bot.game, bot.options
+    game, options, wanted = bot.game, bot.options, []
     for t in range(game.num_rounds):
         method = None if options.resolve == "never" else options.method(t, game.num_rounds)
         if method == "sampled" or (method == "exact" and game.num_hole_cards == 2):
-            warm_up(method, game.num_rounds - t, False, LOG.info)
+            wanted.append(Kernels(method, game.num_rounds - t))
+    warm_up(wanted, LOG.info)
 
 
 class LockerBot(Closing):
@@ -150,7 +151,7 @@ class LockerBot(Closing):
             self.bank.new_hand()
 
     def act(self, hand: Hand) -> str:
-        """Choose a legal ACPC action at random, with the frequencies of the hole cards of the player to act."""
+        """Draw a legal ACPC action at random, by the strategy of the player to act for that player's hole cards."""
         self._state = None
         try:
             answer = self.answer(hand)
@@ -297,7 +298,7 @@ class LockerBot(Closing):
             LOG.info("line %r: the time bank is empty: no subgame is solved", state.betting.line)
 
     def _importance(self, state: PublicState) -> float:
-        """Return the weight of the solve that a decision may need, by which the time bank divides its seconds."""
+        """Return the weight by which the time bank gives seconds to the solve that a decision may need."""
         above: PublicState | None = state
         while above is not None and above.subgame is None:
             above = above.above
@@ -306,7 +307,7 @@ class LockerBot(Closing):
         return importance(sum(state.betting.spent) / self.game.big_blind, size)
 
     def _decided(self) -> None:
-        """Record the decision's time, with that of earlier requests that needed the same solve; charge the bank."""
+        """Record the time of the decision and of all earlier requests to the same solve, and charge it to the bank."""
         state, self._state = self._state, None
         if state is None:
             return  # the hand belongs to another game

@@ -113,7 +113,7 @@ class Beliefs:
     def actions(self, state: PublicState) -> Sequence[str]:
         """Return the actions that the bot's strategy can take at a public state, as legal ACPC actions.
 
-        They are the actions of the subgame's tree or the blueprint's tree, or else those of `passive_actions`.
+        They are the actions of the subgame's tree or the blueprint's tree, or else only fold, check and call.
         """
         if state.subgame is not None:
             return state.subgame.actions(state.betting)
@@ -129,7 +129,7 @@ class Beliefs:
     # Ranges
 
     def _range(self, state: PublicState, player: int) -> Floats:
-        """Compute a player's range at a state from the range at ``state.before``."""
+        """Compute a player's range at a state from the cached range at an earlier state (`PublicState.before`)."""
         before = state.before
         if before is None:
             return self._blueprint.initial_range(player)
@@ -177,8 +177,8 @@ class Beliefs:
     def _makes(self, state: PublicState, action: str | None) -> bool:
         """Whether the bot's strategy has an action at a state.
 
-        The betting trees of the subgame and of the blueprint usually show this without a solve. The exception is an
-        action that only the blueprint has: then the subgame is solved, since the bot plays the blueprint if the solve
+        The betting trees of the subgame and of the blueprint usually show this without a solve. Only for an action that
+        the blueprint has and the subgame lacks, the subgame is solved, since the bot plays the blueprint if the solve
         fails.
         """
         if state.subgame is not None:
@@ -228,7 +228,7 @@ class Beliefs:
     def _begins_subgame(self, state: PublicState) -> bool:
         """Whether the bot should re-solve a subgame that begins at a state.
 
-        If the round may be re-solved, the bot does so where the blueprint lacks the betting so far or its strategy;
+        In rounds that may be re-solved, the bot re-solves if the blueprint has no strategy for the betting so far, and
         with ``resolve="always"`` also at the start of the round. No re-solved subgame begins inside another: the solve
         of the outer subgame already has a row for each hand and accurate ranges, so a second solve would be worse.
         """

@@ -78,7 +78,7 @@ def raise_total(action: str, betting: Betting) -> int:
 def translations(
     action: str, actions: Sequence[str], betting: Betting, how: Translation
 ) -> list[tuple[int, float]]:
-    """Translate a legal action into other actions.
+    """Translate a legal action into one or two of ``actions``, which a betting tree has at the same decision.
 
     Args:
         how: "random" translates a bet into both neighbouring bets, each with its probability; "likelier" takes only the
@@ -106,7 +106,7 @@ def translations(
 
 
 def translate_action(action: str, actions: Sequence[str], betting: Betting) -> int | None:
-    """Return the index of the action that `translations` chooses most probably for a legal action; None: no match."""
+    """Return the index in ``actions`` of the likeliest translation of a legal action; None: no match."""
     found = translations(action, actions, betting, "likelier")
     return found[0][0] if found else None
 

@@ -96,8 +96,8 @@ class Answer:
     def among(self, actions: Sequence[str], taken: str, betting: Betting) -> Floats:
         """Translate the strategy to the actions that another betting tree has at the same decision.
 
-        The action that was played keeps its frequency. If the other tree lacks a bet of this strategy, the frequency of
-        the bet goes to the nearest bet there that was not played, or to the check or call if there is none.
+        The frequency of a bet that the other tree lacks goes to the other tree's nearest bet, or to the check or call.
+        The action that was played keeps its own frequency, and gets none of another bet.
 
         Args:
             actions: legal actions in the other tree; the action that was played is one of them.

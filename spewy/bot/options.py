@@ -94,7 +94,7 @@ class Options:
 
     @property
     def words(self) -> list[str]:
-        """The options as words of a command line, without options that no command has.
+        """The options as words of a command line; options that commands lack are left out.
 
         ``seconds`` or ``seconds_per_hand`` must be set.
 

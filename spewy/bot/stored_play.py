@@ -134,7 +134,7 @@ class PublicState:
 
     @property
     def before(self) -> PublicState | None:
-        """The state from whose ranges the ranges at this state follow; None at the start of the hand."""
+        """The earlier state from which the ranges at this state are computed; None at the start of the hand."""
         return self.round_start if self.is_solved_again else self.above
 
     @property
@@ -275,7 +275,7 @@ class StoredPlay:
     def _steps(
         self, above: PublicState, number: int, line: StoredLine, betting: Betting, action: str
     ) -> Iterator[tuple[Step, StoredLine]]:
-        """Yield the steps from one line, and the line after each of them, without its probability."""
+        """Yield the steps of an action from one line, and the line after each step; its probability is not set."""
         node = _decision(above, line)
         if betting.to_act is None or node is None:
             stays = line.calls and action == "c" and line.node is not None and _is_at(line.node, betting)

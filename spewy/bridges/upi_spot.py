@@ -76,7 +76,7 @@ class UpiSpot:
     def remove_line(self, words: list[str]) -> None:
         """Remove the last bet of the line ``words`` and all that follows; the actions before the bet stay."""
         removed = self._line("remove_line", words)
-        if not any(line.startswith(removed) for line in self.lines):
+        if not any(_begins(line, removed) for line in self.lines):
             raise InputError(f"remove_line: the tree has no line {' '.join(words)}")
         before = removed[: removed.rstrip("0123456789").rfind("r")]
         self.lines = [before if _begins(line, removed) else line for line in self.lines]

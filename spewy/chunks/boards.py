@@ -239,8 +239,8 @@ def board_hands(
 ) -> tuple[BoardHands, BoardHands]:
     """Compute both players' hands on one board.
 
-    Only on a solved board are the hands' rows those of stored strategies. ``strength`` has the strengths of all hands
-    of the deck in the last round, ``[hand]``; None: compute them.
+    If the board is not a solved board, the rows can differ from those of stored strategies. ``strength`` has the
+    strengths of all hands of the deck in the last round, ``[hand]``; None: compute them.
     """
     last = t == problem.game.num_rounds - 1
     if problem.rows[t] is None:

@@ -95,7 +95,7 @@ class BucketLocker:
     def labels(
         self, board: Sequence[int], k: int, deck: Deck | None = None, hole: int = 2, n_board: int = 5
     ) -> NDArray[np.int32]:
-        """Return the bucket of each hand of the deck on a board, of at most ``k``: see `BoardTree.labels`."""
+        """Divide the hands on a board into at most ``k`` buckets: return that of each hand (`BoardTree.labels`)."""
         return self.tree(board, deck, hole, n_board).labels(board, k)
 
     def missing(self, n_cards: int) -> list[tuple[int, ...]]:
@@ -243,7 +243,7 @@ def _warn(text: str, error: LockerError) -> None:
 
 
 def _trees(parent: Parent, boards: Sequence[tuple[int, ...]]) -> tuple[list[BoardTree], str, float]:
-    """Compute merge trees in a worker; return them, its machine and process number, and its peak memory in MiB."""
+    """Compute merge trees in a worker; return the trees, the worker's machine and process number, and peak MiB."""
     import resource
 
     trees = [BoardTree.of(canonical_board(board, Deck()), Deck(), 2, 5) for board in boards]
@@ -305,8 +305,8 @@ def _array_key(spec: AbstractionSpec, name: str) -> bytes:
     """Return the key of an array of an abstraction.
 
     An example is ``13x4.2.0-3-1-1.all-100-200-400.169-40-40-40.0.1|rows``: ranks and suits of the deck, hole cards,
-    public cards dealt by each round, board buckets, rows, seed (with ``remember``, unless it is False), version of the
-    clustering, and name of the array.
+    public cards dealt by each round, board buckets, rows, seed (followed by the specification's ``remember`` if that is
+    set), version of the clustering, and name of the array.
     """
     sizes, board_buckets, rows = (
         "-".join(map(str, part)) for part in (spec.board_sizes, spec.board_buckets, spec.rows)

@@ -140,7 +140,7 @@ class Layout:
         return self.boards[t].boards[b]
 
     def tree(self, t: int, r: int) -> ChunkTree:
-        """Return the betting of line r in round t, which is the same on all boards."""
+        """Return the betting of the chunk that line r of round t enters; it is the same on all boards."""
         return self.betting[t].chunks[r]
 
     def n_rows(self, t: int, b: int) -> tuple[int, int]:
@@ -202,7 +202,7 @@ class Layout:
     def take(
         self, board: tuple[np.ndarray, np.ndarray], t: int, b: int, r: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Cut a chunk's arrays ``[slot, row]`` out of those of a board, ``[slot of the round, row]`` per player."""
+        """Cut both players' arrays of a chunk, ``[slot, row]``, out of a board's, ``[slot of the round, row]``."""
         rows, slots = self.n_rows(t, b), self.tree(t, r).slots
         return board[0][slots[0], : rows[0]], board[1][slots[1], : rows[1]]
 

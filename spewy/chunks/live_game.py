@@ -165,7 +165,7 @@ def _maps(numbers: Ints, positions: Shorts, parent: Ints, child: Ints, moved: In
 
 
 def _origins(images: Shorts, width: int) -> Shorts:
-    """Invert maps ``[branch, hand]`` of `_maps`: return indices ``[branch, hand of the next round]``; 0 for none."""
+    """Invert maps ``[branch, hand]`` to hands of the next round: return ``[branch, hand of next round]``; 0: none."""
     out = np.zeros((len(images), width), dtype=np.int16)
     entry, hand = np.nonzero(images >= 0)
     out[entry, images[entry, hand]] = hand

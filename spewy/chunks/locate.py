@@ -31,7 +31,7 @@ class Place:
     Places with equal lines and equal cards are equal.
 
     Attributes:
-        node: the node; the nodes that can follow it in its round have all their actions and children.
+        node: the node, with the whole tree below it up to the end of its round.
         cards: all public cards at the node, in `Game.board_order`.
     """
 
@@ -75,7 +75,7 @@ def place_at(
 
     Args:
         decision: whether to refuse a place where nobody acts.
-        find: returns the node after an ACPC betting string; None for `BettingTree.alone`.
+        find: function that returns the node after an ACPC betting string; None: `BettingTree.alone`.
     """
     node, cards = node_at(problem, line, board, decision=decision, find=find)
     return Place(node, _in_round(problem, node.round, cards))
@@ -89,7 +89,7 @@ def node_at(
     decision: bool = False,
     find: Callable[[str], Node] | None = None,
 ) -> tuple[Node, tuple[int, ...] | None]:
-    """Find the node that a line and a board name; also return the board's cards, which may not fit the node.
+    """Find the node that a line and a board name; return the node and the board's cards, which are not checked.
 
     If the line ends a round, and the board has the cards of the next round, the node is the first one of that round:
     ``x b120 c`` on the turn with a board of five cards leads to the first decision on the river.
@@ -169,8 +169,8 @@ def solved_board(problem: Problem, t: int, cards: Sequence[int]) -> tuple[Histor
 def possible_deals(problem: Problem, t: int, cards: Sequence[int]) -> tuple[tuple[tuple[int, ...], int], ...]:
     """List the deals that can follow a board of round ``t`` of the game, those with high cards first.
 
-    Each deal has its cards, the highest first, and the number of deals that it represents: a single card represents
-    itself, and of several cards, one deal represents all deals that are equal up to suits.
+    Each deal has its cards, the highest first, and the number of deals that it represents. A deal of several cards
+    represents all deals that are equal up to suits; a single card represents only itself.
     """
     if problem.game.num_board_cards[t + 1] == 1:
         return tuple(((card,), 1) for card in reversed(problem.game.deck.cards) if card not in cards)

@@ -61,7 +61,7 @@ class Problem:
 
     @property
     def depth(self) -> float:
-        """The stack behind, in pots; 0 for whole games and for games without stacks."""
+        """The stack behind as a multiple of the pot; 0 for whole games and for games without stacks."""
         stack = self.tree.config.stack
         return 0.0 if stack is None or not self.pot else stack / self.pot
 

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from buckets.cards import RANKS
-from spewy.cli.tables import console, number, on_terminal, terminal_rows
+from spewy.cli.tables import Column, console, line_width, number, on_terminal, render, terminal_rows
 from spewy.look.colours import Colour, between, lightness
 from spewy.look.grid import NOBODY, SIZE
 from spewy.look.node import FIGURES
 
 if TYPE_CHECKING:
-    from rich.table import Table
     from rich.text import Text
 
     from solvers.tree import Floats
@@ -52,17 +51,20 @@ _SHORT = {
 
 
 def grid_text(grid: Grid) -> str:
-    return _printed(_coloured(grid) if in_colour() else _plain(grid))
+    return _printed(_coloured(grid)) if in_colour() else "\n".join(_plain(grid))
 
 
 def heat_text(heat: HeatMap) -> str:
     """Draw a heat map; undefined numbers are dashes."""
-    return _printed([_text(heat.title), *_numbers(heat.values, heat.tell, in_colour())])
+    lines = [heat.title, *_numbers(heat.values, heat.tell)]
+    return _printed(_heated(lines, heat.values)) if in_colour() else "\n".join(lines)
 
 
 def in_colour() -> bool:
+    if not on_terminal():
+        return False
     out = console()
-    return on_terminal() and bool(out.color_system) and not out.no_color
+    return bool(out.color_system) and not out.no_color
 
 
 def signs(actions: tuple[str, ...]) -> tuple[str, ...]:
@@ -76,7 +78,7 @@ def signs(actions: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(named.get(label.partition("(")[0]) or next(sizes, "?") for label in actions)
 
 
-def _printed(lines: Iterator[Text] | list[Text]) -> str:
+def _printed(lines: Iterator[Text]) -> str:
     out = console()
     with out.capture() as captured:
         for line in lines:
@@ -84,13 +86,7 @@ def _printed(lines: Iterator[Text] | list[Text]) -> str:
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
-def _text(line: str) -> Text:
-    from rich.text import Text
-
-    return Text(line)
-
-
-def _plain(grid: Grid) -> Iterator[Text]:
+def _plain(grid: Grid) -> Iterator[str]:
     held = np.full(grid.reach.shape, np.nan)
     most = [["-"] * SIZE for _ in range(SIZE)]
     marks = signs(grid.actions)
@@ -102,12 +98,12 @@ def _plain(grid: Grid) -> Iterator[Text]:
             most[cell.row][cell.column] = f"{marks[action]}{round(100 * cell.mix[action])}"
     if grid.actions:
         legend = ", ".join(f"{mark} {label}" for mark, label in zip(marks, grid.actions, strict=True))
-        yield _text("the most frequent action, and how often in %:")
-        yield from map(_text, wrap(legend, COLUMNS))
-        yield from (_text(line) for line in _rows(most))
+        yield "the most frequent action, and how often in %:"
+        yield from wrap(legend, COLUMNS)
+        yield from _rows(most)
     if not grid.actions or np.nanmin(held, initial=1.0) < 1 - NOBODY:
-        yield _text("\nreach in %" if grid.actions else "reach in %")
-        yield from _numbers(100 * held, "{:.0f}".format, False)
+        yield "\nreach in %" if grid.actions else "reach in %"
+        yield from _numbers(100 * held, "{:.0f}".format)
 
 
 def _rows(cells: list[list[str]]) -> Iterator[str]:
@@ -117,18 +113,25 @@ def _rows(cells: list[list[str]]) -> Iterator[str]:
         yield f"{rank} " + " ".join(f"{cell:>{WIDTH}}" for cell in row)
 
 
-def _numbers(values: Floats, tell: Callable[[float], str], coloured: bool) -> Iterator[Text]:
-    cells = [["-" if np.isnan(value) else tell(value) for value in row] for row in values]
-    lines = [_text(line) for line in _rows(cells)]
-    if coloured and not np.isnan(values).all():
-        low, high = float(np.nanmin(values)), float(np.nanmax(values))
-        for line, row in zip(lines[1:], values, strict=True):
-            for column, value in enumerate(row.tolist()):
-                if value == value:
-                    colour = between(HEAT, (value - low) / (high - low) if high > low else 0.5)
-                    start = 2 + column * (WIDTH + 1)
-                    line.stylize(_style(colour), start, start + WIDTH)
-    yield from lines
+def _numbers(values: Floats, tell: Callable[[float], str]) -> Iterator[str]:
+    return _rows([["-" if np.isnan(value) else tell(value) for value in row] for row in values])
+
+
+def _heated(lines: list[str], values: Floats) -> Iterator[Text]:
+    """Colour the cells of a heat map, whose lines are a title, a header and the rows of the grid."""
+    from rich.text import Text
+
+    known = values[~np.isnan(values)]
+    low, high = float(known.min(initial=np.inf)), float(known.max(initial=-np.inf))
+    yield from map(Text, lines[:2])
+    for text, row in zip(lines[2:], values, strict=True):
+        line = Text(text)
+        for column, value in enumerate(row.tolist()):
+            if value == value:
+                colour = between(HEAT, (value - low) / (high - low) if high > low else 0.5)
+                start = 2 + column * (WIDTH + 1)
+                line.stylize(_style(colour), start, start + WIDTH)
+        yield line
 
 
 def _coloured(grid: Grid) -> Iterator[Text]:
@@ -185,8 +188,8 @@ class _Row:
     head: bool = False
 
 
-def hand_table(view: NodeView, sort: str | None = None, every: bool = False) -> tuple[Table, int]:
-    """Make the table, as wide as stdout allows, and count the hands that it leaves out.
+def hand_table(view: NodeView, sort: str | None = None, every: bool = False) -> tuple[str, int]:
+    """Format the table, as wide as stdout allows, and count the hands that it leaves out.
 
     Args:
         sort: name of the column to sort by, the largest value first; None: by made hand and strength, or by reach in
@@ -204,11 +207,14 @@ def hand_table(view: NodeView, sort: str | None = None, every: bool = False) -> 
     if kinds is not None and column == _CLASS:
         rows = list(_grouped(rows, kinds))
     fit = None if every else terminal_rows(_LINES_BESIDE + len(view.actions))
+    shown = rows[:fit]
     named = None if kinds is None else (kinds, column != _CLASS)
-    columns, wide = _columns(view, named, rows[:fit], True), True
-    if _width(columns) > console().width:
-        columns, wide = _columns(view, named, rows[:fit], False), False
-    return _drawn(columns, rows[:fit], _GAPS[wide]), sum(not row.head for row in rows[len(rows[:fit]) :])
+    columns, wide = _columns(view, named, shown, True), True
+    if _width(columns) > line_width():
+        columns, wide = _columns(view, named, shown, False), False
+    drawn = [_column(name, cells) for name, cells in columns.items()]
+    heads = {number for number, row in enumerate(shown) if row.head}
+    return render(drawn, _GAPS[wide], heads), sum(not row.head for row in rows[len(shown) :])
 
 
 def _sorted_by(view: NodeView, kinds: HandKinds | None, sort: str | None) -> tuple[str, Floats]:
@@ -250,17 +256,20 @@ def _columns(
 ) -> dict[str, list[str]]:
     """Cells of each column, by name of the column; unknown EVs and equities have no column."""
     columns = {"hand": [row.name for row in rows]}
-    columns["reach"] = [f"{view.reach[row.members].sum():.{2 if row.head else 4}f}" for row in rows]
+    means = _Means(view, rows)
+    columns["reach"] = [
+        f"{reach:.{2 if row.head else 4}f}" for reach, row in zip(means.reach, rows, strict=True)
+    ]
     for a, action in enumerate(view.actions):
-        shares = [f"{_mean(view, view.strategy[a], row):.3f}" for row in rows]
-        evs = [number(_mean(view, view.action_ev[a], row), 2) for row in rows]
+        shares = [f"{share:.3f}" for share in means.of(view.strategy[a])]
+        evs = [number(ev, 2) for ev in means.of(view.action_ev[a])]
         width = max(map(len, evs), default=0)
         both = [f"{share} {ev:>{width}}" for share, ev in zip(shares, evs, strict=True)]
         columns[action] = both if wide and _known(view.action_ev[a]) else shares
     for figure in FIGURES:
         values = figure.of(view)
         if _known(values):
-            columns[figure.title] = [number(_mean(view, values, row), figure.digits) for row in rows]
+            columns[figure.title] = [number(mean, figure.digits) for mean in means.of(values)]
     if named is not None:
         kinds, with_made = named
         texts = {"made": kinds.made_names} if with_made else {}
@@ -284,13 +293,36 @@ def _shortened(names: str) -> str:
     return names
 
 
-def _mean(view: NodeView, values: Floats, row: _Row) -> float:
-    """Mean of the known values of a row's hands, weighted by reach, or unweighted if all have zero reach."""
-    of_row, weights = values[row.members], view.reach[row.members]
-    known = ~np.isnan(of_row)
-    if not known.any():
-        return float("nan")
-    return float(np.average(of_row[known], weights=weights[known] if weights[known].any() else None))
+class _Means:
+    """Sums and means of each row's hands; every row has a hand.
+
+    Attributes:
+        reach: total reach of each row.
+    """
+
+    def __init__(self, view: NodeView, rows: list[_Row]) -> None:
+        self._hands = np.array([hand for row in rows for hand in row.members], dtype=np.int64)
+        self._sizes = np.array([len(row.members) for row in rows], dtype=np.int64)
+        self._starts = self._sizes.cumsum() - self._sizes
+        self._weights = view.reach[self._hands]
+        self.reach: list[float] = self._sums(self._weights).tolist()
+
+    def of(self, values: Floats) -> list[float]:
+        """Mean of the known values ``[hand]`` of each row, weighted by reach; unweighted if all have zero reach.
+
+        NaN if none is known.
+        """
+        of_hands = values[self._hands]
+        known = ~np.isnan(of_hands)
+        weights, total = self._weights * known, self._sums(self._weights * known)
+        weights = np.where(np.repeat(total > 0, self._sizes), weights, known)
+        sums = self._sums(weights * np.nan_to_num(of_hands))
+        with np.errstate(invalid="ignore"):
+            means: list[float] = (sums / self._sums(weights)).tolist()
+        return means
+
+    def _sums(self, values: Floats) -> Floats:
+        return np.add.reduceat(values, self._starts) if len(values) else values
 
 
 def _width(columns: dict[str, list[str]]) -> int:
@@ -301,18 +333,7 @@ def _width(columns: dict[str, list[str]]) -> int:
     return sum(widths.values()) + _GAPS[True] * (len(widths) - 1)
 
 
-def _drawn(columns: dict[str, list[str]], rows: list[_Row], gap: int) -> Table:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, gap, 0, 0))
-    for name in columns:
-        text = name in ("hand", "made", "draws", "blockers")
-        table.add_column(
-            name,
-            justify="left" if text else "right",
-            no_wrap=True,
-            min_width=None if name in ("draws", "blockers") else max(len(name), *map(len, columns[name]), 0),
-        )
-    for row, cells in zip(rows, zip(*columns.values(), strict=True), strict=True):
-        table.add_row(*cells, style="bold" if row.head else None)
-    return table
+def _column(name: str, cells: list[str]) -> Column:
+    text = name in ("hand", "made", "draws", "blockers")
+    least = 0 if name in ("draws", "blockers") else max(len(name), *map(len, cells), 0)
+    return Column(name, cells, left=text, least=least)

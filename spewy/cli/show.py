@@ -19,7 +19,7 @@ from spewy.cli.options import (
     refuse_unused,
     target_option,
 )
-from spewy.cli.tables import facts, json_text, line_text, number, on_terminal, percent, render, say
+from spewy.cli.tables import facts, json_text, line_text, number, on_terminal, percent, say
 from spewy.game.names import SEAT_NAMES
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def _hands(view: NodeView, sort: str | None, every: bool) -> str:
     from spewy.cli.decision import hand_table
 
     table, left_out = hand_table(view, sort, every)
-    return render(table) + (f"\n{left_out:,} more hands; --all shows them" if left_out else "")
+    return table + (f"\n{left_out:,} more hands; --all shows them" if left_out else "")
 
 
 def _grid(view: NodeView, heat: str | None) -> str:

@@ -6,7 +6,8 @@ import json
 import math
 import shutil
 import sys
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
+from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,7 @@ from spewy.errors import size_text, visible
 from spewy.system.tools import plain
 
 if TYPE_CHECKING:
-    from rich.console import Console, OverflowMethod
-    from rich.table import Table
+    from rich.console import Console
     from rich.text import Text
 
 size = size_text
@@ -142,6 +142,16 @@ def left(seconds: float) -> str:
     return f"{'about ' if seconds <= LONGEST_SECONDS else ''}{duration(seconds)} left"
 
 
+@dataclass(frozen=True)
+class Column:
+    """A column of a table; ``least`` is its smallest width in characters, and ``left`` aligns it to the left."""
+
+    title: str
+    cells: Sequence[str]
+    left: bool = False
+    least: int = 0
+
+
 def table_text(
     titles: Sequence[str],
     rows: Iterable[Iterable[str]],
@@ -155,52 +165,72 @@ def table_text(
         left: titles of the columns that are aligned to the left, as names are; None: the first column.
         fold: whether a cell that is too long for the terminal continues in the next line, instead of being cut.
     """
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for number, title in enumerate(titles):
-        is_left = not number if left is None else title in left
-        overflow: OverflowMethod = "fold" if fold else "ellipsis"
-        table.add_column(title, justify="left" if is_left else "right", no_wrap=not fold, overflow=overflow)
-    for row in rows:
-        table.add_row(*row)
-    return render(table)
+    every = list(map(tuple, rows))
+    cells = zip(*every, strict=True) if every else [()] * len(titles)
+    columns = [
+        Column(title, of_column, not number if left is None else title in left)
+        for number, (title, of_column) in enumerate(zip(titles, cells, strict=True))
+    ]
+    return render(columns, fold=fold)
 
 
-def render(table: Table) -> str:
-    """Format a rich table as text, as wide as the terminal, and with colours on a terminal only."""
-    plain = None if on_terminal() else _plain(table)
+def render(columns: Sequence[Column], gap: int = 2, bold: Collection[int] = (), *, fold: bool = False) -> str:
+    """Format columns side by side, as wide as the terminal; the titles, and the rows ``bold``, are bold on a terminal.
+
+    ``gap`` is the number of characters between two columns.
+    """
+    plain = None if on_terminal() else _plain(columns, gap)
     if plain is not None:
         return plain
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, gap, 0, 0))
+    for column in columns:
+        table.add_column(
+            column.title,
+            justify="left" if column.left else "right",
+            no_wrap=not fold,
+            overflow="fold" if fold else "ellipsis",
+            min_width=column.least or None,
+        )
+    for number, cells in enumerate(zip(*(column.cells for column in columns), strict=True)):
+        table.add_row(*cells, style="bold" if number in bold else None)
     out = console()
     with out.capture() as captured:
         out.print(table)
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
-def _plain(table: Table) -> str | None:
-    """Format a table as rich does without a terminal, but 50 times as fast; None if it is too wide for a pipe."""
+def _plain(columns: Sequence[Column], gap: int) -> str | None:
+    """Format columns as rich does without a terminal, without loading it; None if they are too wide for a pipe."""
+    filled = []
+    for column in columns:
+        cells = [visible_lines(cell) for cell in (column.title, *column.cells)]
+        if any("\n" in cell or cell.endswith(" ") for cell in cells):
+            return None
+        sizes = [_size(cell) for cell in cells]
+        width = max(*sizes, column.least)
+        blanks = [" " * (width - size) for size in sizes]
+        pairs = zip(cells, blanks, strict=True) if column.left else zip(blanks, cells, strict=True)
+        filled.append([first + second for first, second in pairs])
+    lines = [(" " * gap).join(row) for row in zip(*filled, strict=True)]
+    if _size(lines[0]) > PIPE_WIDTH:
+        return None
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _size(text: str) -> int:
+    """Number of terminal cells that a text takes."""
+    if text.isascii():
+        return len(text)
     from rich.cells import cell_len
 
-    columns = [[str(column.header), *map(str, column.cells)] for column in table.columns]
-    columns = [[visible_lines(cell) for cell in column] for column in columns]
-    if any("\n" in cell or cell.endswith(" ") for column in columns for cell in column):
-        return None
-    sizes = [[cell_len(cell) for cell in column] for column in columns]
-    widths = [
-        max(max(of_column), column.min_width or 0)
-        for of_column, column in zip(sizes, table.columns, strict=True)
-    ]
-    _, right, _, left = table.padding
-    gap = right + left
-    if sum(widths) + gap * (len(widths) - 1) > PIPE_WIDTH:
-        return None
-    filled = []
-    for column, cells, of_column, width in zip(table.columns, columns, sizes, widths, strict=True):
-        blanks = [" " * (width - size) for size in of_column]
-        pairs = zip(blanks, cells, strict=True)
-        filled.append([a + b if column.justify == "right" else b + a for a, b in pairs])
-    return "\n".join((" " * gap).join(row).rstrip() for row in zip(*filled, strict=True))
+    return cell_len(text)
+
+
+def line_width() -> int:
+    """Largest number of characters in a line of a table."""
+    return shutil.get_terminal_size().columns if on_terminal() else PIPE_WIDTH
 
 
 def console() -> Console:
@@ -210,12 +240,10 @@ def console() -> Console:
         def render_str(self, text: str, **options: Any) -> Text:
             return super().render_str(visible_lines(text), **options)
 
-    terminal = on_terminal()
-    width = shutil.get_terminal_size().columns if terminal else PIPE_WIDTH
     return VisibleConsole(
         file=StringIO(),
-        width=width,
-        force_terminal=terminal,
+        width=line_width(),
+        force_terminal=on_terminal(),
         highlight=False,
         markup=False,  # cells hold names, which may have brackets and colons
         emoji=False,

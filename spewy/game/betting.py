@@ -162,7 +162,7 @@ class Betting:
         to_act: int | None,
         raise_by: int,
     ) -> "Betting":
-        """Return a copy of the state with other chips, actions of each round, player to act and smallest raise.
+        """Return a copy of the state with the given chips, actions by round, player to act and smallest raise.
 
         Trees need millions of states, and `dataclasses.replace` would be four times slower.
         """

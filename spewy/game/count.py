@@ -73,7 +73,7 @@ class TreeCount:
 
 
 def count_tree(config: TreeConfig, limit: int = MAX_NODES) -> TreeCount:
-    """Count the nodes of a configuration's tree; stop if there are more than `limit` decisions, folds and showdowns."""
+    """Count a tree's nodes; above ``limit`` decisions, folds and showdowns the count ends and is not ``complete``."""
     with collection_put_off():
         return _count_lines(config, limit) if config.lines else _Counter(config).count(limit)
 
@@ -103,7 +103,7 @@ def require_sizes_used(config: TreeConfig, count: TreeCount) -> None:
 
 
 class _Decision(NamedTuple):
-    """What the subtree of a decision depends on, beside its round and the number of actions before it in the round."""
+    """What a decision's subtree depends on, besides the round and the number of earlier actions in the round."""
 
     player: int
     own: int
@@ -124,8 +124,8 @@ _Lines = dict[_Decision, int]
 class _Counter:
     """Counts the nodes of a tree, round by round and action by action.
 
-    A decision or a showdown counts as soon as an action leads to it, so that a tree that is too large is noticed soon.
-    Bets and raises are legal by the rules of `Betting`; checks and calls are repeated here in numbers, because a
+    A decision or a showdown counts as soon as an action leads to it, so that the count of too large a tree ends soon.
+    `raise_bounds` says which bets and raises are legal; checks and calls have code of their own here, because a
     `Betting` for each decision would take four times as long.
     """
 
@@ -196,7 +196,7 @@ class _Counter:
             self.enter(r + 1, entered, lines, self.starts[r + 1])
 
     def enter(self, r: int, decision: _Decision, lines: int, decisions: _Lines) -> None:
-        """Count a decision that an action leads to, and add it to `decisions`."""
+        """Count ``decision`` in round ``r`` on ``lines`` betting lines, and add them to its entry in ``decisions``."""
         self.nodes += lines
         self.rounds[r].decisions[decision.player] += lines
         decisions[decision] = decisions.get(decision, 0) + lines

@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import resources
 from pathlib import Path
 
 from buckets.cards import Deck, History, hand_index
@@ -28,6 +27,8 @@ __all__ = [
     "shipped_games",
 ]
 
+GAMES = Path(__file__).resolve().parents[1] / "games"
+"""Folder of the games that come with spewy."""
 DEFAULT_MAX_RAISES = 255
 MAX_CHIPS = 10**9
 """Largest pot, stack, blind or raise; sums of such amounts are exact in integers and in doubles."""
@@ -82,7 +83,7 @@ class Game:
 
     @cached_property
     def board_sizes(self) -> tuple[int, ...]:
-        """Number of public cards in each round.
+        """Number of public cards on the board in each round, also from earlier rounds.
 
         >>> load_game("leduc").board_sizes
         (0, 1)
@@ -127,8 +128,7 @@ def load_game(name_or_path: str | Path) -> Game:
     3
     """
     if str(name_or_path) in shipped_games():
-        text = (resources.files("spewy") / "games" / f"{name_or_path}.game").read_text()
-        return parse_game(text, str(name_or_path))
+        return parse_game((GAMES / f"{name_or_path}.game").read_text(), str(name_or_path))
     path = Path(name_or_path)
     if not exists(path):
         names = ", ".join(shipped_games())
@@ -140,8 +140,7 @@ def load_game(name_or_path: str | Path) -> Game:
 
 
 def shipped_games() -> tuple[str, ...]:
-    folder = resources.files("spewy") / "games"
-    return tuple(sorted(f.name.removesuffix(".game") for f in folder.iterdir() if f.name.endswith(".game")))
+    return tuple(sorted(file.stem for file in GAMES.glob("*.game")))
 
 
 def parse_game(text: str, name: str) -> Game:

@@ -85,7 +85,7 @@ def read_action(config: TreeConfig, node: Node, text: str, subject: str) -> int:
 def read_betting(config: TreeConfig, text: str, subject: str) -> str:
     """Read a line by the rules of betting alone, and return it as an ACPC betting string.
 
-    Amounts are as in lines of a tree, in chips or big blinds and not in shares of the pot.
+    Amounts are written as in lines of a tree, but shares of the pot are not allowed.
     """
     state, before, line = config.start(), config.antes, ""
     if config.unit == CHIPS and _ACPC.fullmatch(text):
@@ -118,7 +118,7 @@ def _applied(state: Betting, action: str, subject: str) -> Betting:
 
 
 def _by_rules(config: TreeConfig, state: Betting, before: int, match: re.Match[str], subject: str) -> str:
-    """Write an action that ``match`` found in a text as the ACPC does; ``before``: chips put in before this round."""
+    """Return a matched action in the ACPC's form; ``before``: chips that each player put in before this round."""
     kinds, amount = _kinds(match), match["inside"] or match["amount"]
     if kinds == ("fold",):
         return "f"
@@ -150,9 +150,9 @@ def line_words(root: Node, line: str) -> str:
 
 
 def wrong_word(text: str, faces_bet: bool) -> str:
-    """Say why an action is refused: *bet* where there is a bet to raise, *raise* where there is none, or *call 20*.
+    """Say what is wrong with "bet" against a bet, "raise" without a bet, or an amount as in "call 20".
 
-    The result is empty if there is another reason. A blind is a bet.
+    The result is empty for all other texts. A blind is a bet.
 
     >>> [wrong_word(text, faces_bet=True) for text in ("b 120", "r120", "call 20")]
     ['there is a bet to raise', '', 'it takes no amount']

@@ -166,7 +166,7 @@ _TOKEN = re.compile(r"[fc/]|r[0-9]*")
 
 
 def _distance(token: str) -> Callable[[Action], float] | None:
-    """Return a function: an action's distance in chips from a bet or raise such as ``r120``; None for another text."""
+    """Return a function: an action's distance in chips from a bet or raise such as ``r120``; None for other tokens."""
     total = int(token[1:]) if re.fullmatch(r"r[0-9]{1,18}", token) else None
     return None if total is None else lambda action: abs((action.total or 0) - total)
 
@@ -176,8 +176,8 @@ def no_action_error(
 ) -> InputError:
     """Make the error for a text that names no action of a node; its message lists the actions and the nearest one.
 
-    ``distance`` measures how far an action is from the amount in the text (None: the text has no amount). ``why``, a
-    reason, stands in place of the nearest action.
+    ``distance`` measures how far an action is from the amount in the text (None: the text has no amount). The message
+    gives the reason ``why`` in place of the nearest action.
     """
     near = _nearest(node, text, distance)
     hint = "" if near is None or len(node.actions) < 2 else f", nearest to {_choice(near)}"

@@ -202,7 +202,10 @@ class Stake(NamedTuple):
 
 
 class Thresholds(NamedTuple):
-    """The thresholds of bet sizes; all but one are shares of the pot. The module's description has their rules."""
+    """Thresholds for adding all-in, for raising bets to all-in and for merging bets: see the module's three steps.
+
+    All but ``allin_from`` are shares of the pot.
+    """
 
     add_allin: float = 0.0
     force_allin: float = 0.0

@@ -65,7 +65,7 @@ class BettingTree:
 
     @cached_property
     def _part(self) -> Callable[[str], Node]:
-        """Function behind `entered`; its cache does not refer to the tree, so an unused tree is freed immediately."""
+        """The cached function of `entered`. It does not refer to the tree, so an unused tree is freed immediately."""
         return lru_cache(PARTS)(partial(_entered, self.config))
 
     def __getstate__(self) -> dict[str, object]:
@@ -98,7 +98,7 @@ class BettingTree:
         return find_node(self.root, line)
 
     def alone(self, line: str) -> Node:
-        """Find the node to which a line leads, but build only the round of that node (`entered`)."""
+        """Find the node to which a line leads, but build only the nodes along the line and the node's round."""
         return find_node(self.entered(entry_line(line)), line)
 
     @cached_property
@@ -283,7 +283,7 @@ class _Builder:
         return node
 
     def known_actions(self, state: Betting, put_in_before: int, donk: bool) -> tuple[Action, ...]:
-        """Return the actions at a decision; decisions with equal amounts share the result."""
+        """Return the actions at a decision, cached unless the bets are listed line by line (`TreeConfig.lines`)."""
         if self.config.lines:  # the bets depend on all actions before
             return tuple(self.actions(state, put_in_before, donk))
         acted = len(state.rounds[-1])
@@ -330,7 +330,7 @@ class _Builder:
 
 
 class _Widened(_Builder):
-    """Builds a tree with additional bets or raises; ``extra_bets`` has them by the line of their decision."""
+    """Builds a tree with additional bets or raises; ``extra_bets`` lists these bets by the line to their decision."""
 
     def __init__(self, config: TreeConfig, extra_bets: Mapping[str, Sequence[str]]) -> None:
         super().__init__(config)

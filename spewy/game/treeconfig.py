@@ -353,6 +353,7 @@ def raises_within(
         bounds: smallest and largest legal total; None: no bet or raise is legal.
         raise_by: number of chips by which a raise must at least exceed the bet, unless it is all-in.
         num_raises: number of bets and raises in the round so far.
+        put_in_before, donk: as in `raise_totals`.
     """
     if bounds is None:
         return ()
@@ -381,7 +382,7 @@ def raises_within(
 
 @lru_cache(maxsize=8192)
 def _amounts(sizes: tuple[Size, ...], stake: Stake, thresholds: Thresholds) -> tuple[int, ...]:
-    """Cache `bet_amounts`: in a tree, and in trees that differ by one bet size, most decisions have equal stakes."""
+    """Return `bet_amounts` from a cache: most decisions of a tree, or of similar trees, have equal stakes."""
     return tuple(bet_amounts(sizes, stake, thresholds))
 
 

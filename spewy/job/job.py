@@ -93,6 +93,7 @@ class Job(Section):
     values.
     """
 
+    # Default sections come from model_construct: their constructors would build a schema for each class at import.
     name: str = Field(min_length=1)
     """Name of the job, and of its folder in the folder results."""
     unit: UnitName = "chips"
@@ -103,17 +104,17 @@ class Job(Section):
     """Root of the solve; leave the section out to solve the whole game from the deal."""
     bets: dict[RoundName, BetsSection] = Field(default_factory=dict)
     """Bet sizes by round; a missing round has the sizes of the round before. Limit games have no such section."""
-    tree: TreeSection = TreeSection()
+    tree: TreeSection = TreeSection.model_construct()
     """Thresholds of bet sizes."""
     boards: BoardsSection | None = None
     """Board buckets of a whole game; with this section, the solve samples boards."""
-    rows: RowsSection = RowsSection()
+    rows: RowsSection = RowsSection.model_construct()
     """Number of hand buckets on a board, or a row per hand."""
-    solve: SolveSection = WalkedSolve()
+    solve: SolveSection = WalkedSolve.model_construct()
     """Method of the solve, and when to stop."""
     dask: DaskSection | None = None
     """Dask cluster that does the work, if solve.workers = "dask"."""
-    save: SaveSection = SaveSection()
+    save: SaveSection = SaveSection.model_construct()
     """Strategies that stay in the folder after the solve."""
     lock: tuple[LockSection, ...] = Field((), strict=False)
     """Node locks: decisions where hands play given frequencies; [[lock]] tables, or texts such as "x: bet"."""
@@ -248,7 +249,8 @@ class Job(Section):
     def tree_config(self) -> TreeConfig:
         """The configuration of the betting tree."""
         game, sizes = self.rules, self._sizes(self.rules)
-        options = self.tree.model_dump(exclude={"lines"}) | {"unit": self.amounts}
+        options = dict(self.tree) | {"unit": self.amounts}
+        del options["lines"]
         if self.tree.min_bet is not None:
             options["min_bet"] = self.amounts.read(self.tree.min_bet, "tree.min_bet")
         if self.spot is None:
@@ -445,7 +447,7 @@ class Job(Section):
 class GameJob(Job):
     """A whole game whose solve visits all boards."""
 
-    solve: WalkedSolve = WalkedSolve()
+    solve: WalkedSolve = WalkedSolve.model_construct()
 
     def _require_possible(self) -> None:
         if self.rules.num_board_cards[0]:
@@ -460,9 +462,9 @@ class SampledJob(Job):
     """A whole game whose solve samples boards, and in which the boards of a bucket share a strategy."""
 
     boards: BoardsSection
-    rows: SampledRows = SampledRows()
-    solve: SampledSolve = SampledSolve()
-    save: SampledSave = SampledSave()
+    rows: SampledRows = SampledRows.model_construct()
+    solve: SampledSolve = SampledSolve.model_construct()
+    save: SampledSave = SampledSave.model_construct()
 
     without_effect: ClassVar[tuple[str, ...]] = ("spot", "lock")
     _unused = no_effect(Job, ("spot", "lock"), f"{WITH_BOARDS}, which is for whole games")
@@ -504,7 +506,7 @@ class SpotJob(Job):
     """A spot: a solve that begins after the deal, with a board, a pot and two ranges."""
 
     spot: SpotSection
-    solve: WalkedSolve = WalkedSolve()
+    solve: WalkedSolve = WalkedSolve.model_construct()
 
     @property
     def pot(self) -> float:
@@ -593,7 +595,7 @@ def _listed(names: tuple[str, ...]) -> str:
 
 def _player_sizes(key: str, both: PlayerBets, player: PlayerBets | None, unit: Unit) -> PlayerSizes:
     """Return a player's bet sizes: those of ``player``, and those of ``both`` where ``player`` has none."""
-    own = player or PlayerBets()
+    own = player or both
     bet = both.bet if own.bet is None else own.bet
     raises = both.raise_ if own.raise_ is None else own.raise_
     return player_sizes(bet or "", raises or "", both.donk if own.donk is None else own.donk, key, unit)

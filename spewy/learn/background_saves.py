@@ -105,7 +105,7 @@ class BackgroundSaves(Closing):
             self._running = self._thread.submit(self._save, mark, *self._visits())
 
     def finish(self, mark: Mark) -> None:
-        """Wait for the running save, then save all later changes in this thread; the engine must be idle."""
+        """Wait for the running save, then save in this thread what changed since; the engine must be idle."""
         self.collect(wait=True)
         if mark != self.saved:
             self._save(mark, *self._visits())

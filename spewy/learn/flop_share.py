@@ -1,8 +1,8 @@
-"""The worker's side of a solve on a cluster, in which each worker owns a share of the flops; what both sides exchange.
+"""The worker's side of a solve on a cluster, in which each worker owns a share of the flops.
 
 A share has some board buckets of the flop and all turn and river buckets that follow from them. Only this share updates
 them. The rounds before the flop have a single board bucket each, which all shares update; `averaged` merges the
-updates. A `Part` has the numbers of some board buckets, as the cluster exchanges them.
+updates. A `Part` has the numbers of some board buckets, as workers and the solve's own process exchange them.
 
 The functions from `open_share` on are called in the worker.
 """
@@ -206,7 +206,7 @@ class FlopShare(SampledEngine):
         done: number of deals that are included in the regrets that `take` loads.
 
     Attributes:
-        stands: a number of deals: of the first ``stands`` deals of the solve, the regrets include all of this share.
+        stands: number of the solve's deals so far; the regrets include those of them whose flop this share owns.
         ended: an event; once it is set, measurements stop.
     """
 
@@ -264,7 +264,7 @@ class FlopShare(SampledEngine):
         return []
 
     def flops(self, before: Sequence[Part], firsts: Sequence[int]) -> list[FlopFinding]:
-        """Measure best responses on flops ``firsts``; ``before`` has the regrets and sums of earlier rounds."""
+        """Measure best responses on flops number ``firsts``; ``before`` has the regrets and sums of earlier rounds."""
         for part in before:
             put(self.numbers, part)
         game, ended = self._real_game, self.ended

@@ -4,7 +4,7 @@ There are two solvers. `solvers.reference.cfr.Cfr` solves any game. All chunks a
 counts their visits. `solvers.exact.ExactCfr` solves games with one row for each hand. Its chunks are saved in single
 precision, and visits are not counted. If regrets and strategy sums take at most `AT_ONCE` bytes, one transaction saves
 all of them. Otherwise each transaction saves a few boards, and the last one saves the number of sweeps. A save that is
-killed then leaves chunks of two different sweeps, from which the next run can continue.
+killed halfway leaves chunks of two different sweeps, from which the next run can continue.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def _read(layout: Layout, solver: Solver, locks: Sequence[Lock], kind: Kind, t: 
 
     In strategy sums, the frequencies of node locks take the place of the locked decisions' sums.
 
-    A store in memory keeps this function, which therefore knows nothing of the engine and its store.
+    The function does not refer to the engine, so a store in memory can keep it without keeping the engine.
     """
     numbers = solver.read(PARTS[kind], t, b)
     for lock in locks if kind is Kind.SUMS else ():

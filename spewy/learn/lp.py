@@ -106,8 +106,8 @@ class LpEngine(Engine):
 def value_bracket(problem: Problem, name: str, threads: int) -> tuple[float, float]:
     """Compute bounds on player 0's equilibrium value in net chips per deal, in the game without buckets.
 
-    A linear program solves the game, and exact best responses to its strategies give the bounds, which are as close as
-    the rounding errors of both.
+    A linear program solves the game, and exact best responses to its strategies give the bounds, which differ only by
+    rounding errors.
 
     Args:
         name: the job's name, for messages.
@@ -162,8 +162,8 @@ class LpSize:
     """Size of a linear program.
 
     Attributes:
-        nonzeros: upper bound on the number of nonzero coefficients; showdowns that always tie have none, and running
-            sums over no hand have none.
+        nonzeros: upper bound on the number of nonzero coefficients, since it also counts the zeros of showdowns that
+            always tie and of running sums over no hand.
         sums: number of running sums (`solvers.matrix.lp.live_form`), which are variables, too; 0: the program has a
             payoff for each pair of hands.
     """

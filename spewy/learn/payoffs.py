@@ -5,9 +5,9 @@ removal is exact. `Weighing` describes two ways to weigh the hands within a row.
 more, the row's hands weigh as in the initial range, which avoids 0 / 0; the reach of this row in the chunk is 0.
 
 Chunks with matrices have no rake; `spewy.game.tree` says what a fold or a showdown pays. A payoff is the net number of
-chips that player 0 wins in the whole hand. The payoffs of a chunk are those of `StoredPayoffs` (what the last visits
-stored, else `NoMoreBetting`) or of `AveragePayoffs`. A chunk is given by its round t, its board b and the betting line
-r that enters it.
+chips that player 0 wins in the whole hand. The payoffs of a chunk come from `StoredPayoffs` (estimated by
+`NoMoreBetting` before the first visit) or from `AveragePayoffs`. A chunk is given by its round t, its board b and the
+betting line r that enters it.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def _view(payoffs: Floats, p: int) -> Floats:
 
 
 def _unmoved(image: RowMaps, sides: Sequence[tuple[Ints, Floats]]) -> bool:
-    """Whether a permutation of hands leaves the row and the weight ``[hand]`` of each hand unchanged."""
+    """Whether a permutation of hands leaves both ``sides`` unchanged: a player's rows and weights, each ``[hand]``."""
     return all(
         np.array_equal(group[to], group) and np.array_equal(weight[to], weight)
         for to, (group, weight) in zip(image, sides, strict=True)

@@ -1,4 +1,4 @@
-"""Computes from stored strategies both ranges at a board's chunks (`PlayDown`), and the values of what follows.
+"""Computes from stored strategies both ranges at a board's chunks (`PlayDown`), exploitability, and values.
 
 The weight of a hand in a range is its initial weight, times the frequency of each action that its player took on the
 way to the chunk. The opponent's actions and the probabilities of cards are not included. Exploitability and values
@@ -73,7 +73,10 @@ class PlayDown:
     def _leave(
         self, t: int, b: int, r: int, p: int, entering: Floats, stored: tuple[Floats, Floats] | None
     ) -> Floats:
-        """Compute player p's range ``[chance leaf, hand]`` from ``entering``, the range at the chunk's root."""
+        """Compute player p's range ``[chance leaf, hand]`` from ``entering``, the range at the chunk's root.
+
+        ``stored`` has the chunk's regrets or strategy sums; None stands for uniform strategies.
+        """
         chunk, rows = self.layout.tree(t, r), self.layout.board(t, b).hands[p]
         arrays = chunk.forest.arrays
         weights = np.zeros((chunk.forest.n_slots[p], rows.n_rows)) if stored is None else stored[p]

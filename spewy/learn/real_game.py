@@ -118,9 +118,9 @@ class Before:
         return float(self.betting.best(p, exits, chosen).sum()) / self.betting.n_pairs
 
     def values(self, own: Floats) -> Floats:
-        """Estimate player 0's chips per deal under the average strategies from each flop alone.
+        """Estimate player 0's chips per deal under the average strategies from each flop alone: ``[flop]``.
 
-        ``own[flop]`` is the attribute ``own`` of the flop's `FlopFinding`. The mean over all flops is the exact value.
+        ``own[flop]`` is player 0's value on the flop (`FlopFinding.own`). The mean over all flops is the exact value.
         """
         out: Floats = (self.per_pair * own + self.betting.folds(0).sum()) / self.betting.n_pairs
         return out
@@ -466,7 +466,7 @@ class RealGame:
     def drawn(self, flops: int | None, seed: int) -> Draw | None:
         """Return how often each flop is drawn in ``flops`` draws.
 
-        None stands for all flops, which small games always measure.
+        Return None for all flops: if ``flops`` is None or too large, and always in small games.
         """
         if flops is not None and flops < 1:
             raise InputError(f"flops: expected at least 1, found {flops}")
@@ -553,7 +553,7 @@ class RealGame:
         return self.combined(findings, draw)
 
     def combined(self, findings: Mapping[int, FlopFinding], draw: Draw | None) -> Finding:
-        """Combine measurements, by number of the flop; ``draw`` says how often each flop was drawn, None: all flops."""
+        """Combine findings by number of the flop; ``draw``: how often each was drawn; None: all flops were measured."""
         trees = self.trees
         before = Before(self._first_betting(), trees.kinds, trees.per_pair)
         in_order = [findings[first] for first in self.to_judge(draw)]

@@ -204,7 +204,7 @@ def kept_parts(token: str, layout: Callable[[], Layout]) -> Subgames:
 def do_remote_task(
     parent: Stop, token: str, layout: Layout, settings: VisitSettings, task: RemoteTask
 ) -> list[Visit]:
-    """Make the visits of a task in a worker; stop early if ``parent`` is set."""
+    """Make the visits of a task in a worker, and return their results; ``parent`` can end the task early."""
     improver = Improver(layout, task.read, settings, kept_parts(token, lambda: layout))
     results = []
     for (b, r), (number, _) in zip(task.places, task.seen, strict=True):

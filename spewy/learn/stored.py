@@ -188,7 +188,7 @@ class StoredEngine(Engine):
         sent: dict[int, RemoteTask],
         stop: Stop,
     ) -> Iterator[tuple[Any, ...]]:
-        """Yield the arguments of each task; a task is made when a worker is free."""
+        """Yield the arguments of `do_remote_task` for each portion once a worker is free; add tasks to ``sent``."""
         for i, portion in enumerate(portions):
             while self._sent is None:
                 cluster.workers(stop)

@@ -246,12 +246,12 @@ class _Resolve:
             useful_threads,
         )
         from solvers.reference.cfr import Cfr
-        from spewy.run.warmup import warm_up
+        from spewy.run.warmup import Kernels, warm_up
 
         threads, n_rounds = self._job.solve.threads, self._part.n_rounds
         best = variant(exact_variant(n_rounds))
         if supports(game):
-            warm_up("exact", n_rounds, False, self._note)
+            warm_up([Kernels("exact", n_rounds)], self._note)
             yield ExactCfr(game, best, threads=useful_threads(game, threads))
             self._note(
                 f"{self._subject}: numbers overflowed in single precision; solving in double precision"

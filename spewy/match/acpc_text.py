@@ -181,13 +181,13 @@ def _read_raise(hand: Hand, rest: str) -> tuple[str, str | None]:
 
 @dataclass(frozen=True)
 class Origin:
-    """Facts about a room's hand before the flop, which the betting of the two players after it does not tell.
+    """Facts about a poker room's hand before the flop that the betting of the two later players does not show.
 
     Attributes:
         positions: seats of players 0 and 1 at the table, such as "BB" and "CO".
-        depth: the smaller of their stacks at the deal, in big blinds.
-        actions: calls and raises before the flop as (seat, "call" or "raise", total in big blinds); None: the hand has
-            them. If they are given, the hand begins as if each of the two had put in half of the pot and checked.
+        depth: the smaller of these players' stacks at the deal, in big blinds.
+        actions: calls and raises before the flop as (seat, "call" or "raise", total in big blinds), if
+            the hand lacks them and begins as if each of the two had put in half of the pot and checked; else None.
         extra: chips that each player won beyond `Hand.net`, since others folded; None: the result is unknown, since the
             board was dealt more than once.
         players: number of players at the deal.
@@ -292,7 +292,7 @@ class FinalScore:
 
 
 def check_name(name: str) -> str:
-    """Return a player's name unchanged if logs can hold it."""
+    """Return a player's name unchanged, or raise an error if logs cannot hold it."""
     if not re.fullmatch(r"[!-9;-{}~]{1,100}", name):
         raise InputError(
             f"player's name: expected 1 to 100 plain characters other than ':' and '|', found {shown(name)}"

@@ -4,8 +4,7 @@ A channel goes over TCP or over the pipes of a program that this process starts,
 connection limits the length of a line and the time that it waits. Deadlines are times of `time.monotonic`; None: no
 limit. Failures are raised as a `PeerError` that names the peer.
 
-A `Program` belongs to somebody else: it is killed with all of its child processes, and its stderr goes to a log, never
-to the terminal.
+A `Program` is killed with all of its child processes, and its stderr goes to a log, never to the terminal.
 """
 
 from __future__ import annotations

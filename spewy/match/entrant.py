@@ -161,7 +161,7 @@ class Entrant:
 
     @property
     def _options_in_matches(self) -> Options:
-        """Options of a bot from a folder: in a match, errors that only a bug can cause are raised."""
+        """Options of a bot from a folder in a match, in which errors that only a bug can cause are raised."""
         from spewy.bot.options import Options  # this import loads the solvers
 
         options = self.options if self.kind == "folder" else Options(resolve="never")
@@ -202,6 +202,7 @@ def parse_entrant(
     Args:
         rules: names of the rules that are allowed.
         kinds: other kinds of bots that are allowed.
+        base: folder of relative paths.
 
     >>> parse_entrant("mine=cmd:python3 bots/deep.py").name, parse_entrant("equity").kind
     ('mine', 'rule')

@@ -1,7 +1,7 @@
 """Files of played hands, whose format is recognised by their content.
 
-The formats are those of rooms (`spewy.match.room_text`), the Poker Hand History (`spewy.match.phh`), and logs of the
-ACPC's dealer, as which sessions at Slumbot are recorded, too.
+The formats are those of poker rooms (`spewy.match.room_text`), the Poker Hand History (`spewy.match.phh`), and logs of
+the ACPC's dealer, which are also the format of recorded sessions at Slumbot.
 """
 
 from __future__ import annotations

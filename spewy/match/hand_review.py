@@ -131,8 +131,8 @@ class _Hand:
     """The review of one hand, with a cache of the strategy at its decisions.
 
     Attributes:
-        ranges: both players' ranges, each ``[hand of the deck]``, after the decisions that `decisions` has
-            passed so far.
+        ranges: both players' ranges, each ``[hand of the deck]``, after the decisions over which `decisions`
+            has iterated so far.
     """
 
     def __init__(self, strategy: Reveals, hand: Hand, seed: int) -> None:
@@ -212,9 +212,9 @@ class _Pairs:
         return self.of(replace(public, betting=betting))
 
     def of(self, public: Hand) -> Floats:
-        """Chips that the reviewed player wins in the whole hand, ``[opponent's hand of the deck]``.
+        """Mean chips that the reviewed player wins in the whole hand, ``[opponent's hand of the deck]``.
 
-        Both players follow the strategy from ``public``, where somebody decides, to the end of the round.
+        From the decision at ``public``, both players follow the strategy to the end of the round; nobody bets later.
         """
         is_own = public.to_act == self.player
         out = np.zeros(len(self.margin))

@@ -5,9 +5,9 @@ is appended. The seed, the number of the hand and the bot's position determine a
 So an interrupted run continues from its log with the hands that it would have had, if its bots learn nothing from hand
 to hand.
 
-`play_runs` plays several runs in parallel, also those of competitions. There a run is a generator that plays hands or
-matches. After each hand or match it yields how many it has played, and can be interrupted; a new generator continues
-from the run's log.
+`play_runs` plays several runs in parallel, also those of competitions, each by a generator that plays hands or matches.
+After each hand or match it yields how many it has played, and can be interrupted; a new generator continues from the
+run's log.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A bot that is a client of the ACPC's protocol; this process is its dealer.
 
-A `Client` is the client at the other end of a connection, for every dealer of the protocol.
+A `Client` is the client at the other end of a connection; other dealers of Spewy use it, too.
 """
 
 from __future__ import annotations

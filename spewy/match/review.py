@@ -341,8 +341,8 @@ class HandInSpot:
     Attributes:
         first: number of the hand's decisions before the spot.
         chips: chips of the spot for one chip of the hand.
-        ratio: the hand's ratio of stack to pot divided by the spot's, less 1. In a limit game, stacks that are enough
-            for all bets do not count, and the ratio of bet to pot counts if it differs more.
+        ratio: the hand's ratio of stack to pot divided by the spot's, less 1. In a limit game, the ratio of bet to pot
+            counts instead if it differs more, or if both stacks are enough for all bets.
         perm: suit permutation that maps the hand's cards to the spot's.
     """
 

@@ -53,7 +53,7 @@ _TABLE = "Spewy"
 
 
 def read_rooms(game: Game, text: str, *, own_stakes: bool = True) -> Iterator[LoggedHand | UnreadHand]:
-    """Read the hands in the text of a room; a hand that cannot be read does not end the reading.
+    """Read the hands in a poker room's text; a hand that cannot be read does not end the reading.
 
     Args:
         own_stakes: whether hands may have other blinds and stacks than the game, and more than two players.
@@ -84,7 +84,8 @@ class _Reading:
     """The reading of one hand.
 
     Attributes:
-        title: what follows the number in the first line, which is line ``first`` of the file.
+        title: the text after the hand's number in its first line.
+        first: number of this line in the file.
         live, dead: posted chips by player: the part that is a bet, and the rest.
     """
 
@@ -149,7 +150,7 @@ class _Reading:
         return LoggedHand(number, hand, names, self._told(origin))
 
     def _posted(self, kind: str, blind: Fraction) -> Fraction:
-        """Return a blind as it was posted: the first line of a tournament's hand may have blinds of another level."""
+        """Return a blind as posted; ``blind``, from the first line, may be of another level of the tournament."""
         for name in (name for name, each in self.blinds.items() if each == kind):
             if self.stacks.get(name, Fraction(0)) - self.dead.get(name, Fraction(0)) > self.live[name]:
                 return self.live[name]

@@ -1,7 +1,7 @@
 """Hands of several players that two of them played after the flop.
 
-From the flop on such a hand is one of two players: the chips of the players who folded are part of the pot. Only the
-pot and the chips behind count there, so the betting before the flop is added up, not judged: straddles, antes, and
+From the flop on such a hand has two players: the chips of the players who folded are part of the pot. Only the pot and
+the chips behind count after the flop, so the betting before the flop is added up, not judged: straddles, antes, and
 blinds of new players need no rules.
 """
 
@@ -21,10 +21,10 @@ _PLAYER = re.compile(r"p[0-9]{1,2}\b")
 
 
 class PlacedAction(str):
-    """An action in the notation of the Poker Hand History format, with the place in the text that it was read from.
+    """An action in the notation of the Poker Hand History format, with the line that it was read from.
 
     Attributes:
-        place: line of the file, and its text, for error messages.
+        place: the line's number and text, for error messages.
     """
 
     __slots__ = ("place",)
@@ -45,7 +45,7 @@ class AtTable:
         dead: antes, and posted chips that are no part of a player's bet.
         live: blinds, straddles, and other posted chips that are part of a player's bet.
         positions: seats at the table, such as "SB"; None: the usual seats for the number of players (`position_names`).
-        drop: chips that the room adds to the pot.
+        drop: chips that the poker room adds to the pot.
     """
 
     names: tuple[str, ...]
@@ -62,7 +62,7 @@ class FromFlop:
     """A hand from the flop on, for its two players, oop first; amounts are the file's.
 
     Attributes:
-        actions: the actions from the flop on, and the players' cards; oop is player 1, ip player 2.
+        actions: the actions from the flop on, and the players' cards; oop is called ``p1``, ip ``p2``.
         before: calls and raises before the flop, as in `Origin.actions`.
         depth: the smaller stack at the deal, in big blinds.
     """
@@ -154,7 +154,7 @@ def position_names(n: int) -> tuple[str, ...]:
 
 
 def _of_two(actions: Sequence[str], flop: int, oop: int, ip: int) -> list[str]:
-    """Return the actions from the flop on, and the cards, of two players, who become players 1 and 2."""
+    """Return the actions from number ``flop`` on, and the cards; ``oop`` and ``ip`` become ``p1`` and ``p2``."""
     names, out = {oop + 1: "p1", ip + 1: "p2"}, list[str]()
     for number, action in enumerate(actions):
         cards = _CARDS.fullmatch(action)

@@ -39,7 +39,7 @@ from spewy.run.events import Advanced, Listener, Noted, noting
 from spewy.run.plan import Note, Plan, connect
 from spewy.run.stopping import Stopping
 from spewy.run.stores import Stores, StoresOfDeals
-from spewy.run.warmup import warm_up
+from spewy.run.warmup import Kernels, warm_up
 
 if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
@@ -154,7 +154,7 @@ class SampledPlan(Plan):
         return StoresOfDeals(self.job, folder)
 
     def prepare(self, note: Note, done: int) -> None:
-        warm_up("sampled", len(self.rounds), self.job.solve.short, note)
+        warm_up([Kernels("sampled", len(self.rounds), self.job.solve.short)], note)
         if self.cost.making_seconds > LONG:
             note(f"{self.job.name}: computing board buckets and rows, which takes minutes, but only once")
 

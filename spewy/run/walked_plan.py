@@ -49,7 +49,7 @@ from spewy.run.walked_cost import (
     thread_bytes,
     walked_cost,
 )
-from spewy.run.warmup import warm_up
+from spewy.run.warmup import Kernels, warm_up
 
 if TYPE_CHECKING:
     from spewy.learn.sampled import Start
@@ -120,10 +120,11 @@ class WalkedPlan(Plan):
     def prepare(self, note: Note, done: int) -> None:
         job = self.job
         if self.setup.exact:
-            warm_up("exact", self.layout.n_rounds, job.solve.short, note)
+            wanted = [Kernels("exact", self.layout.n_rounds, job.solve.short)]
             dropped = job.rules.num_rounds - (job.first_dropped or job.rules.num_rounds)
             if dropped:  # commands that show strategies solve dropped rounds again
-                warm_up("exact", dropped, False, note)
+                wanted.append(Kernels("exact", dropped))
+            warm_up(wanted, note)
         streamed = self.memory_plan.streamed_bytes
         if streamed:
             text = f"the last round streams from {size_text(streamed)} on disk"

@@ -1,49 +1,93 @@
-"""Compile an engine's kernels once for each machine and version of the code, in a separate process.
+"""Compile engines' kernels once for each machine and version of the code, in separate processes.
 
-Compiling takes up to half a minute and several hundred MiB of memory. A note announces it, and a separate process keeps
-it out of the solve's memory. A file beside the cached machine code (`compiled.decorators`) records that all kernels of
-an engine are compiled.
+Compiling an engine's kernels takes up to half a minute and several hundred MiB of memory. Notes say what is compiled
+and when it is done, and separate processes keep it out of the solve's memory. A kernel is one function, which LLVM
+compiles on one core; kernels of several engines, or for several numbers of rounds, are compiled at the same time. A
+file beside the cached machine code (`compiled.decorators`) records that all kernels of an engine are compiled.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import solvers
 from compiled import stamp
-from spewy.system.children import end_with_parent, start_python
+from spewy.run.cost import available_memory
+from spewy.system.children import Child, end_with_parent, start_python
 
 if TYPE_CHECKING:
     from solvers.game import LiveGame
 
 Engine = Literal["exact", "live", "sampled"]
 """Name of an engine whose kernels take long to compile."""
+COMPILER_BYTES = 500 * 2**20
+"""Largest memory of a process that compiles (measured)."""
+_SECONDS = 3
+"""Rough seconds of compiling for each round of the game, and once more (`python -m benchmarks.speed.start`)."""
+_LOOK_SECONDS = 0.05
 
 
-def warm_up(engine: Engine, n_rounds: int, short: bool, note: Callable[[str], None]) -> None:
-    """Compile the kernels of an engine, unless they are cached; ``short``: with numbers of 16 bits.
+class Kernels(NamedTuple):
+    """The kernels of an engine for games with a number of rounds; ``short``: with numbers of 16 bits."""
 
-    If the machine code cannot be cached, this function does nothing, and the solve compiles the kernels.
+    engine: Engine
+    n_rounds: int
+    short: bool = False
+
+    @property
+    def ready(self) -> Path:
+        """File that exists once the kernels are compiled."""
+        mark = f"{self.n_rounds}{'s' * self.short}"
+        return stamp(
+            Path(solvers.__file__).parent, mark if self.engine == "exact" else f"{self.engine}-{mark}"
+        )
+
+    def __str__(self) -> str:
+        sampled = "sampled " * (self.engine == "sampled")
+        return (
+            f"{sampled}games of {self.n_rounds} round{'s' * (self.n_rounds > 1)}{' in 16 bits' * self.short}"
+        )
+
+
+def warm_up(wanted: Iterable[Kernels], note: Callable[[str], None]) -> None:
+    """Compile kernels that are not cached yet, as many at the same time as cores and memory allow.
+
+    If the machine code cannot be cached, or compiling fails, the solve compiles the kernels itself.
     """
-    mark = f"{n_rounds}{'s' * short}" if engine == "exact" else f"{engine}-{n_rounds}{'s' * short}"
-    there = stamp(Path(solvers.__file__).parent, mark)
-    if there.exists() or not os.access(there.parent, os.W_OK):
+    missing = sorted({each for each in wanted if not each.ready.exists()}, key=lambda each: each.n_rounds)
+    if not missing or not os.access(missing[0].ready.parent, os.W_OK):
         return
-    rounds = f"{n_rounds} round{'s' * (n_rounds > 1)}{' in 16 bits' * short}"
-    note(f"compiling the kernels for games of {rounds}, once: up to half a minute")
-    with start_python(["-m", __name__, str(os.getpid()), engine, str(n_rounds), str(int(short))]) as compiler:
-        try:
-            failed = compiler.wait()
-        finally:
-            compiler.kill()
-    if not failed:  # after a failure the solve compiles the kernels
-        with suppress(OSError):
-            there.touch()
+    room = available_memory()
+    fit = len(missing) if room is None else max(1, room // COMPILER_BYTES)
+    at_once = min(len(missing), fit, os.cpu_count() or 1)
+    seconds = [_SECONDS * (each.n_rounds + 1) for each in missing]
+    names = " and ".join(map(str, missing))
+    expected = max(seconds[-1], sum(seconds) // at_once)
+    note(f"compiling the kernels for {names}, once: some {expected} seconds or more")
+    began, running = time.monotonic(), dict[Kernels, Child]()
+    with ExitStack() as started:
+        while missing or running:
+            while missing and len(running) < at_once:
+                each = missing.pop()  # those that take longest first
+                running[each] = started.enter_context(_compiler(each))
+                started.callback(running[each].kill)
+            for each in [each for each, process in running.items() if process.poll() is not None]:
+                if running.pop(each).returncode == 0:
+                    with suppress(OSError):
+                        each.ready.touch()
+                    note(f"compiled the kernels for {each} after {time.monotonic() - began:.0f} s")
+            time.sleep(_LOOK_SECONDS)
+
+
+def _compiler(kernels: Kernels) -> Child:
+    engine, n_rounds, short = kernels
+    return start_python(["-m", __name__, str(os.getpid()), engine, str(n_rounds), str(int(short))])
 
 
 def _compile_exact(n_rounds: int, short: bool) -> None:

@@ -22,10 +22,12 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from spewy.system.interrupts import deaf_children, when_parent_ends
 
+Child: TypeAlias = subprocess.Popen[bytes]
+"""A process that `start_python` has started."""
 ORPHANED = 1
 """Exit code of a child whose parent has ended."""
 HOME = os.fspath(Path(__file__).resolve().parents[2])
@@ -34,7 +36,7 @@ HOME = os.fspath(Path(__file__).resolve().parents[2])
 
 def start_python(
     arguments: Sequence[str], settings: Mapping[str, str] | None = None, **options: Any
-) -> subprocess.Popen[bytes]:
+) -> Child:
     """Start ``python ARGUMENTS`` as a process that ignores Ctrl-C and has no stdin and stdout.
 
     ``settings`` are added to the environment; ``options`` are those of `subprocess.Popen`.

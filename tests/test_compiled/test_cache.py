@@ -79,6 +79,30 @@ def test_damaged_machine_code_is_compiled_again(tmp_path):
     assert run(tmp_path, kernels) == (62, [])
 
 
+def test_processes_save_machine_code_one_after_the_other(tmp_path):
+    """Each process adds an entry to the index of the same function; without the lock, the index had one entry."""
+    code = """
+import sys, time
+import numba.core.caching as caching
+from mine.answer import answer
+load = caching.IndexDataCacheFile._load_index
+def slowly(self):
+    index = load(self)
+    time.sleep(1)
+    return index
+caching.IndexDataCacheFile._load_index = slowly
+answer({"int": 20, "float": 2.5}[sys.argv[1]])
+"""
+    package(tmp_path, 2)
+    path = os.pathsep.join([str(tmp_path), str(Path(__file__).parents[2])])
+    env = os.environ | {"SPEWY_KERNELS": str(tmp_path / "kernels"), "PYTHONPATH": path}
+    running = [subprocess.Popen([sys.executable, "-c", code, kind], env=env) for kind in ("int", "float")]
+    assert [process.wait() for process in running] == [0, 0]
+    check = RUN + "answer(2.5)\n"
+    done = subprocess.run([sys.executable, "-c", check], env=env, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr.count("compiling")) == ("62\n", 0)
+
+
 def test_a_folder_that_cannot_be_made_is_done_without(tmp_path):
     (tmp_path / "file").touch()
     assert run(package(tmp_path, 2), tmp_path / "file" / "kernels")[0] == 62

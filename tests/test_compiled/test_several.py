@@ -22,7 +22,6 @@ from compiled.several import (
     stepped,
     store_each,
     total_each,
-    where_each,
 )
 from compiled.vector import WIDTH, aligned, load16, store
 
@@ -44,7 +43,7 @@ def arithmetic(like, a, b, out, n):
     store_each(out, at, (x + y) * x - fill_each(like, np.float32(0.5)))
     store_each(out, shifted(at, n), v - x * v)
     store_each(out, shifted(at, 2 * n), positive_each(load_each_as(SINGLE, a, at)))
-    store_each(out, shifted(at, 3 * n), where_each(v, first_only(x, 2), v))
+    store_each(out, shifted(at, 3 * n), first_only(x, 2))
     store_each(out, shifted(at, 4 * n), larger_each(x, y))
     store(out, 5 * n, chain(v, x, y))
     store(out, 5 * n + WIDTH, total_each(x))
@@ -74,7 +73,7 @@ def test_arithmetic(count):
     arithmetic((0,) * count, a.ctypes.data, b.ctypes.data, out.ctypes.data, n)
     x, y, v = a.reshape(count, WIDTH), b[:n].reshape(count, WIDTH), b[3 : 3 + WIDTH]
     first = np.where(np.arange(count)[:, None] < 2, x, 0)
-    expected = [(x + y) * x - 0.5, v - x * v, np.maximum(x, 0), np.where(v > 0, first, v), np.maximum(x, y)]
+    expected = [(x + y) * x - 0.5, v - x * v, np.maximum(x, 0), first, np.maximum(x, y)]
     np.testing.assert_allclose(out[: 5 * n].reshape(5, count, WIDTH), expected, rtol=1e-5, atol=1e-6)
     last = [v + (x * y).sum(axis=0), x.sum(axis=0)]
     np.testing.assert_allclose(out[5 * n :].reshape(2, WIDTH), last, rtol=1e-5, atol=1e-6)

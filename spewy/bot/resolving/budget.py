@@ -139,7 +139,7 @@ class Budget:
         return None if self.deadline is None else self.deadline - time.monotonic()
 
     def after(self, share: float) -> float | None:
-        """Return the time at which a share of the remaining time is over, as a `deadline`."""
+        """Return when a share of the remaining time will have passed, by `time.monotonic`; None: no limit."""
         now = time.monotonic()
         return None if self.deadline is None else now + share * (self.deadline - now)
 
@@ -164,8 +164,8 @@ class Pace:
     time divided by the total size of all measurements; each new measurement halves the weight of all earlier
     measurements. A small subgame has little weight, because other processes can take most of its time.
 
-    A single measurement on a machine that was blocked could rule out a stage forever, because a refused stage is not
-    measured again. So after `PATIENCE` refusals the prediction uses the fastest measured speed of the stage.
+    A single measurement on a blocked machine could rule out a stage forever, because a stage that is ruled out is not
+    measured again. So once it was ruled out `PATIENCE` times, the prediction uses the stage's fastest measured speed.
     """
 
     def __init__(self) -> None:

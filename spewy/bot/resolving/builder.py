@@ -279,7 +279,7 @@ class SubgameBuilder:
 
 
 def _with_menu(config: TreeConfig, menu: Menu) -> TreeConfig:
-    """Give a tree the bet sizes of a menu; limit games always have the sizes of the game."""
+    """Return a tree's settings with the bet sizes of a menu; limit games always have the sizes of the game."""
     if menu == "job" or config.game.limit:
         return config
     sizes = (_SIZES[menu], _SIZES[menu])
@@ -295,7 +295,7 @@ def _with_menu(config: TreeConfig, menu: Menu) -> TreeConfig:
 
 
 def strategy_size(layout: Layout) -> int:
-    """Number of entries in both players' strategies, which `SubgameBuilder.size` counts without listing the boards."""
+    """Count the entries of both players' strategies in a subgame: hands times actions, on all boards."""
     return sum(
         slots * len(table.boards) * len(table.boards[0].hands[p].numbers)
         for bets, table in zip(layout.betting, layout.boards, strict=True)
@@ -336,7 +336,7 @@ def _locks(layout: Layout, kept: Mapping[str, Floats]) -> Iterator[Lock]:
 
 
 def new_solver(game: LiveGame, threads: int = 1) -> Solver:
-    """Make the exact engine `ExactCfr`, or `Cfr` for one-card hands."""
+    """Make a solver: an `ExactCfr` or, for hands of one card, a `Cfr`."""
     if supports(game):
         return ExactCfr(game, variant(RESOLVING_VARIANT), threads=threads)
     return Cfr(game, variant(DEFAULT_VARIANT), threads=threads)

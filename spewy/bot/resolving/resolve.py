@@ -160,7 +160,7 @@ class Resolved:
         return self._best_values[player]
 
     def _read(self, t: int, b: int) -> tuple[ChunkStrategy, ChunkStrategy]:
-        """Return strategy sums and regrets of board ``b`` in round ``t`` (0: the root's); the latest are cached."""
+        """Return strategy sums and regrets of board ``b`` in round ``t``, counted from the root's, perhaps cached."""
         if (t, b) not in self._numbers:
             self._numbers[t, b] = self._solver.read("sums", t, b), self._solver.read("regrets", t, b)
         self._numbers.move_to_end((t, b))
@@ -276,7 +276,7 @@ def _with_gadget(
 
 
 def _against_all(player: int, reach: Floats) -> tuple[Floats, Floats]:
-    """Pair a player's range with an opponent's range that has weight 1 for every hand."""
+    """Return both players' ranges: ``reach`` for ``player``, and weight 1 for every hand of the opponent."""
     all_hands = np.ones_like(reach)
     return (reach, all_hands) if player == 0 else (all_hands, reach)
 
@@ -381,9 +381,9 @@ def start_from_earlier(
     smaller, larger = (dict(counterparts_of(*trees, *before, draw)) for draw in (0.0, 1.0))
 
     def moves(t: int, player: int) -> tuple[Ints, Ints, Ints, Floats]:
-        """List a player's slots in a round that get regrets, and the slots of the earlier tree that are their sources.
+        """List a player's slots in round ``t`` that get regrets from slots of the earlier tree, their sources.
 
-        The four arrays are the slots, the index of each slot's first source, the sources, and the sources' weights.
+        Returns these slots, the index of each slot's first source, all sources, and the weight of each source.
         """
         found = []
         for line in builder.decisions(root, t, player)[0]:
@@ -413,15 +413,15 @@ def start_from_earlier(
 def _sources(
     builder: SubgameBuilder, root: Root, known: Root, node: Node, smaller: Counterpart, larger: Counterpart
 ) -> list[tuple[tuple[int, ...], int, float]]:
-    """List the decisions of an earlier tree from which a decision gets its regrets.
+    """List the decisions of an earlier tree, the sources, from which the decision ``node`` gets its regrets.
 
     After a new bet, these are the decisions after the two neighbouring bets. Regrets grow with the pot, so they are
     interpolated linearly by the pot after a call. If only one neighbour has the decision, its regrets are taken without
     interpolation. In all these cases regrets are multiplied by `AFTER_NEW_BET`.
 
     Returns:
-        For each source, the indices of the actions of ``node`` that its actions correspond to, the index of its first
-        action among all actions of its player in the round, and the weight of its regrets.
+        For each source: the index of the action of ``node`` that corresponds to each of its actions, the index of its
+        first action among all actions of its player in the round, and the weight of its regrets.
     """
     sources, pots = [], []
     for counterpart in (smaller, larger):
@@ -440,7 +440,7 @@ def _sources(
 
 
 def _pot(root: Root, node: Node) -> int:
-    """Return the chips in the pot after a call."""
+    """Return the chips in the pot after a call at ``node``."""
     return 2 * (root.put_in_before + max(node.put_in))
 
 
@@ -481,7 +481,7 @@ def _write_strategy(
 
 
 def _pots(builder: SubgameBuilder, root: Root, lines: list[str]) -> Ints:
-    """Return, for each action of some decisions, the chips in the pot after a call, ``[action, 1]``."""
+    """Return the chips in the pot after a call, for each action of the decisions at ``lines``: ``[action, 1]``."""
     pots = list[int]()
     for line in lines:
         decision = builder.decision(root, line)

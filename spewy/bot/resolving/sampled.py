@@ -196,7 +196,7 @@ def sample(
 ) -> SampledRound:
     """Solve a betting round for both players by sampling, until a limit is reached; an iteration is a deal.
 
-    The other arguments are those of `SampledRound`. Without time for `FEWEST_DEALS` deals the solve fails.
+    `SampledRound` and `resolving.resolve` explain the arguments. Without time for `FEWEST_DEALS` deals the solve fails.
     """
     pace, size = builder.pace, builder.n_actions(root)
     pace.require(limits.deadline, size * min(FEWEST_DEALS, limits.iterations), "deal")

@@ -205,16 +205,16 @@ class Subgame:
         """Return a player's best-response value ``[hand of the deck]`` against the strategy that the opponent plays.
 
         The opponent plays the re-solved strategy, or the blueprint if the re-solved strategy is worse. The values are
-        scaled as in `Resolved.best_values`.
+        weighted by the opponent's range, whose largest weight is scaled to 1.
         """
         opponent = 1 - player
         values = self._values[opponent] if self._is_worse(opponent) else None
         return self._resolved(opponent).best_values(player) if values is None else values
 
     def blueprint_values(self, player: int) -> Floats | None:
-        """Return the opponent's best-response values ``[hand of the deck]`` if a player does not re-solve this subgame.
+        """Return the opponent's best-response values ``[hand of the deck]`` against a player who does not re-solve.
 
-        The player then follows `blueprint_strategy`. None if that strategy is unknown, or if there was no time.
+        None if the player's `blueprint_strategy` is unknown, or if there was no time.
         """
         if player not in self._values:
             with self._context.budget.limited(BEFORE):
@@ -346,7 +346,7 @@ class Subgame:
         return blueprint is not None and replace(blueprint.root, menu=self.root.menu) == self.root
 
     def _is_trusted(self, player: int) -> bool:
-        """Whether a player's solve has `TRUSTED` iterations; False without solving if twice as many are unlikely."""
+        """Whether a player's solve has `TRUSTED` iterations; False, without a solve, if the limits seem too tight."""
         left = self._context.budget.left
         if self._options.iterations < 2 * TRUSTED:
             return False
@@ -420,7 +420,7 @@ class SampledSubgame(Subgame):
 
     @property
     def size(self) -> int:
-        """Estimated number of the solve's strategy entries, which sets its share of the time bank."""
+        """Estimated number of strategy entries of a solve, which sets the solve's share of the time bank."""
         return self._builder.n_actions(self.root) * self._builder.n_hands * LATER_BOARDS
 
     def covers(self, betting: Betting) -> bool:

@@ -107,7 +107,8 @@ class KnownStrategy:
 
     Attributes:
         root: root of the betting tree that has the strategy's lines; its pot may differ from the subgame's pot.
-        source: the strategy that is read; in its lines ``prefix`` comes first, and amounts are larger by ``chips``.
+        source: the strategy that is read.
+        prefix, chips: text before each line of the source, and chips by which the source's amounts are larger.
         moves: the translation of the source to the tree of ``root``; None: the source has the same tree.
         cache: what was read from the source, by lines (without prefix and chips) and board; None: nothing is kept.
     """
@@ -241,7 +242,7 @@ class _Moves(NamedTuple):
     n_hands: int
 
     def translated(self, known: Stacked | None) -> Stacked:
-        """Translate the known decisions' strategy to the new decisions; None: there are no known decisions."""
+        """Translate a strategy (None: it is empty) at the known tree's decisions to those of the new tree."""
         if known is None:
             known = Stacked.by_hand(np.zeros((0, self.n_hands)))
         out = np.zeros((self.n_actions, known.frequencies.shape[1]))
@@ -271,7 +272,7 @@ def _moves(counterparts: Mapping[str, Counterpart], n_hands: int, lines: tuple[s
 
 
 def _decided(node: Node) -> Node | None:
-    """Return a node itself if it is a decision, else the decision after its cards; None if the hand is over."""
+    """Return a node if it is a decision, else the decision after the next cards; None if the hand is over."""
     while node.kind == "chance":
         (node,) = node.children
     return node if node.kind == "decision" else None

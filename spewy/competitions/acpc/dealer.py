@@ -215,7 +215,7 @@ class Dealer:
         return table.result
 
     def _replayed(self, hand: Hand, number: int) -> str:
-        """Return the interrupted run's next action, in hand ``number``; the dealer repeats it and asks no player."""
+        """Return the next action of the interrupted run instead of an answer; raise an error if it does not fit."""
         action = self._before.pop()
         legal, _ = read_action(hand, action.action, self.terms.rules == "2007")
         if action.number != number or legal != action.action:

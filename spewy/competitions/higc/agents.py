@@ -85,7 +85,7 @@ class Agents:
             )
 
     def identity(self, name: str, dialect: Dialect) -> dict[str, Any]:
-        """Return the values that identify the agents of a game in the head of a log, as JSON values by name.
+        """Return the JSON values, by name, that identify a game's agents in the first line of a log.
 
         A game that has to be solved before its first match is solved now, unless its solve is stored.
         """
@@ -159,7 +159,7 @@ class Agents:
         return folder / "lockers"
 
     def _stored(self, game: SpielGame) -> Tabular | None:
-        """Return the stored strategy of a game, after a solve if none is stored; None if the game is too large."""
+        """Return the stored strategy of a game; solve the game if none is stored. None: the game is too large."""
         path = tabular_path(self.solved, game.name, game.dialect)
         too_large = path.with_suffix(".large")
         if path.exists():
@@ -238,7 +238,7 @@ def job_text(table: PokerTable, game_file: str) -> str:
 
 @dataclass(frozen=True)
 class _Deadline:
-    """Stops a solve at a time of `time.monotonic`, or earlier if another stop is set."""
+    """Stops a solve at the time ``at`` of `time.monotonic`, or earlier when ``stop`` is set."""
 
     at: float
     stop: Stop | None = None

@@ -86,7 +86,7 @@ class PokerTable:
 
     Attributes:
         actions: OpenSpiel's numbering of the actions, one of the literals of `Actions`.
-        menu: bets by action number, as in `MENUS`; empty unless ``actions`` is "menu".
+        menu: bets by action number, as shares of the pot (inf: all-in); empty unless ``actions`` is "menu".
         sizes: number of values in each tensor.
         hole, board, spent: positions of hole cards, public cards and chips in the concatenated tensors.
     """

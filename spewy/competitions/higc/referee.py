@@ -273,7 +273,7 @@ def _expect_word(players: Sequence[_Player], word: str, seconds: float) -> None:
 
 
 def _lines(players: Sequence[_Player], ends: Mapping[int, float]) -> Iterator[tuple[_Player, str | None]]:
-    """Yield each player with its next line, or with None when its time, ``ends`` by seat, is over.
+    """Yield each player with its next line, or with None after the player's deadline (``ends``, by seat).
 
     A player who was shut down, or is gone, is left out.
     """

@@ -163,7 +163,7 @@ def play_series(series: Series, folder: Path, watcher: Watcher, workers: int | N
 
 
 def series_tasks(series: Series, folder: Path) -> list[tuple[Series, bool, Path]]:
-    """Return the arguments of `play_run` for each run."""
+    """List each run's arguments for `play_run`: the series, whether seats are swapped, and the folder."""
     _ = series.head  # is read here, so that worker processes get it with the series
     return [(series, swapped, folder) for swapped in (False, True) if series.of_run(swapped)]
 

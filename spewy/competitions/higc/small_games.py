@@ -268,7 +268,7 @@ def _improve(tree: SpielTree, player: int, t: float, regrets: Floats, sums: Floa
 
 
 def shares(tree: SpielTree, weights: Floats) -> Floats:
-    """Normalise positive weights ``[position]`` to sum 1 in each information set; without any, shares are equal."""
+    """Normalise each information set's positive weights ``[position]`` to sum 1; equal shares in a set without any."""
     positive = np.maximum(weights, 0.0)
     sizes = np.diff(tree.first)
     totals = np.repeat(np.add.reduceat(positive, tree.first[:-1]), sizes)

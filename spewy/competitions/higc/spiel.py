@@ -111,7 +111,8 @@ def with_actions(state: SpielState, actions: Sequence[int | None]) -> None:
     """Apply the players' actions to a state.
 
     Args:
-        actions: action of each player; None for a player who is not to act. If both move at once, None is action 0.
+        actions: action of each player; None for a player who is not to act. If both players move
+            at once, None stands for action 0.
     """
     if state.is_simultaneous_node():
         state.apply_actions([0 if action is None else action for action in actions])

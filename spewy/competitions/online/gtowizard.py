@@ -1,8 +1,8 @@
 """GTO Wizard's benchmark (researcher.gtowizard.com): a key names the user, and each answer has the whole hand.
 
 Provost et al., GTO Wizard Benchmark, 2026 (arXiv 2603.23660). ``POST /hands`` begins a hand, ``POST /hands/ID/act``
-plays an action. The names of fields are those of the public client, which others have tried; Spewy has never played
-there. So fields that this module does not need may be missing, and fields that it does not know are ignored.
+plays an action. The names of fields are those of the public client; Spewy itself has never played at this server.
+So fields that this module does not need may be missing, and fields that it does not know are ignored.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class GtoWizardSession(Session):
 
 
 def parse_answer(game: Game, fields: Mapping[str, Any]) -> Answer:
-    """Read and check a state of a hand that the server has sent; the estimate is AIVAT's value in chips."""
+    """Read and check a state of a hand that the server has sent; `Answer.estimate` is AIVAT's value in chips."""
     _hand_id(fields)
     _check_game(game, fields.get("game"))
     state = fields.get("game_state")
@@ -133,7 +133,7 @@ def _check_game(game: Game, found: object) -> None:
 
 
 def _players(state: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the client's and the opponent's object; the opponent has hidden cards, or else GTO Wizard's name."""
+    """Return the client's and the opponent's object, told apart by hidden cards or else by GTO Wizard's name."""
     players = state.get("players")
     if not (
         isinstance(players, list) and len(players) == 2 and all(isinstance(each, dict) for each in players)

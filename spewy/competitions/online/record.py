@@ -78,17 +78,17 @@ class Results:
 
     @property
     def estimated(self) -> tuple[float, ...]:
-        """The server's figures, of the hands that have one."""
+        """The values of ``estimates`` that are not None."""
         return tuple(estimate for estimate in self.estimates if estimate is not None)
 
     @property
     def estimate(self) -> Mean:
-        """Mean in mbb per hand of the server's figures."""
+        """Mean of the server's own figures of hands (``estimates``), in mbb per hand."""
         return Mean.of(self.estimated, self.big_blind)
 
     @property
     def above_estimate(self) -> Mean:
-        """Mean in mbb per hand of the client's winnings less the server's figure of the same hand."""
+        """Mean of the client's winnings less the server's figure (``estimates``) of the same hand, in mbb per hand."""
         pairs = zip(self.winnings, self.estimates, strict=True)
         return Mean.of([won - each for won, each in pairs if each is not None], self.big_blind)
 

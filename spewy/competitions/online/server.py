@@ -61,8 +61,8 @@ class Site:
         url: the server's usual address, without ``prefix``.
         prefix: beginning of the path of every request.
         refusal: name of the field in which the server says why it refuses a request.
-        refuses_by_status: whether only HTTP statuses say that a request is refused, so that a busy server may use the
-            field ``refusal`` too.
+        refuses_by_status: whether the field ``refusal`` is ignored if the HTTP status says success, or that the server
+            is busy.
     """
 
     name: str
@@ -283,7 +283,7 @@ class Server:
         return answer
 
     def _tell(self, direction: str, path: str, fields: Mapping[str, Any]) -> None:
-        """Note a message without its secrets, and hide these secrets from now on."""
+        """Call ``note`` with a message without its secrets, and hide these secrets from now on."""
         for name in _SECRETS:
             if isinstance(text := fields.get(name), str):
                 self.hide(text)

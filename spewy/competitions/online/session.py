@@ -47,7 +47,7 @@ class Session:
 
     @abstractmethod
     def send(self, before: Answer, fields: dict[str, object], action: str) -> Reply:
-        """Send an action in the server's notation, such as ``b300``, in reply to ``before``, read from ``fields``."""
+        """Send an action, such as ``b300``, after the server's answer ``fields``, which was parsed as ``before``."""
 
     @abstractmethod
     def parse(self, fields: dict[str, object]) -> Answer:
@@ -143,7 +143,7 @@ class Session:
         return answer, Open(number=number, fields=reply.fields)
 
     def _decide(self, answer: Answer) -> str:
-        """Return the bot's ACPC action for the hand as it was played; the bot itself sees `Replayed.legal`."""
+        """Ask the bot, which sees `Replayed.legal`; return its ACPC action, adapted to the hand as it was played."""
         played, position = answer.played, answer.position
         if played.legal is None or played.legal.to_act != position:
             # The hand is over in the legal form, which the bot sees. In the hand as played a few chips are left.

@@ -25,7 +25,7 @@ _MOST_RAISE = 2**32 - 1
 
 
 class Line(NamedTuple):
-    """A line of text that the engine sends to the bot in one seat."""
+    """A line of text that the competition's engine sends to the bot in one seat."""
 
     seat: int
     text: str
@@ -38,8 +38,8 @@ class Rules:
 
     Attributes:
         most: largest number of chips that a player may put in during a hand; None: no limit.
-        old_labels: whether the line START names the opponent's blind instead of the receiver's, as the engine did
-            before October 2023.
+        old_labels: whether the line START names the opponent's blind instead of the receiver's, as the
+            competition's engine did before October 2023.
     """
 
     chips: int = 50
@@ -124,7 +124,7 @@ class _Hand:
         self.pushed[button] = SMALL_BLIND
 
     def label(self, seat: int, *, of_start: bool = False) -> str:
-        """Return the name of a seat's blind, ``SB`` or ``BB``; for the line START, by `Rules.old_labels`."""
+        """Return the name of a seat's blind, ``SB`` or ``BB``; in START it may be the other's (`Rules.old_labels`)."""
         small = (seat == self._button) != (of_start and self._old_labels)
         return "SB" if small else "BB"
 

@@ -160,7 +160,7 @@ def _require_together(
 
 
 def _in_order(boards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sort boards by their numbers in `canonical`; return the numbers' differences, and the canonical boards."""
+    """Sort boards by the numbers that `canonical` gives; return the numbers' differences, and the canonical boards."""
     keys, _ = canonical(boards)
     order = np.argsort(keys)
     _, perms = canonical(boards[order])
@@ -280,7 +280,7 @@ def tree_tables(root: Node) -> tuple[np.ndarray, list[Decides]]:
 
 
 def _followed(node: Node) -> Iterator[tuple[Node, int]]:
-    """Yield the node that follows each action of a decision, after any deal, with the number for the action.
+    """For each action of a decision, yield the next node that is no chance node, and the action's number.
 
     The number is that of the bot's tree: -1 for a fold, 0 for a check or call, else the total of a raise.
     """
@@ -293,9 +293,9 @@ def _followed(node: Node) -> Iterator[tuple[Node, int]]:
 
 
 def _free_slots(root: Node, enters: str) -> Mapping[str, int]:
-    """Return, by line, the index of each decision's first stored frequency among all that are stored for its player.
+    """Return, by line, the index of the first stored frequency of each decision in the round after line ``enters``.
 
-    The indices are those of the round after the betting line ``enters``. A decision's last frequency is not stored.
+    The stored frequencies of each player are numbered through; the last frequency of a decision is not stored.
     """
     out, seen = {}, [0, 0]
     for line, (node, slot) in decision_slots(find_node(root, enters))[0].items():

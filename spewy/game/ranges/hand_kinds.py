@@ -303,7 +303,7 @@ def _run(top: int) -> int:
 
 def _highest_others(public: Ints) -> Ints:
     """Return, for each suit, the highest card that is not on the board."""
-    left = np.setdiff1d(np.arange(4 * N_RANKS), public)
+    left = np.setdiff1d(np.arange(4 * N_RANKS), public, assume_unique=True)
     return np.array([left[left & 3 == suit][-1] for suit in range(4)])
 
 

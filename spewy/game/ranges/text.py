@@ -169,9 +169,9 @@ _OTHER = re.compile(r"\[?[^,;\[\n]*")
 
 
 class _Read(NamedTuple):
-    """Weights as they were read, and whether numbers without a "%" were percentages, since one of them was above 1.
+    """Weights of a range: ``[hand]``, or ``[position in the list]`` if the range was a list of numbers.
 
-    The weights are ``[hand]``, or ``[place in the list]`` if the range was a list of numbers.
+    ``percent``: whether weights without a "%" were percentages, since one of them was above 1.
     """
 
     weights: NDArray[np.float64]
@@ -196,7 +196,7 @@ _WHOLE = _Weight("", 1.0, plain=False)
 
 
 class _Bracket(NamedTuple):
-    """An opening bracket with the weight of the groups that follow, as GTO+ writes it, and its position."""
+    """An opening bracket in GTO+'s form: the weight of the groups that follow, and the bracket's position."""
 
     weight: _Weight
     position: int
@@ -282,7 +282,7 @@ def _groups(text: str) -> Iterator[tuple[int, str, _Weight]]:
 
 
 def _weight_of(text: str, group: re.Match[str], bracket: _Bracket | None) -> tuple[int, _Weight]:
-    """Return the position after a group and its weight, and the weight."""
+    """Return the position at which a group's text with its weight ends, and the weight."""
     written = _WEIGHT.match(text, group.end())
     if written is None:
         return group.end(), _WHOLE if bracket is None else bracket.weight
@@ -339,7 +339,7 @@ def _number(word: str) -> float:
 
 
 def _are_percentages(weights: Sequence[_Weight]) -> bool:
-    """Whether the weights without a sign are percentages: one of them is above 1. Mixed weights are refused."""
+    """Whether all weights without a "%", except 0, are above 1 and so percentages; an error if only some are."""
     plain = [weight for weight in weights if weight.plain]
     above = next((weight for weight in plain if weight.value > 1 + ROUNDING), None)
     if above is None:
@@ -354,7 +354,7 @@ def _are_percentages(weights: Sequence[_Weight]) -> bool:
 
 
 def _share(weight: _Weight, percent: bool) -> float:
-    """Return a weight from 0 to 1; ``percent``: whether weights without a sign are percentages."""
+    """Return a weight from 0 to 1; ``percent``: whether weights without a "%" are percentages."""
     return min(weight.value / 100 if percent and weight.plain else weight.value, 1.0)
 
 
@@ -522,7 +522,7 @@ def in_our_order(weights: NDArray[np.float64], order: str | None) -> NDArray[np.
     """Bring the weights of a list into the order of `buckets.cards.hands`: ``[hand]``.
 
     Args:
-        weights: ``[place in the list]``.
+        weights: ``[position in the list]``.
         order: name of the list's order; None: unknown.
     """
     from_pio = np.zeros_like(weights)
@@ -537,7 +537,7 @@ def in_our_order(weights: NDArray[np.float64], order: str | None) -> NDArray[np.
 
 
 def named_list(text: str) -> str:
-    """Put the name of Spewy's order before a list of numbers that names no order; return another text unchanged."""
+    """Put the name of Spewy's order before a list of numbers that names no order; return any other text unchanged."""
     bare = without_comments(text)
     return _NAMED + text if not _HEAD.match(bare) and number_list(bare) is not None else text
 
@@ -551,7 +551,7 @@ def bare_list(text: str) -> str:
 
 
 def _likely(ours: NDArray[np.float64], from_pio: NDArray[np.float64]) -> str:
-    """If only one order makes a range that treats all suits alike, as most ranges do, name it for an error message."""
+    """Name, for an error message, the only order in which the range treats all suits alike; else return ""."""
     alike = [
         len(range_symmetries(each, Deck(), 2)) == len(suit_permutations(Deck())) for each in (from_pio, ours)
     ]

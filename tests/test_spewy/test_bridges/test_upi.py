@@ -309,6 +309,7 @@ def test_an_unsolved_tree_has_ranges_and_equities():
         ("add_line 0 50 20", "found 20 at place 3"),
         ("add_line 0 50 60", "place 3"),
         ("remove_line 0 70", "no line"),
+        ("remove_line 5", "no line"),
         ("go 3", "go 10 seconds"),
         ("solve_partial r:0", "not here"),
         ("combo_lock_node r:0 1 1", "1 for each hand to lock, else 0; found 3 words"),

@@ -1,5 +1,6 @@
 """Exact solves against an independent judge, without symmetry, in 16 bits, and streamed from disk."""
 
+import json
 import subprocess
 import sys
 import time
@@ -175,6 +176,32 @@ def test_the_memory_of_the_process_is_what_it_owns(tmp_path):
         assert before + 120 < memory.peak_mib < before + 150
     result = spewy.solve(example("R1")).result
     assert 20 < result.process_mib < result.peak_rss_mib
+
+
+FLOP = """
+import json, sys
+import spewy
+from spewy.job.job import Job
+
+job = Job.load(sys.argv[1], ["solve.max_sweeps=2", "solve.workers=1", f"solve.memory={sys.argv[2]}"])
+result = spewy.solve(job, *sys.argv[3:]).result
+print(json.dumps([result.process_mib, result.peak_rss_mib]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("in_files", [False, True])
+def test_a_flop_takes_the_memory_that_was_promised(in_files, tmp_path):
+    """The state takes 111 MiB: in memory without a folder, or in files with a folder and a limit of 60 MiB."""
+    limit, folder = ("60 MiB", [tmp_path / "F2"]) if in_files else ("200 MiB", [])
+    spot = Path(spewy.__file__).parents[1] / "benchmarks" / "spots" / "F2.toml"
+    with Session(Job.load(spot)) as session:
+        promised = session.plan.cost.process_bytes / 2**20
+    command = [sys.executable, "-c", FLOP, spot, limit, *folder]
+    done = subprocess.run(command, check=True, capture_output=True, timeout=300)
+    own, resident = json.loads(done.stdout)
+    assert resident < promised  # with a second copy of the state, it was 20 MiB more
+    assert own < (110 if in_files else 220)
 
 
 CLOSED = """

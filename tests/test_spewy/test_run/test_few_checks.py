@@ -1,4 +1,4 @@
-"""Larger exact solves check their exploitability only where the target is expected; polarised rivers are solved soon."""
+"""Larger exact solves check exploitability only where the target is expected; polarised rivers are solved soon."""
 
 from itertools import pairwise
 from math import log

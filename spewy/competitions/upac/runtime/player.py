@@ -8,9 +8,9 @@ The bot has solved strategies for several stacks. A *rung* is a betting tree wit
 - A bet that the tree lacks is translated to a neighbouring bet by the pseudo-harmonic mapping (S. Ganzfried and
   T. Sandholm, "Action Translation in Extensive-Form Games with Large Action Spaces", IJCAI 2013).
 - Rivers are solved during play by CFR+ in the rung's betting tree, hand by hand with exact card removal. Their ranges
-  follow from the stored strategies of the earlier rounds. Values are in chips of this tree, whose stack may differ from
-  the stack in play. They are sums over the opponent's hands that share no card with the player's hand, weighted by the
-  opponent's range.
+  follow from the stored strategies of the earlier rounds. Values are in chips of the rung, whose stack may differ from
+  the stack in play. Each value is a sum over the opponent's hands that share no card with the player's hand, weighted
+  by the opponent's range.
 """
 
 from __future__ import annotations
@@ -441,7 +441,7 @@ class _Met:
         return out
 
     def beaten(self, reach: Floats) -> Floats:
-        """Sum ``reach`` as in `all`, over weaker hands, and subtract the sum over stronger hands."""
+        """Sum ``reach`` as `all` does, but over weaker hands of the opponent, less the sum over stronger hands."""
         ordered = self._ordered(reach)
         sums = _sums(ordered[:-1])
         out: Floats = sums[self._low] + sums[self._high] - sums[-1]

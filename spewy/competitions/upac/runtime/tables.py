@@ -262,7 +262,7 @@ def _completed(hole: Sequence[int], board: Sequence[int]) -> Ints:
 
 
 def _counted(hole: Sequence[int], boards: Ints, among: NDArray[np.bool_]) -> tuple[Ints, Ints, Ints]:
-    """Count the hands that are weaker than a hand, those that tie with it, and all: three arrays ``[board]``.
+    """Count the hands that are weaker than a hand, tie with the hand, and all hands: three arrays ``[board]``.
 
     Only the hands ``among``, ``[hand]``, count.
     """
