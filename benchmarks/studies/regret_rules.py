@@ -16,7 +16,7 @@ Updates alternate between the players, as in the engines.
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
@@ -53,22 +53,19 @@ class Rule:
         return ", ".join([text, *changes, *(["last iterate"] if self.last else [])])
 
 
-DEEPER = {"a": 1.25, "b": 0.5, "g": 4.0}
+CFR_PLUS = Rule(a=inf, b=inf, g=2, clip=True)
+PREDICTED = Rule(a=1.2, b=0.6, g=4, predicted=1 / 4)
 RULES = [
     Rule(),
-    Rule(**DEEPER),
-    *(Rule(predicted=w) for w in (1 / 3, 1)),
-    Rule(predicted=1 / 3, **DEEPER),
-    *(Rule(clip=True, a=inf, b=inf, g=2, predicted=w) for w in (0, 1 / 3, 1)),
-    *(Rule(power=power) for power in (0.8, 1.25, 1.5)),
-    Rule(power=1.5, **DEEPER),
-    *(Rule(gains=gains) for gains in (1.1, 1.5)),
+    replace(PREDICTED, predicted=0),
+    PREDICTED,
+    *(replace(CFR_PLUS, predicted=w) for w in (0, 1 / 3, 1)),
+    *(Rule(power=power) for power in (0.8, 1.5)),
+    Rule(gains=1.1),
     Rule(gains=1.1, power=1.5),
     Rule(last=True),
-    Rule(clip=True, a=inf, b=inf, g=2, predicted=1, last=True),
+    replace(CFR_PLUS, predicted=1, last=True),
 ]
-
-
 SPOTS = "deep-rivers", "random-rivers", "shallow", "polarised"
 
 
