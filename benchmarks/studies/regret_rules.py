@@ -197,7 +197,7 @@ def main() -> None:
     parser.add_argument("--spots", choices=SPOTS, default="deep-rivers", help="set of spots")
     parser.add_argument("--most", type=int, default=1500, help="largest number of iterations of each solve")
     options = parser.parse_args()
-    chosen = {name: job for name, job in jobs(options.spots) if len(job.problem.board) == 5}
+    chosen = {name: job for name, job in jobs(options.spots) if len(job.board) == 5}
     games = [(Layout.of(job.problem).live, job.spot.pot) for job in chosen.values()]
     print("| rule | 0.5 % | 0.1 % | 0.02 % | " + " | ".join(chosen) + " |")
     print("|" + "---|" * (4 + len(chosen)))
