@@ -128,7 +128,7 @@ def main() -> None:
 
 
 def make_solves(folder: Path, names: Sequence[str]) -> None:
-    """Solve the jobs of `SOLVES` with these names, each into a subfolder of a folder."""
+    """Solve the jobs ``names``, such as "T1" or "flop" (keys of `SOLVES`), each into a subfolder of ``folder``."""
     for name in names:
         file, changes = SOLVES[name]
         solve(Job.load(EXAMPLES / f"{file}.toml", changes), folder / name)
@@ -167,7 +167,7 @@ def look_around(
 ) -> list[str]:
     """Print the times of first pages and of clicks in each solve; return the URLs of the requested positions.
 
-    The solves ``names`` are subfolders of the folder ``root``, which the server shows.
+    The server shows the folder ``root``; its subfolders ``names`` have the solves.
     """
     row("first page", "all", [first_page(browser, address) for _ in range(n_pages)], FIRST_PAGE)
     questions: list[str] = []

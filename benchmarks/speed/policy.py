@@ -96,10 +96,11 @@ def measured(job: Job, folder: str, processes: int, answers: int) -> list[list[f
         job: job of the folder.
         folder: folder of the solved job.
         processes: number of processes that open the folder, one after another.
-        answers: number of questions of each kind but the first, in each process.
+        answers: number of questions of each kind in each process; besides, each process has one first question.
 
     Returns:
-        The seconds of all questions of all processes, one list for each of `KINDS`.
+        The seconds of all questions of all processes, a list for each kind: "open and first", "same", "new board",
+        "new line", "new both".
     """
     out: list[list[float]] = [[] for _ in KINDS]
     for seed in range(processes):
@@ -112,7 +113,7 @@ def questions(job: Job, folder: str, answers: int, seed: int) -> list:
     """Draw the questions of one process: lists [line, board, hand], for the hand's frequencies after the line.
 
     Returns:
-        The folder, the first question, and a list of questions for each further kind of `KINDS`.
+        The folder, the first question, and a list of questions for each of "same", "new board", "new line", "new both".
     """
     rng = random.Random(seed)
     last = job.rules.num_rounds - 1
@@ -150,7 +151,7 @@ def ask(process_input: list) -> list[list[float]]:
         process_input: the folder and the questions, as `questions` returns them.
 
     Returns:
-        The seconds of each answer, one list for each of `KINDS`.
+        The seconds of each answer, a list for each kind of question: first "open and first", then as in `questions`.
     """
     env = os.environ | {"PYTHONPATH": str(ROOT)}
     run = subprocess.run(

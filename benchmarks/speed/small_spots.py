@@ -231,7 +231,7 @@ class Solver:
 
 
 def small_spots(kind: str, n: int) -> list[tuple[str, dict]]:
-    """Return the first n small spots of a kind (a key of `SEEDS`); each is a name and the data of a job."""
+    """Return the first n small spots of a kind (river, turn or flop); each is a name and the data of a job."""
     spots = [(seed, random_spot(kind, seed)) for seed in SEEDS[kind][:n]]
     return [
         (f"{seed}: {len(data['spot']['oop'].split(','))} x {len(data['spot']['ip'].split(','))}", data)
@@ -240,7 +240,7 @@ def small_spots(kind: str, n: int) -> list[tuple[str, dict]]:
 
 
 def random_spot(kind: str, seed: int) -> dict:
-    """Return the data of a job: a random board, two random ranges of 5 to `MOST_HANDS` hands, and a few bet sizes.
+    """Return the data of a job: a random board, two random ranges of at least 5 hands, and a few bet sizes.
 
     Args:
         kind: river, turn or flop.

@@ -124,7 +124,7 @@ def tables(names: list[str], most: int) -> Iterator[str]:
 
 
 def needed(live: LiveGame, variant: Variant, pot: float, most: int) -> Iterator[str]:
-    """Yield the number of iterations to each target, as the cells of a table."""
+    """Yield the number of iterations to 1, 0.1, 0.01 and 0.001 % of the pot, as the cells of a table."""
     solver = ExactCfr(live, variant) if supports(live) else Cfr(live, variant)
     checks = solver.run_to(0.99 * TARGETS[-1] / 100 * pot, most, 10)
     solver.close()

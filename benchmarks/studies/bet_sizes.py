@@ -104,7 +104,7 @@ def job(player: str, sizes: tuple[str, ...], board: np.ndarray, pot: int, target
 
 
 def of_rivers(boards: list[np.ndarray], pots: np.ndarray, player: str, target: str) -> Parts:
-    """Solve all rivers with each choice of sizes; return the losses (`Parts`)."""
+    """Solve all rivers; return the losses ``[river]`` in % of the pot for each choice of bet sizes."""
     sizes, seat = SIZES["rivers"], PLAYERS.index(player)
     chips = np.array([[round(CHIPS * amount) for amount in POTS[pot]] for pot in pots])
     weights = [parse_range(text).weights for text in ranges(job(player, sizes, boards[0], 0, target))]
@@ -133,7 +133,7 @@ def of_rivers(boards: list[np.ndarray], pots: np.ndarray, player: str, target: s
 
 
 def of_turns(boards: list[np.ndarray], pots: np.ndarray, player: str, target: str) -> Parts:
-    """Solve each turn with each choice of sizes, as ``spewy sizes`` does; return the losses (`Parts`)."""
+    """Solve each turn as ``spewy sizes`` does; return the losses ``[turn]`` in % of the pot by choice of sizes."""
     sizes, losses = SIZES["turns"], dict[tuple[str, ...], list[float]]()
     for board, pot in zip(boards, pots, strict=True):
         spot = job(player, sizes, board, int(pot), target)

@@ -58,6 +58,8 @@ def maximise(c, A_ub, A_eq, b, n_positive, max_pivots=100_000):
 def _pivot_to_optimum(tableau, basis, columns, objective, max_pivots):
     """Pivot until none of the first ``columns`` variables improves the objective; return (status, number of pivots).
 
+    The status is `OPTIMAL`, `UNBOUNDED` or `OUT_OF_PIVOTS`.
+
     Args:
         tableau: the constraints and the objectives, changed in place.
         basis: ``[constraint]``, the basic variable of each constraint, changed in place.

@@ -107,7 +107,7 @@ class Game:
         job: the job of the game.
         spec: specification of the game's abstraction.
         percentiles: outcomes of all hands on all final boards.
-        against: weights ``[set of opponents, hand]`` of the opponent's hands, by the name of the features.
+        against: weights ``[set of opponents, hand]`` of the opponent's hands, for each name of features.
         known: cache: features of boards by name, and results of `equities` by boards and name of the opponents.
     """
 
@@ -133,7 +133,7 @@ class Game:
         return game
 
     def clusters(self, kinds: NDArray[np.int64]) -> Floats:
-        """Cluster the starting hands ``kinds[hand]`` by outcomes into `CLUSTERS` sets: weights ``[set, hand]``."""
+        """Cluster the starting hands ``kinds[hand]`` by outcomes into 8 sets: weights ``[set, hand]``."""
         tree_curves = self.percentiles.curves(np.empty((1, 0), dtype=np.int64), 50)[0]
         first = np.unique(kinds, return_index=True)[1]
         model = OutcomeClustering(CLUSTERS)
@@ -188,10 +188,10 @@ class Game:
         return np.concatenate([one / np.float32(np.sqrt(one.shape[2])) for one in found], axis=2)
 
     def board_features(self, table: BoardMap, features: str) -> Floats:
-        """Compute the features of boards with the name ``features``, such as equities: ``[board, feature]``.
+        """Compute features of boards, such as equities; ``features`` is their name: ``[board, feature]``.
 
-        Other features than outcomes are means over the possible hands of a starting hand, such as AKs, less their mean
-        over all boards.
+        All features but outcomes are means over the possible hands of a starting hand, such as AKs; from each the mean
+        over all boards is subtracted.
         """
         if features == "outcomes":
             (name,) = feature_names((table.boards.shape[1],))

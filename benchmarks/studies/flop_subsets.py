@@ -221,7 +221,7 @@ def errors(
         found: ``[flop, 2 + steps]``, how well a range does on each of the 1,755 flops, as `outcome` returns it.
         counts: ``[flop]``, number of hold'em's 22,100 flops that each of the 1,755 flops stands for.
         chosen: ``[chosen flop]``, index of each of the weighted flops.
-        weights: ``[chosen flop]``, their weights.
+        weights: ``[chosen flop]``, the weight of each chosen flop.
     """
     true, told = counts @ found, weights @ found[chosen]
     true, told = true[1:] / true[0], told[1:] / told[0]

@@ -54,10 +54,13 @@ BEFORE = ("solve.variant=dcfr-steep", "solve.check_every=10")
 
 
 class Weighted(Variant):
-    """Variant of CFR with the discounts of dcfr-steep, whose name is a key of `WEIGHTS`."""
+    """Variant of CFR with the discounts of dcfr-steep and another weight of the next strategy in the values.
+
+    The variant's name is the weight in iteration t as a formula, such as "75 / (150 + t)"; `WEIGHTS` has the functions.
+    """
 
     def table(self, first: int, count: int) -> np.ndarray:
-        """Return the factors of iterations from ``first`` on, in the form that `Variant.table` documents."""
+        """Return the factors ``[iteration, 5]`` of ``count`` iterations from ``first`` on, see `Variant.table`."""
         columns = super().table(first, count)
         columns[:, 3] = WEIGHTS[self.name](np.arange(first, first + count, dtype=float))
         return columns
@@ -98,7 +101,7 @@ def file(name: str) -> str:
 
 
 def compare(name: str, overrides: tuple[str, ...], repeat: int) -> None:
-    """Solve a spot with the settings `BEFORE` and with the defaults, in alternation; print both processor times."""
+    """Solve a spot with older settings (`BEFORE`) and with the defaults, in alternation; print both processor times."""
     solve(name, (*overrides, "solve.max_sweeps=1"))
     runs = [(solve(name, (*overrides, *BEFORE)), solve(name, overrides)) for _ in range(repeat)]
     times = []

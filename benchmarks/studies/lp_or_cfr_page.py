@@ -139,10 +139,10 @@ def duration(seconds: float | None) -> str:
     return "–"
 
 
-def write_page(page: Path, table: str) -> None:
-    """Write the table of whole games into a page, between two comments."""
+def write_page(page: Path, table: str, name: str = "whole games") -> None:
+    """Write a table into a page, between two comments with its name."""
     text = page.read_text()
-    begin, end = (f"<!-- whole games: {edge} -->" for edge in ("begin", "end"))
+    begin, end = (f"<!-- {name}: {edge} -->" for edge in ("begin", "end"))
     if begin not in text or end not in text:
         raise InputError(f"{page}: expected the lines {begin} and {end}, found none")
     between = f"{begin}\n\n{table}\n{end}"

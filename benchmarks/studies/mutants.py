@@ -109,7 +109,7 @@ def main() -> None:
 
 
 def drawn(count: int, seed: int, only: str | None = None) -> list[Mutant]:
-    """Draw ``count`` mutants of the files in `ROOMS`, or of the file ``only``."""
+    """Draw ``count`` mutants of the file ``only``; None: of all files under the paths in `ROOMS`."""
     files = [only] if only else [name for room in ROOMS for name in _sources(room)]
     same: Counter[str] = Counter()
     ranks = {}
@@ -258,8 +258,8 @@ def _failing_test(folder: Path, file: str) -> str | None:
 def _test_files(folder: Path, file: str) -> Iterator[list[str]]:
     """List the tests of a source file in groups, the nearest first.
 
-    The groups are the file's doctests with the tests named after the file, the other tests of the first folder that
-    `ROOMS` names for the file, and the tests of further folders.
+    The groups are the file's doctests with the tests named after the file, the other tests of the first test
+    folder that `ROOMS` lists for the file, and the tests of its further test folders.
     """
     places = [
         (folder / "tests/test_spewy" / place).resolve()

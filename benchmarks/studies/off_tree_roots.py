@@ -40,7 +40,7 @@ WAYS = ("translated", "at the bet", "free", "kept")
 
 
 class Roots:
-    """Solves a turn, and compares the answers to a bet that its tree lacks (see the docstring of the module).
+    """Solves a turn, and measures what each answer of a bot loses to a bet that the turn's tree lacks.
 
     Args:
         builder: builds the trees of subgames.
@@ -60,7 +60,8 @@ class Roots:
             raises: whether the bet is a raise after check and bet, instead of a bet after a check.
 
         Returns:
-            The gain by the name of the answer (`WAYS`), compared with a bot whose tree had the bet from the start.
+            The gain for each answer ("translated", "at the bet", "free", "kept"), compared with a bot whose tree had
+            the bet from the start.
         """
         builder, board, least = self.builder, state.board, min(state.game.stacks or (0,))
         put_in = max(state.betting.spent)

@@ -60,7 +60,7 @@ class _Game:
         user: name of the user who logged in; empty without a login.
         table: the hand that is being played; None between two hands.
         dealt: all cards of the current or last hand; None before the first hand.
-        position: the client's player number in that hand: 0 is the big blind, 1 the button.
+        position: the client's player number in the current or last hand: 0 is the big blind, 1 the button.
         before: chips that each player had put in before the current betting round.
         begun: number of hands that were dealt.
         hands: number of finished hands.

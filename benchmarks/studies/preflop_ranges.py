@@ -118,7 +118,7 @@ class Taken(NamedTuple):
     """A range: the hands with which a player takes the last action of a line.
 
     Attributes:
-        line: the betting in the letters of `NAMES`.
+        line: the betting in letters: c (check or call), r (raise), a (all-in).
         words: the betting in words.
         player: the player who takes the last action.
         level: the larger of both players' chips in the pot.
@@ -135,7 +135,7 @@ class Taken(NamedTuple):
 
     @property
     def rounded(self) -> np.ndarray:
-        """The weights, rounded to `STEP`."""
+        """The weights, rounded to multiples of 0.05."""
         return np.round(np.round(self.weights / STEP) * STEP, 2)
 
 
@@ -199,7 +199,7 @@ def write(folder: Path, flops: int, seed: int) -> None:
 
 
 def kept(every: Iterable[Taken]) -> list[Taken]:
-    """Return the ranges that have a name and enough hands, and whose earlier actions have such ranges, too."""
+    """Return the ranges with a name and enough hands, unless the range of the line's previous action is left out."""
     out: list[Taken] = []
     for taken in every:  # a range comes after the range before it
         before = not taken.line[:-1] or any(each.line == taken.line[:-1] for each in out)
@@ -216,7 +216,7 @@ def walk(
     Args:
         solution: the solve.
         node: a decision before the flop.
-        line: the betting before the decision, in the letters of `NAMES`.
+        line: the betting before the decision in letters: c (check or call), r (raise), a (all-in).
         words: the betting in words.
         level: the larger of both players' chips in the pot.
     """

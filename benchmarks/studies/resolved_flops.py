@@ -173,7 +173,8 @@ def _judged(
 def _below(play: Path, options: Options, symmetric: bool, key: Key, file: Path) -> None:
     """Solve the subgame at a state (``key``) in a worker process, and write the result to a file.
 
-    ``play`` is the folder of the strategy locker; `open_judge` explains ``symmetric``. The file has an array with
+    ``play`` is the folder of the strategy locker, whose strategy is ``symmetric`` if it treats hands alike that are
+    equal up to suits. The file has an array with
     three rows: best-response values ``[hand]`` of both players, and the seconds of processor time. It has the seconds
     alone if the bot cannot solve the subgame.
     """

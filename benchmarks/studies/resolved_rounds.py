@@ -208,8 +208,8 @@ class Judge:
     def taken_gain(self, locker: LockerBot, blueprint: Blueprint, state: Hand, seed: int) -> float:
         """Return half the sum of what best responses to the stored strategy win in a subgame with the extra bet.
 
-        The stored strategy takes the extra bet for a bet of its tree. The arguments and the unit of the result are
-        those of `solved_gain`.
+        The stored strategy takes the extra bet for a bet of its tree. ``locker`` is a bot that plays the stored
+        strategy, ``seed`` the seed of its hand. The result is in mbb per hand that comes to the state.
         """
         locker.new_hand(state, 0, seed)
         root, ranges, plays = self.root(state), locker.ranges(state), self.stored(blueprint, state)

@@ -119,8 +119,8 @@ class Move(NamedTuple):
 
     Attributes:
         node: number of the decision in the other tree; None: the other tree has no such decision.
-        places: for each action of the other tree's decision, the number of the action here that gets the frequency of
-            that action.
+        places: for each action of the other tree's decision, the number of the action in the own tree that gets its
+            frequency.
         call: number of the action that checks or calls, which is played if ``node`` is None.
     """
 

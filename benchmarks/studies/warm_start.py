@@ -65,7 +65,7 @@ Hands = list[tuple[list[np.ndarray], list[np.ndarray]]]
 
 
 def by_hand(bucketed: Cfr) -> Hands:
-    """Return the average strategies of a solve with buckets, for each hand: ``[round][player][board]``, see `Hands`."""
+    """Return the average strategies of a solve with buckets, ``[round][player][board][slot, hand]``."""
 
     def on_board(t: int, p: int, b: int) -> np.ndarray:
         r, own = bucketed.game.rounds[t], bucketed.sums[t][p][b]

@@ -1,7 +1,7 @@
 """Kernels of the clusterings: agglomeration with cached nearest neighbours, and the nearest center of each row.
 
 See `buckets.abstraction.agglomeration`. The argument ``max_factor`` says whether costs and distances are those of
-Equation 1. If False, they lack its last factor, and are Ward's linkage and the squared Euclidean distance.
+Equation 1. If False, the last factor of Equation 1 is left out: costs are Ward's linkage, distances squared Euclidean.
 """
 
 from typing import Any, NamedTuple

@@ -23,9 +23,10 @@ _FEW = 255  # number of boards that an 8-bit counter can count
 def add_showdowns(
     strength: Array, hands: Array, weights: Array, won: Array, weight: Array, opponents: Array
 ) -> None:
-    """Add the showdowns on some boards to the three arrays of a `buckets.cards.showdown.ShowdownTotals`.
+    """Add the showdowns on some boards to ``won``, ``weight`` and ``opponents``, each ``[hand]``.
 
-    ``weights[hand]`` are the opponent's weights; ``strength[board, hand]`` is -1 if the board blocks the hand.
+    `buckets.cards.showdown.ShowdownTotals` explains the three arrays. ``weights[hand]`` are the opponent's weights;
+    ``strength[board, hand]`` is -1 if the board blocks the hand.
     """
     n_hands, hole = hands.shape
     second = _second_cards(hands)

@@ -7,8 +7,9 @@ the probability that the player takes these actions, times the row's weight at t
 
     maximise fᵀ v   subject to   Fᵀ v ≤ Aᵀ x,   E x = e,   x ≥ 0
 
-is the value of the game, its x is optimal, and the multipliers of the inequalities are an optimal y. All matrices are
-sparse unless a caller asks for ``dense`` ones, which HiGHS converts to sparse matrices.
+is the value of the game, its x is optimal, and the multipliers of the inequalities are an optimal y. Player 1's program
+is the dual of this one, with its own optimal plans y (`player_program`); `solvers.matrix.choose` searches them. All
+matrices are sparse unless a caller asks for ``dense`` ones, which HiGHS converts to sparse matrices.
 """
 
 from __future__ import annotations
@@ -60,43 +61,86 @@ class LpResult:
         plans: both players' plans ``[variable]``.
         method: the algorithm of HiGHS.
         iterations: number of iterations of the algorithm.
+        losses: for each player ``[variable]``, what a unit of the plan on this variable loses against the other
+            player's plan, in units of `Program`; 0 where the plan is positive.
     """
 
     value: float
     plans: tuple[Floats, Floats]
     method: str
     iterations: int
+    losses: tuple[Floats, Floats]
+
+
+class Program(NamedTuple):
+    """A player's linear program: minimise ``cost @ z`` with ``upper @ z ≤ 0`` and ``equal @ z = right``.
+
+    The first ``n_plan`` variables are the player's realisation plan, which is at least 0; the others are free. The rows
+    of ``upper`` are the opponent's variables, with the opponent's plan as multipliers. Payoffs and plans are divided by
+    their largest numbers, ``chips`` and ``entering[player]``: HiGHS drops coefficients below 1e-9, and deep chunks have
+    tiny weights.
+    """
+
+    cost: Floats
+    upper: sparse.csr_matrix
+    equal: sparse.csr_matrix
+    right: Floats
+    n_plan: int
+    chips: float
+    entering: tuple[float, float]
+
+
+def player_program(form: SequenceForm, p: int) -> Program:
+    """Return the program whose optimal plans are those with which player p gets the value of the game."""
+    (n_all, n_y), (E, F) = form.payoff.shape, form.flow
+    n_x, n_u, n_v = E.shape[1], E.shape[0], F.shape[0]
+    n_sums = n_all - n_x
+    chips = abs(form.payoff).max() or 1.0
+    first, second = (float(np.abs(inflow).max(initial=0.0)) or 1.0 for inflow in form.inflow)
+    e, f, A = form.inflow[0] / first, form.inflow[1] / second, form.payoff / chips
+    sums = form.sums if form.sums is not None else sparse.csr_matrix((0, n_x))
+    none = sparse.csr_matrix
+    if p == 0:
+        cost = np.concatenate([np.zeros(n_all), -f])
+        upper = sparse.hstack([-A.T, F.T])
+        equal = [
+            sparse.hstack([E, none((n_u, n_sums + n_v))]),
+            sparse.hstack([sums, none((n_sums, n_v))]),
+        ]
+        right, n_plan = np.concatenate([e, np.zeros(n_sums)]), n_x
+    else:
+        # The dual. A running sum is a free variable of the program of player 0, so its column is an equality here.
+        cost = np.concatenate([np.zeros(n_y + n_sums), e])
+        upper = sparse.hstack([A[:n_x], sums[:, :n_x].T, -E.T])
+        equal = [
+            sparse.hstack([F, none((n_v, n_sums + n_u))]),
+            sparse.hstack([A[n_x:], sums[:, n_x:].T, none((n_sums, n_u))]),
+        ]
+        right, n_plan = np.concatenate([f, np.zeros(n_sums)]), n_y
+    stacked = sparse.vstack(equal[: 2 if n_sums else 1]).tocsr()
+    return Program(cost, upper.tocsr(), stacked, right, n_plan, float(chips), (first, second))
 
 
 def solve_lp(form: SequenceForm, method: Method = "highs", *, dense: bool = False) -> LpResult:
     """Solve a game in sequence form by linear programming."""
-    (n_all, n_y), (E, F) = form.payoff.shape, form.flow
-    n_x, n_v = E.shape[1], F.shape[0]
-    n_sums = n_all - n_x
-    size = abs(form.payoff).max() or 1.0  # HiGHS drops coefficients below 1e-9: deep chunks have tiny weights
-    entering = tuple(
-        np.abs(inflow).max(initial=0.0) or 1.0 for inflow in form.inflow
-    )  # tolerances are absolute
-    cost = np.concatenate([np.zeros(n_all), -form.inflow[1] / entering[1]])
-    upper = sparse.hstack([-form.payoff.T / size, F.T]).tocsr()
-    flow = sparse.hstack([E, sparse.csr_matrix((E.shape[0], n_sums + n_v))])
-    sums = sparse.hstack([form.sums, sparse.csr_matrix((n_sums, n_v))]) if n_sums else flow.tocsr()[:0]
-    equal = sparse.vstack([flow, sums]).tocsr()
-    bounds = np.concatenate([np.tile([0.0, np.inf], (n_x, 1)), np.tile([-np.inf, np.inf], (n_sums + n_v, 1))])
+    program = player_program(form, 0)
+    n_x, entering = program.n_plan, program.entering
+    n_free = len(program.cost) - n_x
     answer = linprog(
-        cost,
-        A_ub=upper.toarray() if dense else upper,
-        b_ub=np.zeros(n_y),
-        A_eq=equal.toarray() if dense else equal,
-        b_eq=np.concatenate([form.inflow[0] / entering[0], np.zeros(n_sums)]),
-        bounds=bounds,
+        program.cost,
+        A_ub=program.upper.toarray() if dense else program.upper,
+        b_ub=np.zeros(program.upper.shape[0]),
+        A_eq=program.equal.toarray() if dense else program.equal,
+        b_eq=program.right,
+        bounds=np.concatenate([np.tile([0.0, np.inf], (n_x, 1)), np.tile([-np.inf, np.inf], (n_free, 1))]),
         method=method,
     )
     if answer.status != 0:
         raise SolverError(f"linear program: expected an optimum, found: {answer.message}")
     x, y = np.maximum(answer.x[:n_x], 0.0), np.maximum(-answer.ineqlin.marginals, 0.0)
-    value = float(-answer.fun) * size * entering[0] * entering[1]
-    return LpResult(value, (x * entering[0], y * entering[1]), method, int(answer.nit))
+    losses = answer.lower.marginals[:n_x], np.maximum(answer.ineqlin.residual, 0.0)
+    value = float(-answer.fun) * program.chips * entering[0] * entering[1]
+    return LpResult(value, (x * entering[0], y * entering[1]), method, int(answer.nit), losses)
 
 
 def chunk_form(chunk: Chunk) -> SequenceForm:

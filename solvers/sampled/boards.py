@@ -279,9 +279,11 @@ def _parent_hand(board: BoardView, h: int) -> int:
 
 @inlined
 def hand_up(c: Cursor, parent: Parent, link: ParentLink, h: int, value, into: int) -> None:  # type: ignore[no-untyped-def]
-    """Add hand h's value on 16 lines to buffers of the previous round: ``into`` is `HAND`, `ROW_AND_HAND` or `LEAF`.
+    """Add hand h's value on 16 lines to buffers of the previous round, which ``into`` chooses.
 
-    If the batch is not aligned, `Workspace.hand_values` stores the value until `hands_up` adds it.
+    With `HAND` a buffer gets the hand's value times the traverser's reach, with `ROW_AND_HAND` another buffer also gets
+    the value of the hand's row, and with `LEAF` a buffer gets the hand's value at the chance leaf. If the batch is not
+    aligned, `Workspace.hand_values` stores the value until `hands_up` adds it.
     """
     if link.aligned:
         _pass_up(c, parent, link, h, value, into)
@@ -304,7 +306,7 @@ def hands_up(c: Cursor, parent: Parent, values: Address, into: int) -> None:
 
 @inlined
 def _pass_up(c: Cursor, parent: Parent, link: ParentLink, h: int, value, into: int) -> None:  # type: ignore[no-untyped-def]
-    """Add a hand's value to the previous round's chance leaf, once for each dealt board that this board stands for."""
+    """Add a hand's value to the previous round's buffers, once for each dealt board that this board stands for."""
     board, above = c.board, parent.work
     worth = value * c.round.probability
     for image in range(board.n_images):

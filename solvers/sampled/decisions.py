@@ -132,8 +132,8 @@ def move_average(  # type: ignore[no-untyped-def]
     become ``q · floor((A + share · (played − A)) / q + rounding)``, where q is the spacing of stored numbers. This
     rounding is right on average over visits. Rounding to the nearest number would not be: after millions of visits a
     step is smaller than q and would always be dropped. The whole multiples of q in A are set aside before the step is
-    added, since adding a small step to a large number would lose it. If the share is above `LARGE_SHARE`, the step is
-    added directly.
+    added, since adding a small step to a large number would lose it. If the share is above 1 / 1024, the step is added
+    directly.
     """
     now = load_as(kind, averages, at)
     step = (played - now) * share

@@ -202,7 +202,7 @@ class Context:
         most_cards: largest number of cards that are not on a board.
         probabilities: probability of a board given both hands and the previous board, per round; 1 if boards are drawn.
         gains: factor of instantaneous regrets, per round.
-        ranges: as for `SampledCfr`.
+        ranges: both players' ranges at the start of the first round, each ``[row]``; None: all weights are 1.
     """
 
     def __init__(

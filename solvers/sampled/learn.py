@@ -116,7 +116,7 @@ class Lesson(NamedTuple):
 def learn(w: Lesson, first: int, dither: int) -> None:
     """Update the regrets of the player and of its rival, and one player's averages, from one deal.
 
-    If there is a rival, the averages of the player, who is its opponent, are updated; otherwise the other player's.
+    With a rival, the player's own averages are updated, otherwise the averages of the other player.
     ``first`` is the number of the deal's board of the first round.
     """
     for t in range(w.n_rounds):

@@ -181,7 +181,7 @@ def _round(n: int, s: _Scratch, out: Bytes, at: int) -> None:
     """Write a decision's bytes to ``out``, from offset ``at`` on, for all of the n actions but the last.
 
     The buffers ``s`` have the whole numbers and fractions, as `_split` leaves them. The largest fractions are rounded
-    up, so that the numbers add up to `MOST`.
+    up, so that the numbers of all n actions add up to 255.
     """
     for lane in range(WIDTH):
         s.left[0, lane] = MOST
@@ -206,7 +206,7 @@ def _restore(found: Bytes, n_rows: int, tables: ByteTables, out: Floats) -> int:
     """Write the frequencies of `restore`, in 255ths, into ``out``.
 
     Returns:
-        The number of decisions whose bytes add up to more than `MOST`.
+        The number of decisions whose bytes add up to more than 255.
     """
     wrong = 0
     for batch in range(len(tables.n_slots)):

@@ -142,7 +142,7 @@ def _choose(c: Cursor, row: int) -> None:
 
 @inlined
 def respond(c: Cursor, first: int, n: int, own: bool) -> None:
-    """Compute best responses of ``n <= BLOCK`` hands from hand ``first`` on, in a round before the last.
+    """Compute best responses of n hands (at most 4) from hand ``first`` on, in a round before the last.
 
     Each hand's value at the start of the round goes to the beginning of `Workspace.nodes`. With ``own``, the hand's
     value when the traverser follows its strategy goes to `Workspace.own_values`.
@@ -182,10 +182,11 @@ def respond(c: Cursor, first: int, n: int, own: bool) -> None:
 
 @inlined
 def respond_last(c: Cursor, first: int, n: int, row: int, tied: bool, own: bool) -> None:
-    """Compute best responses of ``n <= BLOCK`` hands of one row from hand ``first`` on, in the last round.
+    """Compute best responses of n hands (at most 4) of one row from hand ``first`` on, in the last round.
 
-    Call `advance_level` first, for the level to which the hands' segment belongs. The values go to the same buffers as
-    in `respond`. ``tied`` says whether all hands of the segment have equal strength.
+    Call `advance_level` first, for the level (the run of segments that ties link) of the hands' segment. The values go
+    to `Workspace.nodes` and, with ``own``, to `Workspace.own_values`. ``tied`` says whether all hands of the segment
+    have equal strength.
     """
     hands = clamped(stepped(FOUR, first, 1), first + n - 1)
     within = fill_each(FOUR, ZERO)
@@ -202,9 +203,10 @@ def respond_last(c: Cursor, first: int, n: int, row: int, tied: bool, own: bool)
 def _leaves(c: Cursor, hands: Any, row: int, shown: bool, beside: Any, own: bool) -> Any:
     """Write the values of four hands of one row at showdowns (if ``shown``) or at folds into `Workspace.nodes`.
 
-    For each hand, ``beside`` times the opponent's reach within the round is added to the result of `_met`. At folds
-    ``beside`` is the opponent's reach at the start of the round with the hand's own two cards, which `_met` subtracts
-    twice; at showdowns it is `Workspace.within`, the result against the hands of the same segment.
+    A value is the chips at the leaf times the sum of two numbers: the total of all opposing hands minus the totals of
+    the hand's two cards (`_met`), and ``beside`` times the opponent's reach within the round. At folds ``beside`` is
+    the opponent's reach at the start of the round with the hand's own two cards, which `_met` subtracts twice; at
+    showdowns ``beside`` is `Workspace.within`, the result against the hands of the same segment.
 
     Returns:
         With ``own`` the sum of the values, each multiplied by the traverser's reach; otherwise zeros.
@@ -253,7 +255,7 @@ def _met(c: Cursor, a: Any, b: Any, ending: int) -> Any:
 
 @inlined
 def _best_up(c: Cursor) -> None:
-    """Compute the values of all decisions for `BLOCK` hands from the values of leaves, in `Workspace.nodes`.
+    """Compute the values of all decisions for 4 hands from the values of leaves, in `Workspace.nodes`.
 
     A decision of the traverser has the value of its best action, and a decision of the opponent the sum over its
     actions.

@@ -154,7 +154,10 @@ def in_level(work: Workspace, g: int, n_groups: int) -> bool:
 
 @inlined
 def _segments(work: Workspace, board: BoardView) -> int:
-    """Find each segment's end, row and level, and each hand's first stronger hand; return the number of segments."""
+    """Find each segment's end, row and level, and each hand's first stronger hand; return the number of segments.
+
+    A level is a run of segments that ties link; levels have numbers from 0.
+    """
     n_hands, n, level, h = board.n_hands, 0, -1, 0
     while h < n_hands:
         end = h + 1
@@ -182,7 +185,7 @@ def _segments(work: Workspace, board: BoardView) -> int:
 
 @inlined
 def level_end(work: Workspace, g: int, n_groups: int) -> int:
-    """Number of the first segment after the level of segment g."""
+    """Number of the first segment after the level (the run of segments that ties link) of segment g."""
     end = g + 1
     while end < n_groups and int64_at(work.segment_level, end) == int64_at(work.segment_level, g):
         end += 1

@@ -1,10 +1,11 @@
 """Values of folds and showdowns on one board, for a batch of lines: of rows, and of hands that follow their strategy.
 
-Hands are in groups with equal strategies: rows, or in the last round segments. Let σ_j[g] be the reach within the round
-of the opponent's hands in group g, at its j-th sequence that ends in a fold. Let ``groups[g][c]`` be the opponent's
-reach at the start of the round, summed over the hands of group g that hold card c, or over all hands of the group for c
-= all. With the totals ``T_j[c] = Σ_g σ_j[g] · groups[g][c]``, the traverser's hand h of group g with cards a and b
-meets the opposing reach
+Hands are in groups with equal strategies: rows, or in the last round *segments*, which are runs of hands of one row in
+order of strength. A *level* is a run of segments that ties link; a segment without such ties is a level by itself. Let
+σ_j[g] be the reach within the round of the opponent's hands in group g, at the opponent's j-th sequence that ends in a
+fold. Let ``groups[g][c]`` be the opponent's reach at the start of the round, summed over the hands of group g that hold
+card c, or over all hands of the group for c = all. With the totals ``T_j[c] = Σ_g σ_j[g] · groups[g][c]``, the
+traverser's hand h of group g with cards a and b meets the opposing reach
 
     T_j[all] − T_j[a] − T_j[b] + σ_j[g] · r[h]
 
@@ -17,10 +18,10 @@ in a showdown,
 
     D_j[c] = (reach in weaker segments) + (reach in weaker segments and this level) − (reach in all segments)
 
-serves all hands of a segment (a level is the segment, with those that ties link to it). D_j counts the opponent's hands
-that hold card c (or all hands), with their reach at the showdown, as T_j does. The kernels go through the segments in
-ascending order and add to running totals. Hands of the same segment are compared one by one, but only once per batch of
-lines: the result, multiplied by σ_j, serves every sequence (`segments.gather_segments`).
+serves all hands of a segment; *this level* is the segment's level. D_j counts the opponent's hands that hold card c (or
+all hands), with their reach at the showdown, as T_j does. The kernels go through the segments in ascending order and
+add to running totals. Hands of the same segment are compared one by one, but only once per batch of lines: the result,
+multiplied by σ_j, serves every sequence (`segments.gather_segments`).
 
 Regrets need the opposing reach summed over each row's hands, which is a scalar product of T (or D) with the numbers of
 hands that hold each card. The previous round needs each hand's value under the traverser's strategy, summed over all
@@ -198,7 +199,7 @@ def begin_mixed(c: Cursor, g: int, row: int, whole: bool) -> None:
 
     ``inside`` is the sum of the products of the opponent's reach within the round and the traverser's weights. If
     ``whole``, ``mixed`` begins with the group's own reach: `showdown_values` then adds twice the running total before
-    the group, and D is the sum of both.
+    the group. The sum of both is the reach that the group's hands beat minus the reach that beats them.
     """
     work, batch, stride = c.work, c.batch, c.board.stride
     n_folds, n_endings, inside = batch.n_folds, batch.n_folds + batch.n_shows, fill16(ZERO)
@@ -218,8 +219,9 @@ def begin_mixed(c: Cursor, g: int, row: int, whole: bool) -> None:
 def showdown_values(c: Cursor, g: int, row: int, alone: bool, by_hand: bool) -> None:
     """Add the values at showdowns of the hands of segment g to the sums of their row in `Workspace.values`.
 
-    With ``by_hand`` the function also adds to `Workspace.mixed` of the segment. If the segment is ``alone`` in its
-    level, the function also adds the segment's reach to the running totals; otherwise `advance_level` has done so.
+    With ``by_hand`` the function also adds to `Workspace.mixed` of the segment. If the segment is ``alone``, without
+    ties to other segments, the function also adds the segment's reach to the running totals; otherwise `advance_level`
+    has done so.
     """
     j, n_shows = 0, c.batch.n_shows
     while j < n_shows:
@@ -235,8 +237,9 @@ def showdown_values(c: Cursor, g: int, row: int, alone: bool, by_hand: bool) -> 
 def _showdown_endings(c: Cursor, g: int, row: int, shows: Any, alone: bool, by_hand: bool) -> None:
     """Compute `showdown_values` for some of the opponent's sequences: numbers ``shows`` among the showdown sequences.
 
-    If the segment is alone, D is twice the running total before the segment plus the segment's reach. The reach enters
-    `Workspace.mixed` in `begin_mixed`, and the row's sums by way of `Workspace.within_sums`.
+    If the segment is alone, the reach that its hands beat minus the reach that beats them is twice the running total
+    before the segment plus the segment's reach. The segment's reach enters `Workspace.mixed` in `begin_mixed`, and the
+    row's sums by way of `Workspace.within_sums`.
     """
     work, batch, stride = c.work, c.batch, c.board.stride
     n_folds, n_shows, into = batch.n_folds, batch.n_shows, g * stride
@@ -268,7 +271,10 @@ def _showdown_endings(c: Cursor, g: int, row: int, shows: Any, alone: bool, by_h
 
 @inlined
 def open_level(c: Cursor, g: int, n_groups: int) -> int:
-    """Prepare `showdown_values` for the level that begins with segment g; return the level's end, see `level_end`."""
+    """Prepare `showdown_values` for the level (the run of segments that ties link) that begins with segment g.
+
+    Returns the number of the first segment after the level.
+    """
     end = level_end(c.work, g, n_groups)
     if end > g + 1 and c.batch.n_shows > 0:
         advance_level(c, g, end)

@@ -16,7 +16,7 @@ limit hold'em (1,081 hands, 40 rows, 36 batches of 16 lines, about 30 segments w
 processor cache that should hold each. In the shapes, H is the number of hands, X of rows, G of groups, P of totals by
 card (49), S of a player's sequences (14), E of chance leaves of a batch, and L of the opponent's sequences that end in
 folds or in showdowns (at most 9). ``totals`` has a part for folds and three parts for showdowns, hence 4 L; ``values``
-and ``weights`` have one part for each. BLOCK is a constant of this module. The last axis of 16 is the lanes.
+and ``weights`` have one part for each. BLOCK is 4. The last axis of 16 is the lanes.
 
 | buffer | shape | size | cache |
 |---|---|---|---|
@@ -187,7 +187,7 @@ class Workspace(NamedTuple):
         row_hands: ``[row]``, number of hands; kernels skip rows without hands.
         edge: ``[hand]``, weight of the opponent's hand in ``within_sums``, see `segments`.
         values: ``[row][terminal sequence][lane]``, values for a stake of 1 chip, summed over the row's hands.
-        node, nodes: ``[node][lane]`` and ``[node][BLOCK][lane]``, values for one row and for `BLOCK` hands.
+        node, nodes: ``[node][lane]`` and ``[node][BLOCK][lane]``, values for one row and for 4 hands (`BLOCK`).
         mixed: ``[group][card][lane]``, ``totals`` weighted by the traverser's chips and reach.
         same: ``[group][lane]``, opponent's reach within the round, weighted by the traverser's chips and reach.
         within: ``[hand][lane]``, opponent's reach in the segment that is weaker than the hand, plus the reach that is
@@ -202,7 +202,8 @@ class Workspace(NamedTuple):
         hand_values: ``[hand][lane]``, values for a batch of lines that is not aligned with a chance leaf.
         own_values: ``[hand][lane]``, values when the traverser follows its strategy, beside those of best responses.
         continuation: ``[chance leaf][hand][lane]``, values from the boards of the next round in best responses.
-        segment_end, segment_level: ``[segment]``, first hand after the segment, and level of the segment.
+        segment_end, segment_level: ``[segment]``, first hand after the segment, and number of the level (the run of
+            segments that ties link).
         segment_row: ``[group]``, row of the group.
         tie_end: ``[hand]``, the first stronger hand.
         open: number of the current board.

@@ -127,8 +127,8 @@ def resolve_option(function: Decorated) -> Decorated:
         type=click.Choice(["never", "off-tree", "always"]),
         default="off-tree",
         show_default=True,
-        help="When to re-solve the rest of the hand: never; off-tree, if no strategy is stored for the betting so far "
-        "on the turn or river; always, then and also when the hand reaches the turn.",
+        help="When to re-solve the rest of the hand. off-tree: if, on the turn or river, no strategy is stored for the "
+        "betting so far. always: in this case, and whenever the hand reaches the turn.",
     )(function)
 
 

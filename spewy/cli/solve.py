@@ -26,6 +26,7 @@ from spewy.cli.options import (
 from spewy.cli.progress import Bar, check_text, draws_bars, solve_listener
 from spewy.cli.tables import count, duration, facts, json_text, number, say, size, table_text
 from spewy.errors import InputError, one_line, path_text
+from spewy.game.names import SEAT_NAMES
 from spewy.run.events import Advanced, Checked, Ended
 from spewy.system.interrupts import INTERRUPTED
 
@@ -138,7 +139,8 @@ def solve(
       value_bracket [low, high] (bounds on the value of the game), decision_loss_pct (with solve.refine),
       seconds {build (tree, boards, folder), solve, best_response (part of solve), total}, peak_rss_mib,
       trace [[sweep, seconds, exploitability], ...], process_mib (peak memory without mapped files),
-      variant (of CFR)
+      variant (of CFR),
+      choice {choose, programs, entropy, sizes, bluff} (with solve.choose)
     A job with amounts in big blinds adds "unit": "bb". Several jobs, or a job with spot.boards, give an array of these
     objects in the order of the input, each also with
       board, same_as (a board that equals this board up to suits, with which it is solved), folder,
@@ -236,6 +238,7 @@ def summary(result: SolveResult, first: tuple[tuple[str, float], ...]) -> Iterat
         bracket = result.value_bracket
         between = "" if bracket is None else f", between {number(bracket[0], 6)} and {number(bracket[1], 6)}"
         yield "value", f"{number(result.value, 6)} {result.unit} for player 0{between}"
+    yield from _choice(result)
     if first:
         yield "first action", ", ".join(f"{action} {number(share)}" for action, share in first)
     yield (
@@ -245,6 +248,31 @@ def summary(result: SolveResult, first: tuple[tuple[str, float], ...]) -> Iterat
     )
     if result.process_mib is not None:
         yield "process", f"{result.process_mib:,.0f} MiB at most"
+
+
+def _choice(result: SolveResult) -> Iterator[tuple[str, str]]:
+    """Yield what the choice among equilibria has changed: both players' numbers, and those before in brackets."""
+    if result.choice is None:
+        return
+    players = SEAT_NAMES if result.ev is not None else ("player 0", "player 1")
+    yield "choice", f"{result.choice['choose']}, by {result.choice['programs']} linear programs"
+    for name, words, factor, unit in (
+        ("entropy", "entropy", 1, " bits"),
+        ("sizes", "bet sizes", 1, ""),
+        ("bluff", "bluffs", 100, "%"),
+    ):
+        measured = result.choice[name]
+        parts = [
+            f"{player} {factor * after:.4g}{unit} (before {factor * before:.4g}{most})"
+            for player, after, before, most in zip(
+                players,
+                measured["after"],
+                measured["before"],
+                [f", at most {bound:.4g}" for bound in measured.get("bound", ())] or ("", ""),
+                strict=True,
+            )
+        ]
+        yield words, ", ".join(parts)
 
 
 def _exploitability(result: SolveResult) -> str:

@@ -260,7 +260,7 @@ class _Piece:
         return (action.amount, action.total) if self._acpc and action.total else (action.amount,)
 
     def _off(self, node: Node) -> Callable[[Action], float] | None:
-        """Return a function that measures how far an action is from the amount in this text; None: no amount.
+        """Return a function that measures how far an action is from the amount in the text; None: it has no amount.
 
         The distance is in chips, or in percent of the pot if the amount is a share of the pot.
         """

@@ -333,6 +333,8 @@ class Job(Section):
             del data["tree"]["short_allins"]  # nor this one
         if not self.solve.refine:
             del data["solve"]["refine"]  # nor this one
+        if self.solve.choose is None:
+            del data["solve"]["choose"]  # nor this one
         for name, rows in zip(self.rules.round_names, self.rows_by_round, strict=True):
             data["rows"][name] = "hands" if rows is None else rows
         return {"spewy": 1, "job": data}

@@ -302,6 +302,8 @@ class SolveSection(Section):
 
     method: Literal["cfr", "lp"] = "cfr"
     """Method: "cfr" (counterfactual regret minimisation) or "lp" (exact linear programs, for small games)."""
+    choose: Literal["entropy", "sizes", "bluff"] | None = None
+    """Equilibrium that method "lp" picks: "entropy" (most mixed), "sizes" (few bet sizes), "bluff" (least bluffing)."""
     variant: Annotated[str, WithJsonSchema({"type": "string", "enum": list(VARIANTS)})] | None = None
     """Variant of CFR; by default, the engine's."""
     integrate: Literal["regret", "average"] = "regret"
@@ -418,7 +420,7 @@ class SampledSolve(SolveSection):
     """Precision of regrets and strategy sums; 16-bit takes half the memory of single."""
 
     without_effect: ClassVar[tuple[str, ...]] = (
-        *("method", "variant", "integrate", "leaves", "iterations", "order", "tremble"),
+        *("method", "choose", "variant", "integrate", "leaves", "iterations", "order", "tremble"),
         *("refine", "symmetry"),
     )
     _unused = no_effect(SolveSection, without_effect, WITH_BOARDS)

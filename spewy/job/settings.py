@@ -320,6 +320,11 @@ def require_solving_used(solve: SolveSection, leaves: Leaves, *, one_program: bo
         )
     if solve.refine and (one_program or not leaves.live):
         raise InputError("solve.refine: expected live leaves of CFR, found another method; remove it")
+    if solve.choose is not None and not one_program:
+        raise InputError(
+            f'solve.choose: "{solve.choose}" picks among the equilibria of one linear program; expected '
+            f'solve.method = "lp" and solve.integrate = "regret", found "{solve.method}" and "{solve.integrate}"'
+        )
     if solve.workers == "dask" and (leaves.live or one_program):
         raise InputError(
             'solve.workers: expected a number of threads for live leaves, found "dask", which is for stored chunks and '

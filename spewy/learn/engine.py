@@ -18,10 +18,10 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Event
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
 from spewy.system.tools import Closing
 
@@ -200,6 +200,11 @@ class Engine(Closing, ABC):
 
     def expected_values(self) -> tuple[float, float] | None:
         """Chips per deal that each player wins under the average strategies; None if only `measure` computes this."""
+        return None
+
+    @property
+    def choice(self) -> Mapping[str, Any] | None:
+        """What the job's choice among equilibria has changed (`solvers.matrix.choose.Chosen`); None without one."""
         return None
 
     def spread(self) -> tuple[Spread, ...] | None:

@@ -256,7 +256,7 @@ class FlopEngine(SampledEngine):
             attempts.ended(fruitful=False)
 
     def _deal_again(self, share: int, n_deals: int) -> bool:
-        """Let a worker repeat the deals of a share, up to ``n_deals`` in all; return False if it left before the end.
+        """Let a worker repeat the deals of a share, up to ``n_deals`` in all; return False if the worker left before.
 
         The worker's updates of the rounds before the flop are discarded, since this process has them already.
         """
@@ -311,7 +311,7 @@ class FlopEngine(SampledEngine):
     def _gather(self) -> None:
         """Fetch regrets and strategy sums that have changed in the workers since the last call.
 
-        If a worker leaves before it has sent all changes, none of these changes are kept.
+        If a worker leaves before it has sent all its changes, none of its changes are kept.
         """
         for share in [s for s, done in self._stands.items() if self._gathered[s] != done]:
             parts: list[Part] = []

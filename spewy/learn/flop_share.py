@@ -69,7 +69,7 @@ def put(numbers: Numbers, part: Part) -> None:
 
 
 def parts_of(numbers: Numbers, t: int, buckets: Ints, most_bytes: int) -> list[Ints]:
-    """Split board buckets of round t into groups of at most ``most_bytes``, or of one bucket."""
+    """Split board buckets of round t into groups of at most ``most_bytes``; a larger bucket forms its own group."""
     wholes = (*numbers.regrets[t], *numbers.sums[t])
     each = max(1, sum(whole.nbytes for whole in wholes) // numbers.visits[t].shape[1])
     at_once = max(1, most_bytes // each)
@@ -206,7 +206,8 @@ class FlopShare(SampledEngine):
         done: number of deals that are included in the regrets that `take` loads.
 
     Attributes:
-        stands: number of the solve's deals so far; the regrets include those of them whose flop this share owns.
+        stands: number of deals of the whole solve so far. The regrets include all of these deals whose flop belongs to
+            this share.
         ended: an event; once it is set, measurements stop.
     """
 
@@ -305,7 +306,7 @@ def open_share(setup: Setup, share: int, owners: Ints, threads: int, done: int) 
 def in_share(solve: str, share: int, stands: int, method: Callable[..., Any], *arguments: Any) -> Any:
     """Call a method of a share in this worker.
 
-    Return None if the worker lacks the share, or if the share's regrets do not include exactly ``stands`` deals.
+    Return None if the worker lacks the share, or if the share's `FlopShare.stands` is not ``stands``.
     """
     flop_share = _shares.get((solve, share))
     return None if flop_share is None or flop_share.stands != stands else method(flop_share, *arguments)

@@ -2,8 +2,8 @@
 
 There are two solvers. `solvers.reference.cfr.Cfr` solves any game. All chunks are saved in one transaction, which also
 counts their visits. `solvers.exact.ExactCfr` solves games with one row for each hand. Its chunks are saved in single
-precision, and visits are not counted. If regrets and strategy sums take at most `AT_ONCE` bytes, one transaction saves
-all of them. Otherwise each transaction saves a few boards, and the last one saves the number of sweeps. A save that is
+precision, and visits are not counted. If regrets and strategy sums take at most 64 MiB, one transaction saves all of
+them. Otherwise each transaction saves a few boards, and the last one saves the number of sweeps. A save that is
 killed halfway leaves chunks of two different sweeps, from which the next run can continue.
 """
 

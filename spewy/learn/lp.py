@@ -1,4 +1,4 @@
-"""Solve a whole small game as one linear program.
+"""Solve a whole small game as one linear program, or a few that choose among its equilibria.
 
 The LP solver HiGHS cannot be interrupted. So it runs in another process, which Ctrl-C kills. The optimal strategies are
 saved in the same form as the strategy sums of other engines, weighted by the player's own reach.
@@ -6,17 +6,19 @@ saved in the same form as the strategy sums of other engines, weighted by the pl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from math import comb, prod
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from buckets.cards import blocked
 from lockers import Store
 from solvers.game import LiveGame, Strategies
+from solvers.matrix.choose import MOST_ROUNDS, Bools, Choice, Chosen, solve_chosen
 from solvers.matrix.lp import FEWEST_HANDS, Method, solve_live
 from solvers.measure import Exploitability
 from solvers.state import ChunkStrategy
@@ -28,7 +30,7 @@ from spewy.errors import InputError, size_text
 from spewy.learn.engine import Check, Engine, Goal, Progress, Stop
 from spewy.learn.playdown import Judge
 from spewy.records.chunks import Chunks, Kind, save_boards
-from spewy.records.progress import saved_seconds, saved_sweeps
+from spewy.records.progress import read_choice, saved_seconds, saved_sweeps, write_choice
 from spewy.system.processes import LocalPool, Parent
 
 METHOD: Method = "highs-ipm"
@@ -50,14 +52,26 @@ BYTES_PER_NONZERO, BYTES_PER_COLUMN, BYTES_PER_COLUMN_OF_SUMS = 200, 2000, 1000
 """Measured bytes for each nonzero; for each variable or constraint without running sums; and with running sums."""
 HIGHS_BYTES, HIGHS_BYTES_OF_SUMS = 120 << 20, 150 << 20
 """Memory that every linear program takes in addition, whatever its size: without running sums, and with them."""
+CHOICE_SHARE, ENTROPY_SHARE = 0.3, 0.6
+"""Time of a further program over the optimal plans of one player: without and with the tangents of the entropy.
+
+It is a share of the first program's time (measured: 0.2 to 0.3, and 0.3 to 0.6), since most variables are fixed.
+"""
+CHOICE_MEMORY = 1.5
+"""Memory of the further programs, as a multiple of the first program's."""
+Bets: TypeAlias = Sequence[tuple[Bools, Bools]]
+"""For each round and player ``[slot]``, whether an action is a bet or raise."""
+Solved: TypeAlias = tuple[Strategies, Chosen | None]
+"""Strategies, and what a choice among equilibria has changed, if there was one."""
 
 
 class LpEngine(Engine):
     """Engine whose only sweep solves the game as a linear program."""
 
-    def __init__(self, layout: Layout, store: Store, threads: int = 1) -> None:
+    def __init__(self, layout: Layout, store: Store, threads: int = 1, choose: Choice | None = None) -> None:
         super().__init__(threads, saved_seconds(store))
-        self.layout, self.store = layout, store
+        self.layout, self.store, self._choose = layout, store, choose
+        self._choice = read_choice(store)
         self._saved = self._done = saved_sweeps(store)
         self._plans = Chunks(layout, store).whole()
         self._judge = Judge(layout, threads)
@@ -69,11 +83,16 @@ class LpEngine(Engine):
 
     def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
         """Solve the linear program; if ``stop`` is set before it is solved, give up without a change."""
-        plans = self._solve(stop, progress)
-        if plans is not None:
-            self._plans, self._done = plans, 1
+        solved = self._solve(stop, progress)
+        if solved is not None:
+            self._plans, chosen = solved
+            self._choice, self._done = None if chosen is None else chosen.to_json(), 1
             progress(1, 1, 1)
         return ()
+
+    @property
+    def choice(self) -> Mapping[str, Any] | None:
+        return self._choice
 
     def exploitability(self, stop: Stop) -> Exploitability:
         """Measure by best responses in the whole game, independently of the program's value."""
@@ -89,18 +108,22 @@ class LpEngine(Engine):
         if self._saved == self._done:
             return
         self.layout.live.pin(self._plans)
+        if self._choice is not None:
+            write_choice(self.store, self._choice)
         portions, sweeps = [self.layout.every_board()], (self._saved, self._done)
         save_boards(
             self.layout, self.store, portions, [Kind.SUMS], partial(_board, self._plans), sweeps, counted=True
         )
         self._saved = self._done
 
-    def _solve(self, stop: Stop, progress: Progress) -> Strategies | None:
+    def _solve(self, stop: Stop, progress: Progress) -> Solved | None:
         def stopped() -> bool:
             progress(1, 0, 1)
             return stop.is_set()
 
-        return _plans(self.layout.live, stopped)
+        return _plans(
+            self.layout.live, stopped, [bets_of(bets) for bets in self.layout.betting], self._choose
+        )
 
 
 def value_bracket(problem: Problem, name: str, threads: int) -> tuple[float, float]:
@@ -124,9 +147,9 @@ def value_bracket(problem: Problem, name: str, threads: int) -> tuple[float, flo
     layout = Layout.of(whole)
     if layout.live.raked:
         raise InputError(f"job {name}: the linear program needs a zero-sum game, found spot.rake")
-    plans = _plans(layout.live, lambda: False)
-    assert plans is not None
-    bracket = Judge(layout, threads).exploitability(plans).bracket
+    solved = _plans(layout.live, lambda: False)
+    assert solved is not None
+    bracket = Judge(layout, threads).exploitability(solved[0]).bracket
     assert bracket is not None
     return min(bracket), max(bracket)  # rounding may exchange them
 
@@ -136,16 +159,28 @@ def without_buckets(problem: Problem) -> Problem:
     return replace(problem, rows=(None,) * len(problem.rows), symmetry=False)
 
 
-def _plans(game: LiveGame, stopped: Callable[[], bool]) -> Strategies | None:
+def _plans(
+    game: LiveGame, stopped: Callable[[], bool], bets: Bets = (), choose: Choice | None = None
+) -> Solved | None:
     """Solve the game in another process; None if ``stopped``, which is called meanwhile, returns True."""
     with closing(LocalPool(1)) as pool:
-        for message in pool.results(_solve, [(game, METHOD)]):
+        for message in pool.results(_solve, [(game, bets, choose, METHOD)]):
             if message is not None:
-                plans: Strategies = message.value
-                return plans
+                solved: Solved = message.value
+                return solved
             if stopped():
                 return None
     raise AssertionError("a pool gives one result for one task")
+
+
+def bets_of(betting: BettingRound) -> tuple[Bools, Bools]:
+    """Return for each player which actions of a round are bets or raises: ``[slot]``."""
+    a = betting.forest.arrays
+    first, second = (np.zeros(slots, dtype=bool) for slots in betting.forest.n_slots)
+    for n in np.flatnonzero(a.kind == DECISION).tolist():
+        for k, action in enumerate(betting.nodes[n].actions):
+            (first, second)[int(a.player[n])][int(a.slot[n]) + k] = action.acpc.startswith("r")
+    return first, second
 
 
 def _board(plans: Strategies, kind: Kind, t: int, b: int) -> ChunkStrategy:
@@ -153,38 +188,47 @@ def _board(plans: Strategies, kind: Kind, t: int, b: int) -> ChunkStrategy:
     return first[b], second[b]
 
 
-def _solve(parent: Parent, game: LiveGame, method: Method) -> Strategies:
-    return solve_live(game, method)
+def _solve(parent: Parent, game: LiveGame, bets: Bets, choose: Choice | None, method: Method) -> Solved:
+    if choose is None:
+        return solve_live(game, method), None
+    return solve_chosen(game, bets, choose, method)
 
 
 @dataclass(frozen=True)
 class LpSize:
     """Size of a linear program.
 
+    A *running sum* adds up a player's plan over the hands up to a strength. With a variable for each running sum, the
+    program needs no payoff for each pair of hands (`solvers.matrix.lp.live_form`).
+
     Attributes:
         nonzeros: upper bound on the number of nonzero coefficients, since it also counts the zeros of showdowns that
             always tie and of running sums over no hand.
-        sums: number of running sums (`solvers.matrix.lp.live_form`), which are variables, too; 0: the program has a
-            payoff for each pair of hands.
+        sums: number of running sums; 0: the program has a payoff for each pair of hands.
+        further: time of the programs that choose among the equilibria, as a multiple of the first program's time.
     """
 
     variables: int
     constraints: int
     nonzeros: int
     sums: int = 0
+    further: float = 0.0
 
     @property
     def memory_bytes(self) -> int:
         of_columns = BYTES_PER_COLUMN_OF_SUMS if self.sums else BYTES_PER_COLUMN
         columns = self.variables + self.constraints
         fixed = HIGHS_BYTES_OF_SUMS if self.sums else HIGHS_BYTES
-        return fixed + BYTES_PER_NONZERO * self.nonzeros + of_columns * columns
+        first = fixed + BYTES_PER_NONZERO * self.nonzeros + of_columns * columns
+        return int(CHOICE_MEMORY * first) if self.further else first
 
     @property
     def minutes(self) -> float:
         if self.sums:
-            return float(SUMS_SECONDS * self.nonzeros**SUMS_POWER / 60)
-        return PAIRS_SECONDS * self.nonzeros * (self.variables + self.constraints) / 60
+            first = float(SUMS_SECONDS * self.nonzeros**SUMS_POWER / 60)
+        else:
+            first = PAIRS_SECONDS * self.nonzeros * (self.variables + self.constraints) / 60
+        return (1 + self.further) * first
 
     def __str__(self) -> str:
         return (
@@ -193,8 +237,10 @@ class LpSize:
         )
 
 
-def lp_size(problem: Problem) -> LpSize:
+def lp_size(problem: Problem, choose: Choice | None = None) -> LpSize:
     """Compute the size of a whole game's linear program, without suit symmetry and with a row for each hand.
+
+    ``choose`` is the choice among the equilibria, which takes further programs.
 
     No board is enumerated: each hand of a player, and each pair of hands, is possible on a number of boards that
     follows from the number of cards that are left.
@@ -210,7 +256,8 @@ def lp_size(problem: Problem) -> LpSize:
     if min(int(of_player.sum()) for of_player in held) < FEWEST_HANDS:
         pairs = [_pairs(problem, held) * _boards(problem, bets.round, 2 * hole) for bets in betting]
         payoffs = sum(n * sum(_terminals(bets)) for n, bets in zip(pairs, betting, strict=True))
-        return LpSize(x + y_lines, y + x_lines, payoffs + x_entries + y_entries)
+        nonzeros = payoffs + x_entries + y_entries
+        return LpSize(x + y_lines, y + x_lines, nonzeros, further=_further(betting, choose))
     lists = 1 + hole  # of running sums: over all hands, and over those with each of a hand's cards
     sums = payoffs = 0
     for bets, n_first, n_second in zip(betting, *rows, strict=True):
@@ -218,7 +265,19 @@ def lp_size(problem: Problem) -> LpSize:
         sums += lists * n_first * len(np.unique(a.sequence[0, (a.kind != DECISION) & (a.kind != CHANCE)]))
         payoffs += n_second * (folds * 2 * hole + showdowns * lists * 3)
     nonzeros = payoffs + 3 * sums + x_entries + y_entries
-    return LpSize(x + sums + y_lines, y + sums + x_lines, nonzeros, sums)
+    return LpSize(x + sums + y_lines, y + sums + x_lines, nonzeros, sums, _further(betting, choose))
+
+
+def _further(betting: Sequence[BettingRound], choose: Choice | None) -> float:
+    """Return the time of the programs that choose among the equilibria, as a multiple of the first program's."""
+    if choose is None:
+        return 0.0
+    if choose == "entropy":
+        return 2 * MOST_ROUNDS * ENTROPY_SHARE
+    if choose == "bluff":
+        return 2 * CHOICE_SHARE
+    sizes = sum(int(of_player.sum()) for bets in betting for of_player in bets_of(bets))
+    return (2 + sizes) * CHOICE_SHARE
 
 
 def require_small(name: str, size: LpSize) -> None:

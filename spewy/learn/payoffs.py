@@ -144,7 +144,7 @@ def chance_matrices(
 ) -> Floats:
     """Compute the matrices ``[chance leaf, row of p, row of the opponent]`` of a chunk's chance leaves.
 
-    They are weighted payoffs, summed over the next boards, and positive where p gains.
+    The entries are weighted payoffs, summed over the next boards, and positive where p gains.
 
     Args:
         exits: for each chance leaf, the number of the line that then enters the next round.
@@ -183,7 +183,7 @@ def _view(payoffs: Floats, p: int) -> Floats:
 
 
 def _unmoved(image: RowMaps, sides: Sequence[tuple[Ints, Floats]]) -> bool:
-    """Whether a permutation of hands leaves both ``sides`` unchanged: a player's rows and weights, each ``[hand]``."""
+    """Whether a permutation of hands leaves both players' rows and weights, each ``[hand]``, unchanged."""
     return all(
         np.array_equal(group[to], group) and np.array_equal(weight[to], weight)
         for to, (group, weight) in zip(image, sides, strict=True)
@@ -220,7 +220,7 @@ class NoMoreBetting:
 
 
 class StoredPayoffs:
-    """Reads the payoff matrices that the last visits stored; estimates those of chunks that were never visited.
+    """Reads payoff matrices that the last visits stored; estimates the matrices of chunks that were never visited.
 
     Attributes:
         estimated: whether a payoff matrix was estimated since this object was made. Chunks that have neither decisions

@@ -63,7 +63,7 @@ class RemoteVisits:
     def portions(self, t: int, sweep: int, workers: int) -> Iterator[list[Place]]:
         """Divide the chunks of round t that a sweep has not visited yet into lists, one for each task.
 
-        There are about four tasks for each worker, more if the arrays of a task would exceed `MOST_BYTES`.
+        There are about four tasks for each worker, more if the arrays of a task would exceed 32 MiB.
         """
         places = [place for place in self._layout.chunks(t) if self._seen(t, place)[1] < sweep]
         most, portion, size = -(-len(places) // (4 * workers)), list[Place](), 0

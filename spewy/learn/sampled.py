@@ -122,7 +122,7 @@ class SampledEngine(Engine):
 
     @property
     def seconds_before(self) -> float:
-        """Seconds of work in earlier runs, and in the solve from which `start_from` started."""
+        """Seconds of work in earlier runs, and in the other solve whose regrets `start_from` has loaded."""
         return self.earlier.seconds + self._inherited
 
     @property
@@ -143,7 +143,7 @@ class SampledEngine(Engine):
             self._cfr.run(n)
 
     def next_portion(self, n: int, seconds: float) -> int:
-        """Return how many deals should take `PORTION_SECONDS`, if the last ``n`` deals took ``seconds``."""
+        """Return how many deals to make next, so that they take 0.3 s, if the last ``n`` deals took ``seconds``."""
         return max(1, min(2 * n, int(n * PORTION_SECONDS / seconds)))
 
     def start_from(
@@ -155,10 +155,10 @@ class SampledEngine(Engine):
         *,
         short: bool,
     ) -> None:
-        """Start from an earlier solve of the same game with other board buckets and rows.
+        """Load the regrets and averages of an earlier solve of the same game, with other board buckets and rows.
 
-        ``opened`` opens the earlier solve's store for reading, ``mark`` counts its deals and seconds, and ``short``
-        says whether its numbers have 16 bits.
+        ``opened`` opens the earlier solve's store for reading, ``old`` is its abstraction, ``mark`` counts its deals
+        and seconds, and ``short`` says whether its numbers have 16 bits. ``new`` is the abstraction of this solve.
         """
         from buckets.abstraction.abstraction import overlaps
         from solvers.sampled.numbers import inherit
@@ -205,7 +205,7 @@ class SampledEngine(Engine):
         return [v - ahead for v, ahead in zip(self.numbers.visits, self.numbers.ahead, strict=True)]
 
     def spread(self) -> tuple[Spread, ...]:
-        """Return for each round the smallest and the median number of updates of player 0's regrets in a bucket."""
+        """Return for each round the minimum and median, over board buckets, of the updates of player 0's regrets."""
         return tuple(
             Spread(int(counts[0].min()), float(np.median(counts[0]))) for counts in self.numbers.visits
         )

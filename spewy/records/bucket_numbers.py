@@ -242,7 +242,7 @@ def _key(t: int, board_bucket: int, p: int) -> bytes:
 
 
 def _marked_key(t: int) -> bytes:
-    """Return the key of the numbers of visits ``[player, board bucket]`` in round t that a finished save includes."""
+    """Return the key of the array ``[player, board bucket]`` with round t's visit counts in the last finished save."""
     return f"{t}|".encode()
 
 

@@ -20,6 +20,9 @@ TRACE_KEY, TARGET_KEY = b"trace|", b"trace|target"
 RESULT_KEY = b"result|"
 """Key of the result of the last run, as JSON. An interrupted run stores no result; a new run deletes the old one."""
 
+CHOICE_KEY = b"choice|"
+"""Key of what a choice among equilibria (``solve.choose``) has changed, as JSON."""
+
 DROPPED_KEY = b"dropped|"
 """Key of the number of the first dropped round."""
 

@@ -15,7 +15,7 @@ from lockers import Reads, Store, Transaction
 from solvers.state import all_finite
 from spewy.errors import InputError, SolveError, SpewyError
 from spewy.game.names import ROUND_NAMES
-from spewy.records.keys import DROPPED_KEY, META, RESULT_KEY, SWEEP_KEY, TARGET_KEY, TRACE_KEY
+from spewy.records.keys import CHOICE_KEY, DROPPED_KEY, META, RESULT_KEY, SWEEP_KEY, TARGET_KEY, TRACE_KEY
 
 Trace = list[tuple[int, float, float]]
 """Number of sweeps, seconds of work, and exploitability in chips at each check."""
@@ -88,6 +88,19 @@ def forget_result(store: Store) -> None:
     if store.get(META, RESULT_KEY) is not None:
         store.transact(lambda txn: txn.delete(META, RESULT_KEY))
         store.flush()
+
+
+def read_choice(store: Reads) -> dict[str, Any] | None:
+    """Read what a choice among equilibria has changed; None without one."""
+    array = store.get(META, CHOICE_KEY)
+    if array is None:
+        return None
+    choice: dict[str, Any] = json.loads(array.tobytes())
+    return choice
+
+
+def write_choice(store: Store, choice: Mapping[str, Any]) -> None:
+    store.transact(lambda txn: txn.put(META, CHOICE_KEY, _bytes(json.dumps(choice))))
 
 
 def first_dropped(store: Reads) -> int | None:

@@ -49,6 +49,8 @@ class SolveResult(Printed):
         process_mib: largest memory that the process owned during the run, in MiB, without pages of mapped files; None
             in results from before this figure was measured.
         variant: variant of CFR, and whether the solve was refined.
+        choice: what ``solve.choose`` has changed: ``choose`` and ``programs``, and for ``entropy``, ``sizes`` and
+            ``bluff`` the numbers of both players ``before`` and ``after``.
     """
 
     name: str
@@ -68,6 +70,7 @@ class SolveResult(Printed):
     unit: str = "chips"
     process_mib: float | None = None
     variant: str | None = None
+    choice: Mapping[str, Any] | None = None
 
     @classmethod
     def of_json(cls, data: Mapping[str, Any]) -> SolveResult:
@@ -86,6 +89,7 @@ class SolveResult(Printed):
         trace: Trace,
         process_mib: float | None = None,
         variant: str | None = None,
+        choice: Mapping[str, Any] | None = None,
     ) -> SolveResult:
         """Make the result of a run, in chips.
 
@@ -116,6 +120,7 @@ class SolveResult(Printed):
             trace=trace,
             process_mib=process_mib,
             variant=variant,
+            choice=choice,
         )
 
     def in_unit(self, unit: Unit) -> SolveResult:

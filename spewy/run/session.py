@@ -223,7 +223,16 @@ class Session(Closing):
             self._coarse.remove()
         trace = tuple(loop.trace)
         result = SolveResult.of(
-            job, engine.done, ended, check, net, times, trace, memory.peak_mib, self.plan.variant
+            job,
+            engine.done,
+            ended,
+            check,
+            net,
+            times,
+            trace,
+            memory.peak_mib,
+            self.plan.variant,
+            engine.choice,
         )
         if not interrupted:
             with self.stores.use() as store:

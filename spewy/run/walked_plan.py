@@ -130,14 +130,15 @@ class WalkedPlan(Plan):
             text = f"the last round streams from {size_text(streamed)} on disk"
             note(f"{job.name}: within {job.solve.memory} of memory, {text}")
         if self.cost.program is not None and not done:
-            note(f"{job.name}: one linear program, {self.cost.program}; it has no steps to save")
+            words = "linear programs, the first with" if job.solve.choose else "one linear program,"
+            note(f"{job.name}: {words} {self.cost.program}; it has no steps to save")
 
     def engine(self, stores: Stores, start: Start | None, tell: Listener) -> Engine:
         solve, layout, store = self.job.solve, self.layout, stores.store
         if self.setup.engine == "program":
             from spewy.learn.lp import LpEngine
 
-            return LpEngine(layout, store, self.setup.threads)
+            return LpEngine(layout, store, self.setup.threads, solve.choose)
         if self.setup.engine == "stored":
             from spewy.learn.stored import StoredEngine
 
@@ -220,7 +221,7 @@ class WalkedPlan(Plan):
         if job.one_program:
             from spewy.learn.lp import lp_size, require_small  # scipy only where it is needed
 
-            require_small(job.name, lp_size(job.problem))
+            require_small(job.name, lp_size(job.problem, job.solve.choose))
         plan = cls.on(job, Layout.counted(job.problem, progress), streaming=streaming)
         if plan.refusal is None or counted_exactly(job.problem):
             return plan
@@ -235,7 +236,7 @@ class WalkedPlan(Plan):
             if setup.engine == "program":
                 from spewy.learn.lp import lp_size  # scipy only where it is needed
 
-                program = lp_size(job.problem)
+                program = lp_size(job.problem, solve.choose)
             cost = walked_cost(layout, setup, program)
         budget, streaming = parse_memory(solve.memory), streaming and setup.exact
         if setup.exact and solve.variant is None and cost.memory_bytes > budget:

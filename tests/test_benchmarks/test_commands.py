@@ -37,6 +37,7 @@ speed.whole_games --quick
 studies.bet_sizes rivers --number 1 --target 1%
 studies.board_classes measure --quick
 studies.benchmark_games --values --iterations --only river-small --most 100
+studies.chosen_equilibria --quick
 studies.bucket_payoffs LIMIT --boards 1 --workers 2
 studies.by_round LIMIT --flops 2
 studies.clustering --quick --sweeps 5 --workers 1

@@ -7,7 +7,7 @@
   the hand (or ``-``), see `Results.estimates`; this line follows the hand's ``STATE`` line and completes the hand;
 - ``# short HAND:TEXT``: a raise below the smallest legal raise. The format of the ACPC's logs lacks such hands, so the
   hand has a line ``# hand HAND:ACTIONS`` in place of the ``STATE`` line; so has a showdown whose cards were not shown;
-- ``# fault HAND:TEXT``: a failure of the bot;
+- ``# fault HAND:TEXT``: a failure of the bot, or an action that the server has played twice;
 - ``# lost HAND:TEXT``: a hand that was begun and not finished; the next hand gets the same number.
 
 ``session.jsonl`` gets a line for each message: the server's address, the user's name, the session's token, and the hand
@@ -253,7 +253,7 @@ class Record:
     def _has_won(self, line: str, number: int, won: int) -> bool:
         """Whether a line of the log is hand ``number``, and says that the client has won ``won`` chips.
 
-        A line ``# hand`` does not say who has won.
+        A line ``# hand`` has no winnings, so only its number is compared.
         """
         mine, other = self._names
         ends = f":{won}|{-won}:{mine}|{other}", f":{-won}|{won}:{other}|{mine}"
