@@ -4,7 +4,7 @@ One update rule serves all variants. R are the regrets, S the strategy sums, and
 iteration ``t = 1, 2, ...``:
 
     R ← (R⁺ · positive − R⁻ · negative) + r,  then R ← R⁺ if ``clip``
-    strategy ∝ R⁺, or ∝ (R + r)⁺ if ``predictive``
+    strategy ∝ (R + predicted · r)⁺
     S ← S · decay + own reach · strategy
 
 A variant that looks ahead changes the values from which the regrets of earlier decisions are computed: a decision's
@@ -16,7 +16,8 @@ A variant with trembles lets each player learn against an opponent who at each d
 equilibrium does not reach. As trembles vanish, strategies approach a quasi-perfect equilibrium.
 
 Sources: CFR, Zinkevich et al. 2007; CFR+, Tammelin 2014; LCFR and DCFR(α, β, γ), Brown and Sandholm 2019;
-PCFR+, Farina, Kroer and Sandholm 2021 (quadratic averaging); trembles, Selten 1975 and van Damme 1984. A linear
+PCFR+, Farina, Kroer and Sandholm 2021 (quadratic averaging); regrets predicted with a small weight, Xu et al.
+2024 (SAPCFR+, arXiv 2503.12770); trembles, Selten 1975 and van Damme 1984. A linear
 average ``Σ t · x_t`` is computed with the decay ``(t − 1) / t``: this gives the same strategy after normalising, but
 the sums do not grow without bound.
 """
@@ -60,7 +61,7 @@ class Factors(NamedTuple):
         positive: factor of the positive regrets.
         negative: factor of the negative regrets.
         clip: whether negative regrets become 0.
-        predictive: whether strategies follow predicted regrets: the regrets plus the instantaneous regrets.
+        predicted: weight of the instantaneous regrets, which strategies add to the regrets; 0: regrets alone.
         decay: factor of the strategy sums.
         ahead: weight of the strategy after the update in the values that go up the tree.
         tremble: probability that the opponent takes an action at random, at each decision.
@@ -69,7 +70,7 @@ class Factors(NamedTuple):
     positive: float
     negative: float
     clip: bool
-    predictive: bool
+    predicted: float
     decay: float
     ahead: float = 0.0
     tremble: float = 0.0
@@ -82,7 +83,7 @@ class Variant:
     Attributes:
         name: name of the variant.
         discount: the discount of earlier iterations.
-        predictive: whether strategies follow predicted regrets.
+        predicted: weight of the last instantaneous regrets in the regrets that strategies follow; 0: regrets alone.
         looks_ahead: the number n of iterations in ``n / (2 (n + t))``, the weight of the strategy after the update of
             iteration t in the values that go up the tree; 0: the values follow the current strategy alone.
         trembles: the number n in ``n / (10 n + t)``, the tremble of iteration t; 0: nobody trembles.
@@ -90,9 +91,14 @@ class Variant:
 
     name: str
     discount: Discount = NO_DISCOUNT
-    predictive: bool = False
+    predicted: float = 0.0
     looks_ahead: float = 0.0
     trembles: float = 0.0
+
+    @property
+    def predictive(self) -> bool:
+        """Whether strategies follow predicted regrets, which a solve then keeps beside the regrets."""
+        return self.predicted > 0
 
     def factors(self, iteration: int) -> Factors:
         """Return the factors of an iteration; the first iteration has number 1.
@@ -107,7 +113,7 @@ class Variant:
             retained(float(before), discount.alpha),
             retained(float(before), discount.beta),
             discount.clip,
-            self.predictive,
+            self.predicted,
             (before / iteration) ** discount.gamma,
             self.looks_ahead / (2 * (self.looks_ahead + iteration)),
             self.trembles / (10 * self.trembles + iteration),
@@ -154,8 +160,8 @@ VARIANTS = {
     "dcfr": dcfr(),
     "dcfr-steep": Variant("dcfr-steep", Discount(1.4, 0.25, 3.0)),
     "dcfr-ahead": Variant("dcfr-ahead", Discount(1.4, 0.25, 3.0), looks_ahead=400.0),
-    "dcfr-deep": Variant("dcfr-deep", Discount(1.25, 0.5, 4.0)),
-    "pcfr+": Variant("pcfr+", Discount(gamma=2.0, clip=True), predictive=True),
+    "pdcfr": Variant("pdcfr", Discount(1.2, 0.6, 4.0), predicted=0.25, looks_ahead=400.0),
+    "pcfr+": Variant("pcfr+", Discount(gamma=2.0, clip=True), predicted=1.0),
 }
 """Variants of CFR by name. A new entry is a new choice for jobs, and appears in the schema and in the reference."""
 
@@ -176,23 +182,24 @@ def variant(name: str) -> Variant:
         raise SolverError(f"variant: expected one of {', '.join(VARIANTS)}, found {name!r}") from None
 
 
+LEAN_VARIANT = "dcfr-ahead"
+"""The exact engine's variant where memory counts: it keeps no predicted regrets."""
 DEEP = 10.0
-"""Stack, in pots, from which rivers converge faster with "dcfr-deep" (docs/research/exact-tried.md)."""
+"""Stack, in pots, from which predicted regrets are worth their memory in games of three rounds."""
 
 
 def exact_variant(n_rounds: int, depth: float = 0.0) -> str:
     """Return the name of the exact engine's default variant for a game.
 
-    A variant that looks ahead (see `solvers.discount`) needs fewer, but longer iterations; in a game of one round, this
-    saves no time. Rivers with deep stacks need fewer iterations with "dcfr-deep".
+    "pdcfr" needs the fewest iterations, but also memory for predicted regrets, half as much as for regrets and sums. In
+    games of three rounds, whose memory is large, it saves much time only if stacks are deep
+    (docs/research/exact-tried.md).
 
     Args:
         n_rounds: number of betting rounds.
         depth: the stack behind, in pots; 0 for whole games.
     """
-    if n_rounds == 1:
-        return "dcfr-deep" if depth >= DEEP else "dcfr-steep"
-    return "dcfr-ahead"
+    return "pdcfr" if n_rounds <= 2 or depth >= DEEP else LEAN_VARIANT
 
 
 def retained(before: Number, power: float) -> Number:

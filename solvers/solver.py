@@ -8,17 +8,13 @@ from __future__ import annotations
 import time
 from typing import Literal, Protocol
 
-import numpy as np
-
 from solvers.game import LeafValues
 from solvers.measure import Exploitability, Measurement
-from solvers.state import FLOOR, ChunkStrategy, normalised
-from solvers.tree import Floats, Forest
+from solvers.state import ChunkStrategy
+from solvers.tree import Floats
 
 Part = Literal["regrets", "sums", "guesses"]
 """Name of arrays of a solve: regrets, strategy sums, or a predictive variant's predicted regrets ("guesses")."""
-KEPT_OF_SUMS = 0.1
-"""Share of the strategy sums that `restart` keeps."""
 
 
 class Solver(Protocol):
@@ -108,7 +104,10 @@ class Solver(Protocol):
         ...
 
     def write(self, part: Part, t: int, b: int, numbers: ChunkStrategy) -> None:
-        """Write an array of the solve (``part``, see `parts`) on board b of round t, in the form of `read`."""
+        """Write an array of the solve (``part``, see `parts`) on board b of round t, in the form of `read`.
+
+        Regrets are also written as predicted regrets, which may then be written by themselves.
+        """
         ...
 
     def finite(self) -> bool:
@@ -122,28 +121,6 @@ class Solver(Protocol):
     def close(self) -> None:
         """End the solver's threads; a run in another thread ends soon, and `close` waits for it."""
         ...
-
-
-def restart(solver: Solver, forest: Forest) -> None:
-    """Continue the solve of a game with one round and one board from its average strategies.
-
-    At each decision the positive regrets keep their sum, but get the proportions of the average strategy, which
-    becomes the next strategy. The sums keep only the share `KEPT_OF_SUMS`.
-
-    In some games, such as a polarised river, the strategies of CFR go around an equilibrium in circles that hardly
-    shrink, and the averages, near the centre, approach it slowly. From the centre the circles are small.
-    """
-    regrets, sums = (solver.read(part, 0, 0) for part in ("regrets", "sums"))
-    a = forest.arrays
-    for player, first, n_actions in zip(a.player, a.slot, a.n_actions, strict=True):
-        if player < 0:
-            continue
-        own, averages = (arrays[player][first : first + n_actions] for arrays in (regrets, sums))
-        total = np.maximum(own, 0).sum(axis=0)
-        known = (total > FLOOR) & (averages.sum(axis=0) > FLOOR)
-        np.copyto(own, total * normalised(averages), where=known)
-    solver.write("regrets", 0, 0, regrets)
-    solver.write("sums", 0, 0, (KEPT_OF_SUMS * sums[0], KEPT_OF_SUMS * sums[1]))
 
 
 def step_by_step(solver: Solver, target: float, iterations: int, every: int) -> list[Measurement]:

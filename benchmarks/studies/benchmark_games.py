@@ -118,14 +118,14 @@ def tables(names: list[str], most: int) -> Iterator[str]:
         job = Job.load(FOLDER / f"{name}.toml")
         live, pot = Layout.of(job.problem).live, job.problem.pot
         for each in VARIANTS.values():
-            if supports(live, each) or name not in BY_CFR:
+            if supports(live) or name not in BY_CFR:
                 cells = " | ".join(needed(live, each, pot, most))
                 yield f"| {name} | `{each.name}` | {cells} |"
 
 
 def needed(live: LiveGame, variant: Variant, pot: float, most: int) -> Iterator[str]:
     """Yield the number of iterations to 1, 0.1, 0.01 and 0.001 % of the pot, as the cells of a table."""
-    solver = ExactCfr(live, variant) if supports(live, variant) else Cfr(live, variant)
+    solver = ExactCfr(live, variant) if supports(live) else Cfr(live, variant)
     checks = solver.run_to(0.99 * TARGETS[-1] / 100 * pot, most, 10)
     solver.close()
     iterations = np.array([check.iteration for check in checks])

@@ -2,11 +2,12 @@
 
     python -m benchmarks.studies.schedules [--spots shallow] [--random 0] [--most 400]
 
-A schedule has six numbers a, b, c, d, g and n: after t iterations positive regrets are multiplied by t^a / (t^a + c),
-negative regrets by t^b / (t^b + d), and sums by ((t - 1) / t)^g. The strategy after the update of iteration t has the
-weight n / (2 (n + t)) in the values that go up the tree. DCFR has c = d = 1 and n = 0. A line of the table has the
-geometric means, over all spots of a set, of the iterations to 0.5, 0.1 and 0.02 % of the pot, and the iterations to
-0.1 % for each spot. Exploitability is measured every ten iterations and interpolated. ``--random`` also measures random
+A schedule has seven numbers a, b, c, d, g, n and w: after t iterations positive regrets are multiplied by
+t^a / (t^a + c), negative regrets by t^b / (t^b + d), and sums by ((t - 1) / t)^g. The strategy after the update of
+iteration t has the weight n / (2 (n + t)) in the values that go up the tree. Strategies follow the regrets plus w times
+the instantaneous regrets of the last iteration. DCFR has c = d = 1 and n = w = 0. A line of the table has the geometric
+means, over all spots of a set, of the iterations to 0.5, 0.1 and 0.02 % of the pot, and the iterations to 0.1 % for
+each spot. Exploitability is measured every ten iterations and interpolated. ``--random`` also measures random
 schedules and prints the fifteen best.
 
 The deep spots are single-raised pots of the button and the big blind, with stacks of 10 to 36 pots (60, 100 and 200 big
@@ -52,8 +53,14 @@ DEEP = {
         ("Qs Jh 2h 8d", 197.5),
         ("9c 8c 5d Tc", 57.5),
     ),
+    "deep-flops": (
+        ("Ks 7h 2d", 97.5),
+        ("Qs Jh 2h", 197.5),
+    ),
 }
 """Boards, and stacks in big blinds behind a pot of 5.5."""
+LEAN = {"bet": "75%", "raise": "a"}
+"""Bets of the flops, with which their trees have some 50 million information sets."""
 POLARISED = {
     "AA, QQ": ("Ts 3h 2h 5c 9s", 100, "AA,QQ", "KK"),
     "AA, many": ("Ts 3h 2h 5c 9s", 200, "AA,QJo", "KK,JJ"),
@@ -61,24 +68,25 @@ POLARISED = {
 }
 """Boards, stacks behind a pot of 100, and both ranges; the second player cannot raise profitably."""
 NAMED = [
-    (1.4, 1, 0.25, 1, 3, 0),
-    (1.4, 1, 0.25, 1, 3, 10),
-    (1.4, 1, 0.25, 1, 3, 20),
-    (1.4, 1, 0.25, 1, 3, 40),
-    (1.4, 1, 0.25, 1, 3, 80),
-    (1.5, 1, 0, 1, 2, 0),
-    (1.5, 1, 0.5, 1, 3, 0),
-    (1.4, 1, 0, 1, 3, 0),
-    (1.4, 1, 0.25, 1, 4, 0),
-    (1.25, 1, 0.5, 1, 4, 0),
-    (1.25, 1, 0.5, 1, 4, 400),
-    (1.4, 1, 0.25, 1, 3, 400),
+    (1.5, 1, 0, 1, 2, 0, 0),
+    (1.4, 1, 0.25, 1, 3, 0, 0),
+    (1.4, 1, 0.25, 1, 3, 400, 0),
+    (1.25, 1, 0.5, 1, 4, 0, 0),
+    (1.25, 1, 0.5, 1, 4, 400, 0),
+    (1.1, 1, 0.5, 1, 4, 0, 0),
+    (1.4, 1, 0.25, 1, 3, 0, 1 / 3),
+    (1.25, 1, 0.5, 1, 4, 0, 1 / 5),
+    (1.25, 1, 0.5, 1, 4, 0, 1 / 3),
+    (1.25, 1, 0.5, 1, 4, 0, 1 / 2),
+    (1.25, 1, 0.5, 1, 4, 400, 1 / 3),
+    (1.1, 1, 0.5, 1, 4, 0, 1 / 3),
+    (1.1, 1, 0.5, 1, 4, 400, 1 / 3),
 ]
 TARGETS = (0.5, 0.1, 0.02)
 
 
 class Schedule(Variant):
-    """A variant of CFR with a schedule of discounts, whose six numbers make the variant's name."""
+    """A variant of CFR whose name has the numbers a, c, b, d, g and n of a schedule; w is `Variant.predicted`."""
 
     def table(self, first: int, count: int) -> np.ndarray:
         """Return the discount factors of iterations from ``first`` on, in the form that `Variant.table` documents."""
@@ -101,7 +109,7 @@ def main() -> None:
     )
     parser.add_argument(
         "--schedule",
-        nargs=6,
+        nargs=7,
         type=float,
         action="append",
         help="a schedule to measure instead of the usual ones",
@@ -123,12 +131,13 @@ def main() -> None:
             rng.uniform(-0.5, 0.6),
             np.exp(rng.uniform(-0.9, 0.9)),
             rng.uniform(2.5, 6),
-            rng.choice((0, 20, 40, 80)),
+            rng.choice((0, 20, 40, 400)),
+            rng.choice((0, 0.2, 0.33, 0.5)),
         )
         for _ in range(options.random)
     ]
-    print("| a | c | b | d | g | n | 0.5 % | 0.1 % | 0.02 % | " + " | ".join(spots) + " |")
-    print("|" + "---|" * (9 + len(spots)))
+    print("| a | c | b | d | g | n | w | 0.5 % | 0.1 % | 0.02 % | " + " | ".join(spots) + " |")
+    print("|" + "---|" * (10 + len(spots)))
     for numbers in options.schedule or NAMED:
         print(row(numbers, needed(numbers, games, options)), flush=True)
     found = sorted(
@@ -149,12 +158,13 @@ def jobs(name: str) -> Iterator[tuple[str, Job]]:
     else:
         oop, ip = (given.text for given in preset("srp-btn-bb").ranges)
         for board, stack in DEEP[name] if name in DEEP else _random_rivers():
-            menu = {"bet": "33%, 75%, a", "raise": "60%, a"}
+            flop = name == "deep-flops"
+            menu = LEAN if flop else {"bet": "33%, 75%, a", "raise": "60%, a"}
             yield f"{board}, {stack / 5.5:.0f} pots", _job(board, 550, round(100 * stack), oop, ip, menu)
 
 
 def _random_rivers() -> Iterator[tuple[str, float]]:
-    """Boards of sixteen random rivers, and stacks of 12 to 36 pots in big blinds."""
+    """Yield boards of sixteen random rivers, and stacks in big blinds behind a pot of 5.5: 12 to 36 times the pot."""
     rng = np.random.default_rng(7)
     for _ in range(16):
         cards = cards_name(rng.choice(52, 5, replace=False))
@@ -162,7 +172,7 @@ def _random_rivers() -> Iterator[tuple[str, float]]:
 
 
 def _job(board: str, pot: int, stack: int, oop: str, ip: str, menu: dict[str, str]) -> Job:
-    rounds = ("river",) if len(board.split()) == 5 else ("turn", "river")
+    rounds = ("flop", "turn", "river")[len(board.split()) - 3 :]
     return Job.of(
         {
             "name": board,
@@ -177,7 +187,8 @@ def needed(numbers: tuple[float, ...], games: list, options: argparse.Namespace)
     """Solve each spot with the schedule of six ``numbers``; return for each spot the iterations to each target."""
     out = []
     for game, pot in games:
-        engine = ExactCfr(game, Schedule(" ".join(map(str, numbers))), threads=options.threads)
+        schedule = Schedule(" ".join(map(str, numbers[:6])), predicted=numbers[6])
+        engine = ExactCfr(game, schedule, threads=options.threads, short=len(game.rounds) == 3)
         iterations, pct = course(engine, pot, options.most, TARGETS[-1])
         out.append([crossing(iterations, pct, target, options.most) for target in TARGETS])
     return out

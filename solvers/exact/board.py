@@ -133,6 +133,7 @@ class PassFactors(NamedTuple):
         decay, gain: factor of the earlier strategy sum, and factor of the reach that is added to it.
         dither: rounding of 16-bit numbers, see `compiled.precision`.
         ahead: weight of the strategy after the update in the values that an `UPDATE` pass carries up the tree.
+        predicted: weight of the instantaneous regrets, which strategies add to the regrets.
         tremble: probability with which the opponent takes an action at random at each decision of an `UPDATE` pass.
     """
 
@@ -144,6 +145,7 @@ class PassFactors(NamedTuple):
     gain: float
     dither: int
     ahead: float
+    predicted: float
     tremble: float
 
 
@@ -155,8 +157,9 @@ class RoundView(NamedTuple):
     Attributes:
         kind: precision of regrets and sums: `SINGLE` or `HALF`.
         own_gain: factor by which instantaneous regrets are multiplied before they are added to stored regrets.
-        own_current, other_current: regrets (or sums) of the traverser and of the opponent, from which a pass takes the
-            strategies; an `UPDATE` pass changes ``own_current``.
+        own_current, other_current: regrets, predicted regrets or sums of the traverser and of the opponent, from which
+            a pass takes the strategies; an `UPDATE` pass changes ``own_current``.
+        own_regrets: the traverser's regrets, if ``own_current`` has predicted regrets.
         other_sums: the opponent's strategy sums, which an `UPDATE` pass increases.
         own_locks, other_locks: frequencies ``[block, action, 16 hands]`` of one lock after another; NaN for hands that
             are not locked.
@@ -170,6 +173,7 @@ class RoundView(NamedTuple):
     kind: np.signedinteger[Any]
     own_gain: np.floating[Any]
     own_current: Address
+    own_regrets: Address
     other_current: Address
     other_sums: Address
     own_locks: Address
@@ -605,14 +609,21 @@ def _learn(c: Cursor, step: ValueStep, at: Any, children: Any) -> None:
     ``at`` has the actions' offsets in the regrets, and ``children`` their offsets in ``work.value``.
     """
     x, f, value = c.round, c.factors, c.work.value
-    prefetch_each(x.kind, x.own_current, shifted(at, AHEAD * x.program.n_own_slots))
+    later = shifted(at, AHEAD * x.program.n_own_slots)
+    prefetch_each(x.kind, x.own_current, later)
     regrets, values = load_each_as(x.kind, x.own_current, at), load_each(value, children)
     mean = _matched_mean(regrets, values, at)
+    gained = (values - mean) * x.own_gain
+    if f.predicted > ZERO:
+        prefetch_each(x.kind, x.own_regrets, later)
+        regrets = load_each_as(x.kind, x.own_regrets, at)
     # not a choice between two factors: with AVX2, LLVM would pack and unpack 16 comparisons for it
-    kept = regrets * f.negative + positive_each(regrets) * (f.positive - f.negative)
-    regrets = kept + (values - mean) * x.own_gain
+    regrets = regrets * f.negative + positive_each(regrets) * (f.positive - f.negative) + gained
     if f.clip:
         regrets = positive_each(regrets)
+    if f.predicted > ZERO:
+        store_each_as(x.kind, x.own_regrets, at, regrets, f.dither)
+        regrets = regrets + gained * f.predicted
     store_each_as(x.kind, x.own_current, at, regrets, f.dither)
     if f.ahead > ZERO:
         mean = mean + (_matched_mean(regrets, values, at) - mean) * f.ahead
@@ -674,18 +685,29 @@ def _respond(c: Cursor, step: ValueStep, block: int) -> None:
 def _regret(c: Cursor, at: int, a: int):  # type: ignore[no-untyped-def]
     """Load the regrets of action ``a`` for 16 hands, and prefetch those of a later block of hands."""
     x = c.round
-    prefetch_as(x.kind, x.own_current, at + AHEAD * x.program.n_own_slots + WIDTH * a)
+    later = at + AHEAD * x.program.n_own_slots + WIDTH * a
+    prefetch_as(x.kind, x.own_current, later)
+    if c.factors.predicted > ZERO:
+        prefetch_as(x.kind, x.own_regrets, later)
     return load_as(x.kind, x.own_current, at + WIDTH * a)
 
 
 @inlined
 def _add_regret(c: Cursor, at: int, a: int, regret, gained):  # type: ignore[no-untyped-def]
-    """Discount the regrets of action ``a`` for 16 hands, add those of this iteration, and store and return them."""
+    """Discount the regrets of action ``a`` for 16 hands, add those of this iteration, and store them.
+
+    ``regret`` and the result are the regrets, or the predicted regrets, that strategies follow.
+    """
     x, f = c.round, c.factors
-    kept = regret * f.negative + maximum(regret, fill16(ZERO)) * (f.positive - f.negative)
-    regret = kept + gained * x.own_gain
+    gained = gained * x.own_gain
+    if f.predicted > ZERO:
+        regret = load_as(x.kind, x.own_regrets, at + WIDTH * a)
+    regret = regret * f.negative + maximum(regret, fill16(ZERO)) * (f.positive - f.negative) + gained
     if f.clip:
         regret = maximum(regret, fill16(ZERO))
+    if f.predicted > ZERO:
+        store_as(x.kind, x.own_regrets, at + WIDTH * a, regret, f.dither)
+        regret = regret + gained * f.predicted
     store_as(x.kind, x.own_current, at + WIDTH * a, regret, f.dither)
     return regret
 

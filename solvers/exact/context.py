@@ -135,9 +135,11 @@ class Context:
         self._running = RLock()  # not a Lock: a signal handler may close what its own thread runs
         self._closed = False
 
-    def bind(self, regrets: Whole, sums: Whole) -> None:
+    def bind(self, regrets: Whole, sums: Whole, guesses: Whole | None = None) -> None:
+        """Set the arrays of the passes; ``guesses`` are predicted regrets, which strategies follow if there are any."""
+        learning = regrets if guesses is None else guesses
         self._views = Packed(
-            tuple(self._view(p, current, sums) for current in (regrets, sums) for p in (0, 1))
+            tuple(self._view(p, current, regrets, sums) for current in (learning, sums) for p in (0, 1))
         )
 
     def run(self, plan: Plan) -> int:
@@ -263,14 +265,14 @@ class Context:
             self._pool.shutdown()
             self._pool = None
 
-    def _view(self, p: int, current: Whole, sums: Whole) -> GameView:
+    def _view(self, p: int, current: Whole, regrets: Whole, sums: Whole) -> GameView:
         return GameView(
             self.entries[p],
-            tuple(self._round(t, p, current, sums) for t in range(self.n_rounds)),
+            tuple(self._round(t, p, current, regrets, sums) for t in range(self.n_rounds)),
             tuple(Deals(deal[p], deal[1 - p]) for deal in self.deals),
         )
 
-    def _round(self, t: int, p: int, current: Whole, sums: Whole) -> RoundView:
+    def _round(self, t: int, p: int, current: Whole, regrets: Whole, sums: Whole) -> RoundView:
         q = 1 - p
         own, other = self.locks[t][p], self.locks[t][q]
         steps, own_hands, other_hands, classes = self._bare_tables[t][p]
@@ -282,6 +284,7 @@ class Context:
             current[t][p].kind,
             np.float32(1 / current[t][p].unit),
             current[t][p].values,
+            regrets[t][p].values,
             current[t][q].values,
             sums[t][q].values,
             own.frequencies,
@@ -351,7 +354,7 @@ class Footprint:
     """Memory that a solve takes, in bytes, by purpose.
 
     Attributes:
-        state: bytes of regrets and sums, equal to `ExactCfr.state_bytes`.
+        state: bytes of regrets, sums and predicted regrets, equal to `ExactCfr.state_bytes`.
         tables: bytes of betting steps, cards, strengths and maps between rounds.
         buffers: bytes of the buffers of all threads.
     """
@@ -361,16 +364,16 @@ class Footprint:
     buffers: int
 
 
-def footprint(game: LiveGame, *, threads: int, short: bool) -> Footprint:
+def footprint(game: LiveGame, *, threads: int, short: bool, predictive: bool = False) -> Footprint:
     """Compute the memory that `ExactCfr` will take for a game, before anything but the game is allocated.
 
-    ``short`` says whether regrets and sums have 16 bits.
+    ``short`` says whether regrets and sums have 16 bits, and ``predictive`` whether the variant predicts regrets.
     """
     state = tables = buffers = 0
     for t, r in enumerate(game.rounds):
         rows = [padded_rows(r.hands[p].n_hands) for p in (0, 1)]
         programs = [program(r.forest, p, {}) for p in (0, 1)]
-        state += state_bytes(r, 2 if short else SINGLE)
+        state += state_bytes(r, (2 if short else SINGLE) * (3 if predictive else 2))
         tables += sum(3 * SINGLE * int(rows[p].sum()) for p in (0, 1)) + sum(map(_bytes, programs))
         if r.deal is None:
             tables += 2 * 2 * SINGLE * _classes(r)
@@ -388,10 +391,10 @@ def footprint(game: LiveGame, *, threads: int, short: bool) -> Footprint:
     return Footprint(state, tables, buffers)
 
 
-def state_bytes(r: Round, itemsize: int) -> int:
-    """Bytes of both players' regrets and sums of a round, with ``itemsize`` bytes for each number."""
+def state_bytes(r: Round, cell_bytes: int) -> int:
+    """Bytes of both players' numbers in a round, with ``cell_bytes`` bytes for all numbers of an action of a hand."""
     n_rows = [int(padded_rows(hands.n_hands).sum()) for hands in r.hands]
-    return 2 * itemsize * int(np.dot(n_rows, r.forest.n_slots))
+    return cell_bytes * int(np.dot(n_rows, r.forest.n_slots))
 
 
 def _classes(r: Round) -> int:

@@ -55,16 +55,15 @@ def useful_threads(game: LiveGame, asked: int) -> int:
     return max(1, min(asked, work // WORTH_A_THREAD))
 
 
-def supports(game: LiveGame, variant: Variant) -> bool:
-    """Whether the engine can solve a game with a variant of CFR.
+def supports(game: LiveGame) -> bool:
+    """Whether the engine can solve a game.
 
-    The engine needs hands of two cards, a strategy row for each hand, at most three rounds, a single betting tree in
-    the first round, and a variant that does not predict regrets.
+    The engine needs hands of two cards, a strategy row for each hand, at most three rounds, and a single betting tree
+    in the first round.
     """
     rows = [rows for r in game.rounds for rows in r.hands]
     return (
         len(game.rounds) <= MAX_ROUNDS
-        and not variant.predictive
         and all(r.direct and r.cards.shape[2] == 2 for r in rows)
         and len(game.reach[0]) == len(game.reach[1]) == 1
     )
@@ -75,9 +74,8 @@ class ExactCfr(Solver):
 
     Attributes:
         regrets, sums: `Storage` of regrets and of strategy sums, per round and player.
+        guesses: predicted regrets of a predictive variant, per round and player; else None.
     """
-
-    parts: tuple[Part, ...] = ("regrets", "sums")
 
     def __init__(
         self,
@@ -103,10 +101,8 @@ class ExactCfr(Solver):
             SolverError: the engine does not support the game.
             OSError: the disk of the folder has no room.
         """
-        if not supports(game, variant):
-            raise SolverError(
-                "exact engine: expected a row per hand of two cards, at most three rounds and no predicted regrets"
-            )
+        if not supports(game):
+            raise SolverError("exact engine: expected a row per hand of two cards, and at most three rounds")
         self.variant = variant
         self._short = short
         self._top = replace(game, rounds=[replace(game.rounds[0], deal=None)], locks=())
@@ -115,8 +111,12 @@ class ExactCfr(Solver):
         units = _regret_units(game, short)
         self.regrets = _blank(game, hands, short=short, units=units, folder=folder)
         self.sums = _blank(game, hands, short=short, units=(1.0, 1.0), folder=folder)
+        self.guesses = (
+            _blank(game, hands, short=short, units=units, folder=folder) if variant.predictive else None
+        )
+        self.parts: tuple[Part, ...] = ("regrets", "sums", *(("guesses",) if variant.predictive else ()))
         self._context = Context(game, hands, threads, 1.0 if folder is None else kept, self._reach())
-        self._context.bind(self.regrets, self.sums)
+        self._context.bind(self.regrets, self.sums, self.guesses)
         self._context.weigh(self._top.deal_weight)
         # no iteration: the call loads the machine code, which takes longer than solving a small river
         self._context.run(_plain(UPDATE, 0, NOTHING))
@@ -206,8 +206,12 @@ class ExactCfr(Solver):
         return first.read(b), second.read(b)
 
     def write(self, part: Part, t: int, b: int, numbers: ChunkStrategy) -> None:
-        for storage, values in zip(self._whole(part)[t], numbers, strict=True):
-            storage.write(b, values)
+        written = [self._whole(part)[t]]
+        if part == "regrets" and self.guesses is not None:  # until somebody writes others
+            written.append(self.guesses[t])
+        for storages in written:
+            for storage, values in zip(storages, numbers, strict=True):
+                storage.write(b, values)
 
     def finite(self) -> bool:
         return all(storage.finite() for storage in self._storages())
@@ -234,10 +238,12 @@ class ExactCfr(Solver):
         return [self._top.reach[p][0, : int(rows[p].n_hands[0])] for p in (0, 1)]
 
     def _whole(self, part: Part) -> Whole:
-        return self.regrets if part == "regrets" else self.sums
+        whole = {"regrets": self.regrets, "sums": self.sums, "guesses": self.guesses}[part]
+        assert whole is not None
+        return whole
 
     def _storages(self) -> list[Storage]:
-        return [storage for pair in (*self.regrets, *self.sums) for storage in pair]
+        return [storage for part in self.parts for pair in self._whole(part) for storage in pair]
 
     def _take_memory(self) -> None:
         parts = [storage for storage in self._storages() if storage.untouched]
@@ -256,9 +262,19 @@ class ExactCfr(Solver):
         self, iterations: int, every: int = 0, target: float = -np.inf, measured: Floats = NOTHING
     ) -> Plan:
         numbers, fractions = iteration_numbers(self.variant, self.iteration, iterations, self._short)
-        clip = self.variant.discount.clip
+        clip, predicted = self.variant.discount.clip, float(self.variant.predicted)
         return Plan(
-            UPDATE, iterations, every, numbers, fractions, clip, float(target), measured, NO_VALUES, -1
+            UPDATE,
+            iterations,
+            every,
+            numbers,
+            fractions,
+            clip,
+            predicted,
+            float(target),
+            measured,
+            NO_VALUES,
+            -1,
         )
 
 
@@ -294,7 +310,7 @@ def _plain(
 
     The arguments are fields of `Plan`.
     """
-    return Plan(mode, iterations, 0, *NO_NUMBERS, False, -np.inf, measured, kept, kept_second)
+    return Plan(mode, iterations, 0, *NO_NUMBERS, False, 0.0, -np.inf, measured, kept, kept_second)
 
 
 def _blank(

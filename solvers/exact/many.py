@@ -96,7 +96,7 @@ class ManyGames:
 
     Args:
         forest: the betting, a single tree in which player 0 acts first.
-        variant: a variant of CFR that does not predict regrets.
+        variant: a variant of CFR.
         pot: chips in the middle at the root.
         limits: when a solve ends.
         n_hands: number of different hands.
@@ -106,8 +106,6 @@ class ManyGames:
     def __init__(
         self, forest: Forest, variant: Variant, pot: float, limits: Limits, n_hands: int, most_hands: int
     ) -> None:
-        if variant.predictive:
-            raise SolverError("exact engine: expected a variant of CFR that does not predict regrets")
         first_player, *_ = forest.arrays.player.tolist()
         if forest.n_roots != 1 or first_player != 0:
             raise SolverError("many games: expected a single betting tree in which player 0 acts first")
@@ -116,10 +114,12 @@ class ManyGames:
         tables = hand_table(rows[0], rows[1]), hand_table(rows[1], rows[0])
         context = Context(game, [tables], 1, 1.0, [game.reach[p][0] for p in (0, 1)])
         context.weigh(1.0)  # the kernel divides measured values by each game's own weight
-        regrets, sums = (
-            tuple(Storage.blank(forest.n_slots[p], tables[p], short=False) for p in (0, 1)) for _ in range(2)
+        regrets, sums, guesses = (
+            tuple(Storage.blank(forest.n_slots[p], tables[p], short=False) for p in (0, 1)) for _ in range(3)
         )
-        context.bind([(regrets[0], regrets[1])], [(sums[0], sums[1])])
+        if not variant.predictive:
+            guesses = regrets
+        context.bind([(regrets[0], regrets[1])], [(sums[0], sums[1])], [(guesses[0], guesses[1])])
         self._views, self._desk, counters, weights = context.of_one_thread()
         seats = [
             Seat(
@@ -129,6 +129,7 @@ class ManyGames:
                 weights[p],
                 regrets[p].values,
                 sums[p].values,
+                guesses[p].values,
                 context.workspaces[0][0][p].roots,
                 np.zeros(most_hands, dtype=np.int64),
                 np.zeros(most_hands),
@@ -153,8 +154,8 @@ class ManyGames:
             *replies,
         )
         self._numbers = iteration_numbers(variant, 0, limits.most, False)
-        clip = variant.discount.clip
-        plan = Plan(UPDATE, 0, 0, *self._numbers, clip, -np.inf, measured, NO_VALUES, -1)
+        clip, predicted = variant.discount.clip, float(variant.predicted)
+        plan = Plan(UPDATE, 0, 0, *self._numbers, clip, predicted, -np.inf, measured, NO_VALUES, -1)
         self._plan = bare(plan)
 
     def solve(self, games: Games, results: Results) -> int:
@@ -221,6 +222,7 @@ class Seat(NamedTuple):
         entry: flat ``[row, 8]``, the range, in the first of 8 columns.
         weights: ``[row]``, the range, by which measured values are weighted.
         regrets, sums, roots: the player's regrets, strategy sums and values at the root.
+        guesses: the player's predicted regrets; the array of the regrets, if the variant predicts none.
         numbers: ``[row]``, the hand's number.
         reach: ``[row]``, the range in double precision.
         met: ``[row]``, the total weight of the opponent's hands that share no card with the hand.
@@ -237,6 +239,7 @@ class Seat(NamedTuple):
     weights: np.ndarray
     regrets: np.ndarray
     sums: np.ndarray
+    guesses: np.ndarray
     roots: np.ndarray
     numbers: Ints
     reach: Floats
@@ -411,6 +414,7 @@ def _part(plan: Plan, mode: int, n_iterations: int, every: int, done: int, targe
         plan.numbers + 24 * done,  # six numbers of four bytes for each iteration
         plan.dither + 4 * done,
         plan.clip,
+        plan.predicted,
         target,
         plan.measured,
         plan.kept,
@@ -519,13 +523,14 @@ def _leave_out(seat: Seat, smallest: float) -> None:
 
 @kernel(error_model="numpy")
 def _begin(seat: Seat, unit: float, n_slots: int) -> None:
-    """Divide a player's weights by ``unit``, and set the player's regrets and sums to 0."""
+    """Divide a player's weights by ``unit``, and set the player's regrets, sums and predicted regrets to 0."""
     n = seat.count[0]
     blocks = (n + WIDTH - 1) // WIDTH
     seat.first_block[1] = blocks
     for i in range(WIDTH * blocks * n_slots):
         seat.regrets[i] = 0
         seat.sums[i] = 0
+        seat.guesses[i] = 0
     for r in range(n):
         seat.reach[r] = min(seat.reach[r] / unit, 1.0)
         seat.position[seat.numbers[r]] = r

@@ -88,6 +88,7 @@ class Plan(NamedTuple):
         numbers: ``[iteration, 6]``, the fields positive, negative, decay, ahead, tremble and gain of `PassFactors`.
         dither: ``[iteration]``, the fraction of the last bit that is added before 16-bit numbers are rounded.
         clip: whether negative regrets become 0.
+        predicted: weight of the instantaneous regrets, which strategies add to the regrets.
         target: exploitability in chips at which a measurement ends the plan.
         measured: ``[measurement, 4]``, results: both best responses in chips, the time, and the seconds that measuring
             took.
@@ -103,6 +104,7 @@ class Plan(NamedTuple):
     numbers: Address
     dither: Address
     clip: bool
+    predicted: float
     target: float
     measured: Address
     kept: Address
@@ -323,6 +325,7 @@ def _factors(plan: Plan, i: int, n_passes: int) -> PassFactors:
         if i - n_measured * (2 * plan.every + 2) >= 2 * plan.every or i >= n_passes - 2:
             mode = BEST
         at = min(at - n_measured, plan.n_iterations - 1)
+    predicted: Any = np.float32(plan.predicted)
     return PassFactors(
         mode,
         float32_at(plan.numbers, 6 * at),
@@ -332,6 +335,7 @@ def _factors(plan: Plan, i: int, n_passes: int) -> PassFactors:
         float32_at(plan.numbers, 6 * at + 5),
         int32_at(plan.dither, at),
         float32_at(plan.numbers, 6 * at + 3),
+        predicted,
         float32_at(plan.numbers, 6 * at + 4),
     )
 
@@ -362,6 +366,7 @@ def _release(x: RoundView, first: int, last: int) -> None:
     own, other = n_bytes * x.program.n_own_slots, n_bytes * x.program.n_other_slots
     start, stop = int64_at(x.own.first_block, first), int64_at(x.own.first_block, last + 1)
     release_pages(x.own_current, own * start, own * stop)
+    release_pages(x.own_regrets, own * start, own * stop)
     start, stop = int64_at(x.other.first_block, first), int64_at(x.other.first_block, last + 1)
     release_pages(x.other_current, other * start, other * stop)
     release_pages(x.other_sums, other * start, other * stop)

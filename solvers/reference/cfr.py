@@ -94,8 +94,12 @@ class Cfr(Solver):
         return first[b].copy(), second[b].copy()
 
     def write(self, part: Part, t: int, b: int, numbers: ChunkStrategy) -> None:
-        for all_boards, board in zip(self._whole(part)[t], numbers, strict=True):
-            all_boards[b] = board
+        written = [self._whole(part)[t]]
+        if part == "regrets" and self.guesses is not None:  # until somebody writes others
+            written.append(self.guesses[t])
+        for pair in written:
+            for all_boards, board in zip(pair, numbers, strict=True):
+                all_boards[b] = board
 
     def finite(self) -> bool:
         return all(all_finite(*pair) for part in self.parts for pair in self._whole(part))

@@ -410,7 +410,7 @@ def update_up(
     group, direct, count, weight = rows
     dtype = regrets.dtype.type
     positive, negative = dtype(factors.positive), dtype(0.0 if factors.clip else factors.negative)
-    zero, ahead = dtype(0), dtype(factors.ahead)
+    zero, ahead, predicted = dtype(0), dtype(factors.ahead), dtype(factors.predicted)
     groups = regrets.shape[1]
     instant, before = np.empty(groups, regrets.dtype), np.empty(count, values.dtype)
     for n in range(len(forest.kind) - 1, -1, -1):
@@ -435,11 +435,11 @@ def update_up(
                 if factors.clip:
                     new = max(new, zero)
                 regrets[s, g] = new
-            if factors.predictive:
+            if predicted > zero:
                 for g in range(count if direct else groups):
-                    guess[s, g] = regrets[s, g] + instant[g]
+                    guess[s, g] = regrets[s, g] + predicted * instant[g]
         if ahead > zero:
-            _match_node(forest, n, guess if factors.predictive else regrets, strategy)
+            _match_node(forest, n, guess if predicted > zero else regrets, strategy)
             impose(forest, locks, b, count, strategy)
             before[:] = values[n, :count]
             _mean_up(forest, n, strategy, group, direct, count, values)

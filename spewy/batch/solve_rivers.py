@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from buckets.cards import cards_name, parse_cards, strengths
 from buckets.errors import CardError
 from buckets.types import Floats, Ints
-from solvers.discount import VARIANTS, exact_variant, variant
+from solvers.discount import exact_variant, variant
 from solvers.exact.many import Games, Limits, ManyGames, Results
 from solvers.tree import Forest
 from spewy.chunks.rounds import line_forests
@@ -92,10 +92,9 @@ class Rivers(Printed):
 
 
 class _Betting(NamedTuple):
-    """Pot (in chips), depth (stack in pots) and betting that some rivers share, with the numbers of these rivers."""
+    """Pot (in chips) and betting that some rivers share, with the numbers of these rivers."""
 
     pot: float
-    depth: float
     actions: tuple[str, ...]
     replies: tuple[tuple[str, ...], ...]
     forest: Forest
@@ -220,7 +219,7 @@ def _betting(job: SpotJob, chips: Floats) -> Iterator[_Betting]:
             forest = replace(forest, arrays=arrays)
         replies = tuple(_labels(child) for child in tree.root.children)
         rivers = np.flatnonzero(number.ravel() == k)
-        yield _Betting(pot, stack / pot, _labels(tree.root), replies, forest, rivers)
+        yield _Betting(pot, _labels(tree.root), replies, forest, rivers)
 
 
 def _in_parts(config: TreeConfig, parts: int) -> TreeConfig:
@@ -273,7 +272,7 @@ class _Work:
         limits = Limits(
             stopping.target * per_pot, stopping.last or MOST_SWEEPS, stopping.every or CHECK_EVERY, SMALLEST
         )
-        best = variant(self._job.solve.variant or exact_variant(1, betting.depth))
+        best = variant(self._job.solve.variant or exact_variant(1))
         n_hands = len(self._job.problem.hands)
         return ManyGames(betting.forest, best, betting.pot, limits, n_hands, self._most_hands)
 
@@ -353,9 +352,6 @@ def _checked_job(job: Job) -> SpotJob:
         )
     if any(rows is not None for rows in job.problem.rows[job.problem.first_round :]):
         raise InputError(f"job {job.name}: expected a row for each hand; remove rows.river")
-    if job.solve.variant is not None and variant(job.solve.variant).predictive:
-        able = ", ".join(name for name, each in VARIANTS.items() if not each.predictive)
-        raise InputError(f"job {job.name}: solve.variant: expected one of {able}, found {job.solve.variant}")
     return job
 
 

@@ -139,7 +139,7 @@ def solve(
       value_bracket [low, high] (bounds on the value of the game), decision_loss_pct (with solve.refine),
       seconds {build (tree, boards, folder), solve, best_response (part of solve), total}, peak_rss_mib,
       trace [[sweep, seconds, exploitability], ...], process_mib (peak memory without mapped files),
-      variant (of CFR; and a restart from the averages, with its reason),
+      variant (of CFR),
       choice {choose, programs, entropy, sizes, bluff} (with solve.choose)
     A job with amounts in big blinds adds "unit": "bb". Several jobs, or a job with spot.boards, give an array of these
     objects in the order of the input, each also with

@@ -54,9 +54,6 @@ class Goal:
         every: number of sweeps between two checks; None if the time since the last check decides.
         together: whether one call may make several checks.
         check_at: number of the sweep after which the next check is due; None if ``every`` decides.
-        restart_after: number of the sweep after which the solve restarts from its averages; None: no restart.
-        decide_at: sweep at which a call with several checks ends at the latest, since a restart is decided after this
-            sweep; None: no restart is possible.
     """
 
     target: float
@@ -64,8 +61,6 @@ class Goal:
     every: int | None = None
     together: bool = True
     check_at: int | None = None
-    restart_after: int | None = None
-    decide_at: int | None = None
 
     def left(self, done: int) -> int | None:
         """Number of sweeps or deals until the next check or the end of the solve; None if there is no limit."""

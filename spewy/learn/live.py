@@ -18,7 +18,7 @@ import numpy as np
 from lockers import Store
 from solvers.game import Lock
 from solvers.measure import Exploitability
-from solvers.solver import Part, Solver, restart
+from solvers.solver import Part, Solver
 from solvers.state import ChunkStrategy
 from spewy.chunks.layout import Layout
 from spewy.errors import SolveError
@@ -84,8 +84,6 @@ class LiveEngine(Engine):
 
         If sweeps are very short, one call makes several checks and the sweeps between them, and returns the checks.
         """
-        if goal.restart_after is not None and goal.restart_after == self.done:
-            restart(self.solver, self.layout.betting[0].forest)
         checks = self._sprint(goal)
         if not checks:
             n_left = goal.left(self.done)
@@ -142,8 +140,7 @@ class LiveEngine(Engine):
         done, every = self.done, goal.every
         if not goal.together or every is None or goal.last is None or done % every:
             return []
-        last = goal.last if goal.decide_at is None else min(goal.last, goal.decide_at)
-        checks = min(int(SPRINT_SECONDS / (self._pace * every)), self._checks, (last - done) // every)
+        checks = min(int(SPRINT_SECONDS / (self._pace * every)), self._checks, (goal.last - done) // every)
         if checks < 1:
             return []
         begun = time.perf_counter()

@@ -250,7 +250,7 @@ class _Resolve:
 
         threads, n_rounds = self._job.solve.threads, self._part.n_rounds
         best = variant(exact_variant(n_rounds))
-        if supports(game, best):
+        if supports(game):
             warm_up([Kernels("exact", n_rounds)], self._note)
             yield ExactCfr(game, best, threads=useful_threads(game, threads))
             self._note(

@@ -90,8 +90,9 @@ class Plan(ABC):
     @abstractmethod
     def policy(self, stores: Stores) -> Policy: ...
 
-    def variant_text(self, restart: int | None) -> str | None:
-        """Name the variant of CFR and, after a restart, the sweep and the reason; None: an engine without variants."""
+    @property
+    def variant(self) -> str | None:
+        """Name of the variant of CFR; None: an engine without variants."""
         return None
 
 

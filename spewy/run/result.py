@@ -48,7 +48,7 @@ class SolveResult(Printed):
         unit: unit of all amounts, as the job gives it, such as chips.
         process_mib: largest memory that the process owned during the run, in MiB, without pages of mapped files; None
             in results from before this figure was measured.
-        variant: variant of CFR, and whether and why the solve restarted from its averages.
+        variant: variant of CFR, and whether the solve was refined.
         choice: what ``solve.choose`` has changed: ``choose`` and ``programs``, and for ``entropy``, ``sizes`` and
             ``bluff`` the numbers of both players ``before`` and ``after``.
     """

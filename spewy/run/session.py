@@ -222,12 +222,17 @@ class Session(Closing):
         if self._coarse is not None:
             self._coarse.remove()
         trace = tuple(loop.trace)
-        restart = self.stopping.restart_after(loop.trace)
-        if restart is not None and restart == loop.trace[-1][0]:
-            restart = None  # the run ended where the next one will restart
-        variant = self.plan.variant_text(restart)
         result = SolveResult.of(
-            job, engine.done, ended, check, net, times, trace, memory.peak_mib, variant, engine.choice
+            job,
+            engine.done,
+            ended,
+            check,
+            net,
+            times,
+            trace,
+            memory.peak_mib,
+            self.plan.variant,
+            engine.choice,
         )
         if not interrupted:
             with self.stores.use() as store:

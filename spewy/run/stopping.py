@@ -27,11 +27,6 @@ sweeps so far; at the latest after `GROWTH` times the sweeps so far, and after m
 """
 FLAT = 0.05
 """Slowest convergence for which a forecast is made: exploitability must fall faster than sweeps^-0.05."""
-SLOW, DECIDE_FROM, DECIDE_EVERY = 1.2, 200, 100
-"""Settings of restarts: a solve restarts once, if exploitability falls more slowly than sweeps^-SLOW.
-
-That is decided after sweep `DECIDE_FROM`, and every `DECIDE_EVERY` sweeps from there on.
-"""
 Trace = Sequence[tuple[int, float, float]]
 """Checks of a solve: (sweeps or deals, seconds, exploitability in chips)."""
 REACHED, INTERRUPTED = "target reached", "interrupted"
@@ -53,7 +48,6 @@ class Stopping:
             None: ``every`` or ``every_seconds`` decides.
         most_seconds: largest number of seconds of work in all runs; None: no limit.
         measured: whether the solve measures its exploitability; a stage with fewer board buckets does not.
-        restarts: whether the solve restarts from its averages if its convergence is slow.
     """
 
     target: float
@@ -65,10 +59,9 @@ class Stopping:
     most_seconds: float | None
     most_apart: int | None = None
     measured: bool = True
-    restarts: bool = False
 
     @classmethod
-    def of(cls, job: Job, seconds_per_sweep: float | None = None, *, restarts: bool = False) -> Stopping:
+    def of(cls, job: Job, seconds_per_sweep: float | None = None) -> Stopping:
         """Read the target and the limits of a job.
 
         ``seconds_per_sweep`` are core-seconds of the exact engine; None: another engine, which checks at regular
@@ -90,7 +83,6 @@ class Stopping:
                 None,
                 None,
                 apart,
-                restarts=restarts,
             )
         return cls(
             amount * chips,
@@ -107,32 +99,8 @@ class Stopping:
 
         ``together``: whether that call may make several checks.
         """
-        at, restart = self.check_at(trace), self.restart_after(trace)
-        done = trace[-1][0] if trace else 0
-        decide = max(DECIDE_FROM, (done // DECIDE_EVERY + 1) * DECIDE_EVERY)
-        return Goal(
-            self.target,
-            self.last,
-            self.every,
-            together and at is None,
-            at,
-            restart,
-            decide if self.restarts and restart is None else None,
-        )
-
-    def restart_after(self, trace: Trace) -> int | None:
-        """Return the sweep after which the solve restarts from its averages; None: it has not been too slow so far.
-
-        The checks alone decide. So a solve that is interrupted at a check, or continued with another target, restarts
-        after the same sweep.
-        """
-        for k in range(1, len(trace) if self.restarts else 0):
-            before, done = trace[k - 1][0], trace[k][0]
-            if done >= DECIDE_FROM and done // DECIDE_EVERY > before // DECIDE_EVERY:
-                first, last = _two_checks(trace[: k + 1])
-                if min(first[2], last[2]) > 0 and _slope(first, last) < SLOW:
-                    return done
-        return None
+        at = self.check_at(trace)
+        return Goal(self.target, self.last, self.every, together and at is None, at)
 
     def check_at(self, trace: Trace) -> int | None:
         """Choose the sweep after which the next check is due, from the checks so far; None: at regular intervals.

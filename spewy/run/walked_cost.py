@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from lockers import STORE_BYTES, DiskSize
-from solvers.discount import DEFAULT_VARIANT, variant
+from solvers.discount import variant
 from solvers.exact.context import MOST_TASKS, SINGLE, footprint
 from solvers.exact.engine import MAX_ROUNDS
 from solvers.tree import Ints
@@ -153,7 +153,9 @@ def walked_cost(layout: Layout, setup: EngineSetup, program: LpSize | None = Non
     n_kinds, stored = len(setup.kinds), disk.total
     at_once, state, tables = stored, padded * setup.itemsize * n_kinds, _table_bytes(layout)
     if setup.exact:
-        engine_bytes = footprint(layout.live, threads=setup.threads, short=setup.itemsize == 2)
+        engine_bytes = footprint(
+            layout.live, threads=setup.threads, short=setup.itemsize == 2, predictive=n_kinds == 3
+        )
         state, tables = engine_bytes.state, tables + engine_bytes.tables
         at_once = stored if state <= AT_ONCE else min(stored, BOARDS_AT_ONCE * largest)
         memory = state + tables + engine_bytes.buffers
@@ -318,7 +320,6 @@ def is_exact(job: Job) -> bool:
         and not job.too_deep_for_single
         and job.rules.num_hole_cards == 2
         and all(k is None for k in job.rows_by_round)
-        and not variant(job.solve.variant or DEFAULT_VARIANT).predictive
     )
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from solvers.discount import DEFAULT_VARIANT, Variant, exact_variant, variant
+from solvers.discount import DEFAULT_VARIANT, LEAN_VARIANT, exact_variant, variant
 from solvers.exact import ExactCfr, useful_threads
 from solvers.exact.context import n_tasks, state_bytes
 from solvers.exact.engine import MAX_ROUNDS
@@ -92,21 +92,13 @@ class WalkedPlan(Plan):
         return 0 if self.job.solve.threads == 1 else self.job.solve.threads
 
     @property
-    def restarts(self) -> bool:
-        """Whether the solve restarts from its averages if its convergence is slow.
-
-        True for rivers in the exact engine, unless the job names a variant.
-        """
-        return self.setup.exact and self.layout.n_rounds == 1 and self.job.solve.variant is None
-
-    @property
     def most_rake(self) -> float:
         forests = [bets.forest.arrays for bets in self.layout.betting]
         return max((float(arrays.rake.max()) for arrays in forests), default=0.0)
 
     @property
     def stopping(self) -> Stopping:
-        return Stopping.of(self.job, self.cost.seconds_per_sweep, restarts=self.restarts)
+        return Stopping.of(self.job, self.cost.seconds_per_sweep)
 
     def require(self, folder: Path | None = None) -> None:
         """Refuse a job that exceeds its memory limit; the message names changes to the job that save memory."""
@@ -178,18 +170,18 @@ class WalkedPlan(Plan):
     def policy(self, stores: Stores) -> Policy:
         return ChunkPolicy(self.layout.problem, stores.store)
 
-    def variant_text(self, restart: int | None) -> str | None:
+    @property
+    def variant(self) -> str | None:
         if self.setup.engine == "program":
             return None
-        name = self.setup.variant
-        if self.job.solve.variant is None and name == "dcfr-deep":
-            name += f" (the stack is {self.layout.problem.depth:.3g} pots)"
-        name += ", refined" if self.job.solve.refine else ""
-        if restart is None:
-            return name
-        return (
-            f"{name}, restarted from its averages after sweep {restart:,} because exploitability fell slowly"
-        )
+        name, solve, depth = self.setup.variant, self.job.solve, self.layout.problem.depth
+        if self.setup.exact and solve.variant is None:
+            best = exact_variant(self.layout.n_rounds, depth)
+            if name != best:
+                name += f" (solve.memory is too small for {best})"
+            elif name != exact_variant(self.layout.n_rounds):
+                name += f" (the stack is {depth:.3g} pots)"
+        return name + (", refined" if solve.refine else "")
 
     @classmethod
     def of(
@@ -246,9 +238,14 @@ class WalkedPlan(Plan):
 
                 program = lp_size(job.problem, solve.choose)
             cost = walked_cost(layout, setup, program)
-        budget, needed = parse_memory(solve.memory), cost.memory_bytes
-        streaming = streaming and setup.exact
-        resides = MemoryPlan.of(layout, needed, setup.itemsize, solve.threads, budget, streaming=streaming)
+        budget, streaming = parse_memory(solve.memory), streaming and setup.exact
+        if setup.exact and solve.variant is None and cost.memory_bytes > budget:
+            setup = replace(setup, variant=LEAN_VARIANT)
+            cost = walked_cost(layout, setup)
+        needed = cost.memory_bytes
+        resides = MemoryPlan.of(
+            layout, needed, setup.itemsize * len(setup.kinds), solve.threads, budget, streaming=streaming
+        )
         fits = resides.least_bytes <= budget
         refusal = None if fits else _refusal(job, needed, resides.least_bytes if streaming else None)
         return cls(job=job, cost=cost, refusal=refusal, layout=layout, setup=setup, memory_plan=resides)
@@ -281,11 +278,10 @@ def require_possible(job: Job) -> None:
     require_buildable(count)
 
 
-def supported(layout: Layout, schedule: Variant) -> bool:
-    """Whether the exact engine supports the game of a layout with a variant, found without building the game."""
+def supported(layout: Layout) -> bool:
+    """Whether the exact engine supports the game of a layout, found without building the game."""
     return (
         layout.n_rounds <= MAX_ROUNDS
-        and not schedule.predictive
         and layout.problem.game.num_hole_cards == 2
         and all(_by_hand(layout, t, p) for t in range(layout.n_rounds) for p in (0, 1))
     )
@@ -321,15 +317,11 @@ def _setup(job: Job, layout: Layout) -> EngineSetup:
 def _engine(job: Job, layout: Layout) -> EngineName:
     """Choose the engine: the exact one needs live leaves, a row for each hand of two cards, and no double precision."""
     solve = job.solve
-    able = (
-        job.live
-        and not job.one_program
-        and supported(layout, variant(solve.variant or exact_variant(layout.n_rounds)))
-    )
+    able = job.live and not job.one_program and supported(layout)
     if solve.short and not able:
         raise InputError(
-            'solve.precision: "16-bit" works only with live leaves, a row for each hand of two cards, and a variant '
-            "of CFR that is not predictive; choose another precision"
+            'solve.precision: "16-bit" works only with live leaves and a row for each hand of two cards; choose '
+            "another precision"
         )
     if job.too_deep_for_single and solve.precision in ("16-bit", "single"):
         raise InputError(
@@ -371,13 +363,13 @@ class MemoryPlan:
 
     @classmethod
     def of(
-        cls, layout: Layout, needed: int, itemsize: int, threads: int, budget: int, *, streaming: bool
+        cls, layout: Layout, needed: int, cell_bytes: int, threads: int, budget: int, *, streaming: bool
     ) -> Self:
         """Keep as much of the state in memory as the budget allows.
 
         Args:
             needed: bytes of the solve with all of its state in memory.
-            itemsize: bytes of a regret or strategy sum.
+            cell_bytes: bytes of the regret, strategy sum and predicted regret of one action of one row.
             threads: number of threads, each of which needs a part of the last round in memory.
             budget: bytes of memory that the solve may use.
             streaming: whether the last round's state may be mapped from a file.
@@ -386,7 +378,7 @@ class MemoryPlan:
             return cls(1.0, 0, needed)
         rounds, state, tasks = layout.live.rounds, 0, 1  # a single round does not stream
         if len(rounds) > 1:
-            state = state_bytes(rounds[-1], itemsize)
+            state = state_bytes(rounds[-1], cell_bytes)
             tasks = n_tasks(len(rounds), len(layout.boards[1].boards))
         window = state * min(threads, tasks) // tasks
         least = needed - state + window + RESERVE

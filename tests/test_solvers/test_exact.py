@@ -25,12 +25,11 @@ from solvers.game import Hands, LiveGame, Round
 from solvers.measure import exploitability
 from solvers.reference.cfr import Cfr
 from solvers.reference.walk import Walker
-from solvers.solver import KEPT_OF_SUMS, restart
-from solvers.tree import DECISION, Decision, Forest, Showdown
+from solvers.tree import Decision, Forest, Showdown
 
 TESTS = Path(__file__).resolve().parents[1]
 SCHEDULES = [
-    *(VARIANTS[name] for name in ("cfr", "cfr+", "dcfr", "dcfr-ahead")),
+    *(VARIANTS[name] for name in ("cfr", "cfr+", "dcfr", "dcfr-ahead", "pdcfr", "pcfr+")),
     replace(VARIANTS["dcfr-steep"], trembles=1.0),
 ]
 
@@ -206,9 +205,8 @@ def test_measurements_are_timed_where_they_are_made():
 
 
 def test_what_it_cannot_take_is_refused():
-    assert not supports(two_round_game(0, k=1), variant("dcfr"))
-    assert not supports(two_round_game(0, groups=4), variant("dcfr"))
-    assert not supports(two_round_game(0), variant("pcfr+"))
+    assert not supports(two_round_game(0, k=1))
+    assert not supports(two_round_game(0, groups=4))
     with pytest.raises(SolverError, match="a row per hand"):
         ExactCfr(two_round_game(0, k=1), variant("dcfr"))
 
@@ -261,7 +259,7 @@ def _keep(numbers, kept, fraction):
     store_as(HALF, kept, 0, load16(numbers, 0), fraction)
 
 
-@pytest.mark.parametrize("name", [name for name in VARIANTS if not VARIANTS[name].predictive])
+@pytest.mark.parametrize("name", VARIANTS)
 def test_16_bits_follow_single_precision(name):
     """Averages are kept instead of sums there, which is the same to whoever reads and writes them."""
     game = two_round_game(6)
@@ -275,8 +273,8 @@ def test_16_bits_follow_single_precision(name):
                 assert (np.abs(a - b) > 0.02 * b.max()).mean() < 0.005  # rounding decides a few ties
     again = ExactCfr(game, variant(name), short=True)
     again.iteration = short.iteration
-    for name in ("regrets", "sums"):
-        for ours, theirs in zip(getattr(again, name), getattr(short, name), strict=True):
+    for part in short.parts:
+        for ours, theirs in zip(getattr(again, part), getattr(short, part), strict=True):
             for p in (0, 1):
                 for b in range(len(ours[p].hands.count)):
                     ours[p].write(b, theirs[p].read(b))
@@ -380,11 +378,11 @@ def test_a_process_that_is_interrupted_twice_ends():
 
 
 @pytest.mark.parametrize("make", GAMES.values(), ids=GAMES)
-@pytest.mark.parametrize("short", [False, True])
-def test_its_memory_is_known_before(make, short):
+@pytest.mark.parametrize(("short", "name"), [(False, "dcfr"), (True, "dcfr"), (True, "pdcfr")])
+def test_its_memory_is_known_before(make, short, name):
     game = make(0)
-    found = footprint(game, threads=2, short=short)
-    engine = ExactCfr(game, variant("dcfr"), threads=2, short=short)
+    found = footprint(game, threads=2, short=short, predictive=variant(name).predictive)
+    engine = ExactCfr(game, variant(name), threads=2, short=short)
     assert found.state == engine.state_bytes
     buffers = {id(a): a for own in engine._context.workspaces for pair in own for s in pair for a in s}
     assert found.buffers == engine._context.tasks.nbytes + sum(a.nbytes for a in buffers.values())
@@ -457,25 +455,17 @@ def test_both_engines_measure_the_game_with_the_range_that_entered(make, threads
 
 
 @pytest.mark.parametrize("engine", [ExactCfr, Cfr])
-@pytest.mark.parametrize("seed", range(3))
-def test_a_restarted_solve_plays_its_averages(engine, seed):
-    """Decision by decision and hand by hand; a hand without positive regrets, or never there, stays as it is."""
-    game = locked(last_round(seed), seed)
-    solver, forest = engine(game, variant("dcfr-steep")), game.rounds[0].forest
-    solver.run(7)
-    before, sums = solver.read("regrets", 0, 0), solver.read("sums", 0, 0)
-    restart(solver, forest)
-    after, left = solver.read("regrets", 0, 0), solver.read("sums", 0, 0)
-    a, changed = forest.arrays, 0
-    for n in np.flatnonzero(a.kind == DECISION).tolist():
-        p, slots = a.player[n], slice(a.slot[n], a.slot[n] + a.n_actions[n])
-        for h in range(game.rounds[0].hands[p].n_hands[0]):
-            scale, total = np.maximum(before[p][slots, h], 0).sum(), sums[p][slots, h].sum()
-            expected = scale * sums[p][slots, h] / total if scale > 0 and total > 0 else before[p][slots, h]
-            np.testing.assert_allclose(after[p][slots, h], expected, rtol=1e-5)
-            changed += not np.array_equal(before[p][slots, h], after[p][slots, h])
-    assert changed > 20
-    for p in (0, 1):
-        np.testing.assert_allclose(left[p], KEPT_OF_SUMS * sums[p], rtol=1e-6)
-    solver.run(1)
-    solver.close()
+def test_who_writes_regrets_writes_what_strategies_follow(engine):
+    """A predictive variant that starts from given regrets plays them at once."""
+    game = last_round(1)
+    solvers = [engine(game, variant(name)) for name in ("pdcfr", "dcfr")]
+    solvers[1].run(7)
+    strategies = []
+    for solver in solvers:
+        solver.write("regrets", 0, 0, solvers[1].read("regrets", 0, 0))
+        before = solver.read("sums", 0, 0)
+        solver.iteration = 10**9  # sums keep their weight
+        solver.run(1)
+        strategies.append(solver.read("sums", 0, 0)[1] - before[1])
+        solver.close()
+    np.testing.assert_allclose(*strategies, rtol=1e-4, atol=1e-4)

@@ -337,7 +337,7 @@ def _locks(layout: Layout, kept: Mapping[str, Floats]) -> Iterator[Lock]:
 
 def new_solver(game: LiveGame, threads: int = 1) -> Solver:
     """Make a solver: an `ExactCfr` or, for hands of one card, a `Cfr`."""
-    if supports(game, variant(RESOLVING_VARIANT)):
+    if supports(game):
         return ExactCfr(game, variant(RESOLVING_VARIANT), threads=threads)
     return Cfr(game, variant(DEFAULT_VARIANT), threads=threads)
 

@@ -156,9 +156,9 @@ def test_fractional_pots_are_the_same_game_in_smaller_chips(rake):
     assert rivers.river_actions[0] == ("Check", "Bet(20)", "Bet(50.125)")
     assert (rivers.exploitability_pct < 0.05).all()
     np.testing.assert_allclose(rivers.strategy[0], other.strategy[0], atol=1e-4)
-    for name in ("ev", "action_ev", "reply_ev"):
-        first, second = 1000 * getattr(rivers, name)[0], getattr(other, name)[0]
-        np.testing.assert_allclose(first, second, rtol=1e-3, atol=20)
+    for name, chips in (("ev", 0.02), ("action_ev", 0.02), ("reply_ev", 0.2)):  # some bets are rare
+        first, second = getattr(rivers, name)[0], getattr(other, name)[0] / 1000
+        np.testing.assert_allclose(first, second, rtol=1e-3, atol=chips)
     # single precision rounds amounts in chips otherwise, so the second river needs other numbers of iterations
     mean = [np.nanmean(found.ev[1], axis=1) for found in (rivers, other)]
     np.testing.assert_allclose(1000 * mean[0], mean[1], atol=0.002 * 7500)
@@ -209,10 +209,6 @@ def test_a_tiny_weight_is_left_out_as_in_a_single_solve():
         ),
         ({"job": JOB | {"rows": {"river": 10}}}, "expected a row for each hand"),
         ({"job": JOB | {"lock": ["x: bet"]}}, "expected a job without locks"),
-        (
-            {"job": JOB | {"solve": {"variant": "pcfr+"}}},
-            "solve.variant: expected one of .*dcfr-steep.*, found pcfr",
-        ),
     ],
 )
 def test_bad_input(changes, message):

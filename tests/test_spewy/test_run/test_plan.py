@@ -88,10 +88,10 @@ def test_a_batch_estimates_each_job_once(built, tmp_path):
     ids=lambda job: f"{job.name}, {job.rows.river}",
 )
 def test_what_the_exact_engine_takes_is_known_without_a_live_game(job):
-    layout, schedules = Layout.of(job.problem), [variant(name) for name in ("dcfr", "pcfr+")]
-    expected = [supports(layout.live, schedule) for schedule in schedules]
+    layout = Layout.of(job.problem)
+    expected = supports(layout.live)
     layout.forget_live()
-    assert [supported(layout, schedule) for schedule in schedules] == expected
+    assert supported(layout) == expected
     assert "live" not in vars(layout)
 
 
@@ -114,9 +114,8 @@ def test_buckets_that_are_hands_in_order_are_hands():
         root = replace(layout.board(0, 0), entries=entries)
         top = replace(layout.boards[0], boards=(root,))
         one = Layout(layout.problem, layout.betting, [top, replace(table, boards=chosen)])
-        schedule = variant("dcfr")
-        assert supported(one, schedule) == supports(one.live, schedule)
-    assert supported(one, schedule)
+        assert supported(one) == supports(one.live)
+    assert supported(one)
 
 
 ENGINES = {
@@ -144,8 +143,9 @@ def test_what_is_kept_is_what_the_rest_leaves(precision, threads, monkeypatch):
     job = example("T1", f"solve.precision={precision}", f"solve.workers={threads}")
     plan = WalkedPlan.of(job, streaming=True)
     assert (plan.memory_plan.kept, plan.memory_plan.streamed_bytes, plan.refusal) == (1.0, 0, None)
-    solver = ExactCfr(plan.layout.live, variant("dcfr"), short=precision == "16-bit")
-    state = sum(part.values.nbytes for whole in (solver.regrets, solver.sums) for part in whole[-1])
+    solver = ExactCfr(plan.layout.live, variant(plan.setup.variant), short=precision == "16-bit")
+    wholes = (solver.regrets, solver.sums, solver.guesses)
+    state = sum(part.values.nbytes for whole in wholes for part in whole[-1])
     solver.close()
     window = state * threads // n_tasks(2, 48)  # what streams through memory at a time
     rest = plan.cost.memory_bytes - state + window + 1000
