@@ -1,4 +1,4 @@
-"""Two-player zero-sum games as arrays: CFR, LP, best responses and exploitability.
+"""Two-player zero-sum games as arrays: variants of CFR, showdowns with card removal, LP, exploitability.
 
 - `tree`, `game`: betting trees, and games of several rounds; `discount`: the variants of CFR as one schedule.
 - `reference`: CFR for any game in plain loops. Tests compare the other engines with it.

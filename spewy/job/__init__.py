@@ -1,1 +1,1 @@
-"""Job files: sections, checks, presets, the JSON schema."""
+"""Job files: sections, checks, the JSON schema; presets, whose data are in presets/."""

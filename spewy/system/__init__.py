@@ -1,1 +1,1 @@
-"""Tools for processes, clusters, signals and files."""
+"""Tools for processes (a dead one costs its task only), clusters, signals and files."""

@@ -29,7 +29,7 @@ from solvers.tree import Decision, Forest, Showdown
 
 TESTS = Path(__file__).resolve().parents[1]
 SCHEDULES = [
-    *(VARIANTS[name] for name in ("cfr", "cfr+", "dcfr", "dcfr-ahead", "pdcfr", "pcfr+")),
+    *VARIANTS.values(),
     replace(VARIANTS["dcfr-steep"], trembles=1.0),
 ]
 
