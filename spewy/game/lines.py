@@ -35,6 +35,7 @@ from spewy.game.nodes import (
     find_node,
     no_action_error,
     path_to,
+    sized_words,
 )
 from spewy.game.tree import BettingTree
 from spewy.game.treeconfig import TreeConfig
@@ -47,6 +48,7 @@ __all__ = [
     "read_action",
     "read_betting",
     "read_line",
+    "sized_words",
     "wrong_word",
 ]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Literal
 
@@ -18,6 +18,7 @@ from spewy.game.names import ROUND_NAMES
 __all__ = [
     "Action",
     "ActionKind",
+    "Label",
     "Line",
     "Node",
     "NodeKind",
@@ -29,6 +30,7 @@ __all__ = [
     "no_action_error",
     "path_to",
     "require_decision",
+    "sized_words",
 ]
 
 ActionKind = Literal["fold", "check", "call", "bet", "raise", "allin"]
@@ -36,6 +38,22 @@ NodeKind = Literal["decision", "fold", "showdown", "chance"]
 
 _WORDS = {"AllIn": "all-in", "Raise": "raise to"}
 _NAMES = {"fold": "Fold", "check": "Check", "call": "Call", "bet": "Bet", "raise": "Raise", "allin": "AllIn"}
+
+
+class Label(str):
+    """An action's name for people: ``Check``, ``Bet(120)``, ``AllIn(780)``; in big blinds ``Bet(1.2)``.
+
+    Attributes:
+        share: size of a bet or raise as a share of the pot, where the pot of a raise includes the call; None for other
+            actions and in limit games.
+    """
+
+    share: float | None
+
+    def __new__(cls, text: str, share: float | None = None) -> Label:
+        self = super().__new__(cls, text)
+        self.share = share
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +67,16 @@ class Action:
     """The action in a betting string: ``f``, ``c``, or ``r120`` with the total since the root; ``r`` in limit games."""
     unit: Unit = CHIPS
     """Unit of the amount in `label`."""
+    share: float | None = field(default=None, compare=False)
+    """Size of a bet or raise as in `Label`."""
 
     def __repr__(self) -> str:
         return self.label
 
     @property
-    def label(self) -> str:
-        """The action's name for people: ``Check``, ``Bet(120)``, ``AllIn(780)``; in big blinds ``Bet(1.2)``."""
+    def label(self) -> Label:
         name = _NAMES[self.kind]
-        return f"{name}({self.unit.text(self.amount)})" if self.amount else name
+        return Label(f"{name}({self.unit.text(self.amount)})" if self.amount else name, self.share)
 
     @property
     def total(self) -> int | None:
@@ -110,6 +129,18 @@ def action_words(label: str) -> str:
     """
     name, _, amount = label.rstrip(")").partition("(")
     return f"{_WORDS.get(name, name.lower())} {amount}".rstrip()
+
+
+def sized_words(label: str) -> str:
+    """Write an action's label in words; a bet has its size in % of the pot, too, if the label knows it.
+
+    >>> sized_words(Label("Bet(120)", 0.6)), sized_words("Bet(120)"), sized_words(Label("Raise(300)", 0.41))
+    ('bet 60 % (120)', 'bet 120', 'raise to 300')
+    """
+    share = label.share if isinstance(label, Label) else None
+    if share is None or not label.startswith("Bet("):
+        return action_words(label)
+    return f"bet {100 * share:.0f} % {label[3:]}"
 
 
 def entry_line(line: str) -> str:

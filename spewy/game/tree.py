@@ -314,7 +314,15 @@ class _Builder:
         for total in raise_totals(self.config, state, put_in_before, donk):
             allin = total >= min(state.stack(0), state.stack(1))
             kind: ActionKind = "allin" if allin else "raise" if faces_bet else "bet"
-            yield Action(kind, total - put_in_before, "r" if self.rules.limit else f"r{total}", unit)
+            yield self.raised(state, kind, total, put_in_before)
+
+    def raised(self, state: Betting, kind: ActionKind, total: int, put_in_before: int) -> Action:
+        unit, called = self.config.unit, max(state.spent)
+        if self.rules.limit:
+            return Action(kind, total - put_in_before, "r", unit)
+        pot = self.config.pot + 2 * called
+        share = (total - called) / pot if pot else None
+        return Action(kind, total - put_in_before, f"r{total}", unit, share)
 
     def make(
         self,
@@ -346,7 +354,7 @@ class _Widened(_Builder):
         for total in [int(text[1:]) for text in extra if text not in known]:
             kind: ActionKind = "raise" if max(state.spent) > put_in_before else "bet"
             kind = "allin" if total >= allin else kind
-            actions.append(Action(kind, total - put_in_before, f"r{total}", self.config.unit))
+            actions.append(self.raised(state, kind, total, put_in_before))
         actions.sort(key=lambda action: action.amount)  # fold and call have amount 0 and stay in front
         return tuple(actions)
 

@@ -1,24 +1,31 @@
 """Colours of actions and players, the same in all pictures and on terminals.
 
-Folds are grey, checks and calls blue, bets and raises from amber to dark red. Readers who cannot tell red from green
-can distinguish the colours by hue and by lightness.
+Folds are grey, checks and calls blue, bets and raises from yellow to dark red by their share of the pot, and all-ins
+purple, so an action has one colour in the whole solve. Readers who cannot tell red from green can distinguish the
+colours by hue and by lightness.
 """
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Sequence
 from typing import TypeAlias
+
+from spewy.game.nodes import Label
 
 Colour: TypeAlias = tuple[int, int, int]
 """Red, green and blue, each from 0 to 255."""
 
 FOLD: Colour = (150, 157, 166)
 PASSIVE: Colour = (58, 129, 190)
-BETS: tuple[Colour, ...] = ((246, 190, 84), (226, 112, 36), (142, 22, 28))
-"""Colours of the smallest bet, a middle one and the largest."""
+BETS: tuple[Colour, ...] = ((251, 220, 124), (243, 146, 42), (214, 66, 36), (134, 18, 44))
+"""Colours of the smallest bet, two between, and the largest."""
+ALL_IN: Colour = (92, 24, 98)
+BANDS = (0.29, 0.42, 0.58, 0.7, 0.88, 1.12, 1.38, 1.75)
+"""Shares of the pot between sizes with different colours. Common sizes are far from them, since chips are rounded."""
 SEATS: tuple[Colour, Colour] = (123, 63, 160), (24, 138, 110)
 """Colours of oop and ip: purple and green."""
-_QUIET = {"Fold": FOLD, "Check": PASSIVE, "Call": PASSIVE}
+_NAMED = {"Fold": FOLD, "Check": PASSIVE, "Call": PASSIVE, "AllIn": ALL_IN}
 UNUSED: Colour = (236, 236, 236)
 """Colour of hands that are not in the range."""
 
@@ -26,13 +33,17 @@ UNUSED: Colour = (236, 236, 236)
 def action_colours(labels: Sequence[str]) -> list[Colour]:
     """Choose a colour for each action by its label; larger bets are darker.
 
-    >>> action_colours(("Fold", "Call", "Raise(250)")) == [FOLD, PASSIVE, BETS[1]]
+    A `Label` knows the share of the pot that a bet has. Bets of limit games, which have one size, get one colour.
+
+    >>> action_colours(("Fold", "Call", "Raise(20)", Label("Bet(60)", 0.2))) == [FOLD, PASSIVE, BETS[1], BETS[0]]
     True
     """
-    bets = [label for label in labels if label not in _QUIET]
-    steps = [0.5] if len(bets) == 1 else [k / (len(bets) - 1) for k in range(len(bets))]
-    colours = {label: between(BETS, step) for label, step in zip(bets, steps, strict=True)}
-    return [_QUIET.get(label) or colours[label] for label in labels]
+    return [_NAMED.get(label.partition("(")[0]) or _of_size(label) for label in labels]
+
+
+def _of_size(label: str) -> Colour:
+    share = label.share if isinstance(label, Label) else None
+    return BETS[1] if share is None else between(BETS, bisect(BANDS, share) / len(BANDS))
 
 
 def between(stops: Sequence[Colour], share: float) -> Colour:

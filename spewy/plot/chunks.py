@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spewy.game.lines import action_words
+from spewy.game.lines import sized_words
 from spewy.game.names import SEAT_NAMES
 from spewy.look.colours import SEATS, UNUSED, hex_colour
 from spewy.plot.figures import action_colours, new_figure
@@ -110,7 +110,7 @@ def strategies_figure(
         labels = [action.label for action in chunk.tree.nodes[n].actions]
         base = np.zeros(len(rows))
         for share, label, colour in zip(100 * strategy[:, rows], labels, action_colours(labels), strict=True):
-            axis.bar(np.arange(len(rows)), share, 0.92, base, color=colour, label=action_words(label))
+            axis.bar(np.arange(len(rows)), share, 0.92, base, color=colour, label=sized_words(label))
             base += share
         axis.set(
             title=f"{SEAT_NAMES[player]} {words}",

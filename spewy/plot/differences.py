@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spewy.game.lines import action_words
+from spewy.game.lines import action_words, sized_words
 from spewy.game.names import SEAT_NAMES
 from spewy.look.colours import action_colours, hex_colour
 from spewy.plot.figures import SIZES, axes_for, font, new_figure, signs
@@ -73,7 +73,7 @@ def comparison_frequencies(comparison: Comparison, ax: Any = None) -> Any:
             left=100 * start,
             height=0.85,
             color=hex_colour(colour),
-            label=action_words(action),
+            label=sized_words(action),
         )
         start += share
     names = [

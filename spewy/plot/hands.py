@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spewy.game.lines import action_words
+from spewy.game.lines import sized_words
 from spewy.game.names import SEAT_NAMES
 from spewy.look.colours import UNUSED, hex_colour, lightness
 from spewy.look.grid import NOBODY, SIZE, class_name
@@ -190,7 +190,7 @@ def _legend(ax: Any, grid: Grid, colours: list[str]) -> None:
 
     shares = grid.shares.tolist()
     entries = [
-        Patch(color=colour, label=f"{action_words(label)}  {share_text(share)}")
+        Patch(color=colour, label=f"{sized_words(label)}  {share_text(share)}")
         for label, colour, share in zip(grid.actions, colours, shares, strict=True)
         if share >= NOBODY
     ]

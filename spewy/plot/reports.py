@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from spewy.game.lines import action_words
+from spewy.game.lines import sized_words
 from spewy.game.names import SEAT_NAMES
 from spewy.look.colours import SEATS, UNUSED, action_colours, hex_colour
 from spewy.plot.figures import SIZES, SUIT_COLOURS, SUIT_SIGNS, Size, axes_for, font, new_figure, sign, signs
@@ -73,7 +73,7 @@ def report_frequencies(report: Report, ax: Any = None, orient: Orient | None = N
         share = np.nan_to_num([row.frequencies[a] for row in chart.rows])
         if not share.max() >= UNSEEN:
             continue
-        label = f"{action_words(action)}  {share_text(share[chart.average])}"
+        label = f"{sized_words(action)}  {share_text(share[chart.average])}"
         chart.bars(chart.at, 100 * share, 100 * start, 0.92, hex_colour(colour), label)
         start += share
     chart.scale("how often, %", (0, 100))

@@ -16,7 +16,7 @@ from lockers import LockerError, open_store
 from spewy.chunks.boards import following_deals
 from spewy.chunks.locate import read_cards, solved_board
 from spewy.errors import InputError, NotSolvedError, shown
-from spewy.game.lines import action_words, read_line
+from spewy.game.lines import action_words, read_line, sized_words
 from spewy.game.names import ROUND_NAMES
 from spewy.game.nodes import Line, Node, entry_line, line_as_written, path_to
 from spewy.look.colours import action_colours, hex_colour
@@ -202,7 +202,7 @@ def report_json(found: Report) -> dict[str, Any]:
 
 def _words_and_colours(actions: Sequence[str]) -> dict[str, list[str]]:
     return {
-        "action_words": [action_words(action) for action in actions],
+        "action_words": [sized_words(action) for action in actions],
         "colours": [hex_colour(colour) for colour in action_colours(actions)],
     }
 
@@ -304,7 +304,7 @@ def _steps(solution: Solution, node: Node) -> Iterator[dict[str, Any]]:
     for label, child, colour in zip(labels, node.children, action_colours(labels), strict=False):
         yield {
             "name": label,
-            "words": action_words(label),
+            "words": sized_words(label),
             "line": solution.job.amounts.line_text(Line(child.line)),
             "colour": hex_colour(colour),
             "kind": child.kind,
@@ -362,7 +362,7 @@ def _grids(comparison: Comparison, views: Sequence[NodeView]) -> dict[str, Any]:
                 "grid": plain(view.grid().to_json()),
                 "actions": view.actions,
                 "colours": [hex_colour(colour) for colour in action_colours(view.actions)],
-                "words": [action_words(action) for action in view.actions],
+                "words": [sized_words(action) for action in view.actions],
             }
             for side, view in zip(SIDES, views, strict=True)
         },

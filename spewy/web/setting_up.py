@@ -28,7 +28,7 @@ from spewy.bridges.spots import read_spot, recognised
 from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS, Unit
 from spewy.game.gamefile import format_game, load_game, shipped_games
-from spewy.game.lines import action_words, line_words, read_line
+from spewy.game.lines import line_words, read_line, sized_words
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES
 from spewy.game.nodes import Node, entry_line
 from spewy.game.ranges import Range, format_range, parse_range
@@ -188,7 +188,7 @@ def tree_part(job: Job, parameters: Parameters) -> dict[str, Any]:
         found["actions"] = []
         for action, child, colour in zip(parent.actions, parent.children, colours, strict=True):
             inner = _tree_node(job, child)
-            row = {"label": action.label, "words": action_words(action.label), "colour": hex_colour(colour)}
+            row = {"label": action.label, "words": sized_words(action.label), "colour": hex_colour(colour)}
             found["actions"].append(row | {"node": inner})
             waiting.append((child, inner))
             made += 1
