@@ -1,14 +1,15 @@
 """JSON of what a page shows at one position of a solution: the line, both players' hands, and the next actions.
 
 A position is a decision, a deal of cards or the end of a hand. Its JSON is made of the objects of
-`spewy.look.node.NodeView.to_json`, `spewy.look.grid.Grid.to_json` and `spewy.look.node.Step.to_json`, so a page shows
-the same numbers as ``spewy show --json``. Curves and texts of both ranges belong to a decision, too. This module loads
-no server, so that ``spewy serve --export`` needs none.
+`spewy.look.node.NodeView.to_json` and `spewy.look.node.Step.to_json`, so a page shows the same numbers as
+``spewy show --json``, rounded. The page itself averages them over hand classes and over kinds of hands. Curves and
+texts of both ranges belong to a decision, too. This module loads no server, so that ``spewy serve --export`` needs none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,18 +19,21 @@ from buckets.cards import Deck, blocked, cards_name, hand_index, hands, parse_ha
 from solvers.tree import Floats
 from spewy.chunks.locate import Place
 from spewy.errors import NotSolvedError
-from spewy.game.lines import action_words
+from spewy.game.lines import sized_words
 from spewy.game.nodes import Line, Node
 from spewy.game.ranges import Range, format_range
+from spewy.game.ranges.hand_kinds import DRAWS, MADE
 from spewy.game.ranges.range import NUM_HANDS
 from spewy.look.colours import SEATS, action_colours, hex_colour
-from spewy.look.grid import class_means, json_numbers, require_holdem
+from spewy.look.grid import json_numbers, require_holdem
 from spewy.look.hand_filter import filtered
 from spewy.look.node import NodeView, Step
 from spewy.look.solution import Solution
 
-HEATS = ("EV", "equity", "realisation", "regret")
-"""Quantities for which a position has heat maps, besides the reach and the frequencies of its grid."""
+SHARE_DECIMALS = 6
+"""Number of decimals of frequencies, reach and equities in a position; a click waits for each digit."""
+EV_DIGITS = 7
+"""Number of digits of the largest EV in a position; all its EVs have as many decimals."""
 DIGITS = 3
 """Number of decimals of weights in a text; other programs read no more."""
 
@@ -80,7 +84,7 @@ def position(
         acting = views[node.player or 0]
         found["reached"], found["rare"] = _number(acting.reached), acting.rare
         found["loss"] = _number(acting.loss)
-        found["views"] = [_view(view, found["pot"]) for view in views]
+        found["views"] = [_view(view) for view in views]
         found["totals"] = _totals(solution, place, found["pot"]) if ev else None
         found["board_bucket"] = views[0].board_bucket
     return found
@@ -136,43 +140,41 @@ def _steps(node: Node, steps: Sequence[Step]) -> list[dict[str, Any]]:
     if node.kind == "decision":
         colours = action_colours([step.name for step in steps])
         for step, colour in zip(out, colours, strict=True):
-            step["words"], step["colour"] = action_words(step["name"]), hex_colour(colour)
+            step["words"], step["colour"] = sized_words(step["name"]), hex_colour(colour)
     return out
 
 
-def _view(view: NodeView, pot: float) -> dict[str, Any]:
+def _view(view: NodeView) -> dict[str, Any]:
     """Return one player's hands at a decision as a JSON object.
 
-    The object has the keys of `NodeView.to_json`, where each hand also has `_hand_figures`; ``colours`` and ``words``
-    of the actions; ``combos``, the range's weight; and ``shares``, the share of the range that takes each action.
-    For hold'em it also has ``grid``, the grid of hand classes; ``heat``, the means over hand classes by the name of the
-    quantity; and ``kinds``, the made hand and draws of each hand.
+    The object has the keys of `NodeView.to_json`, with rounded numbers; ``colours`` and ``words`` of the actions;
+    ``combos``, the range's weight; and ``shares``, the share of the range that takes each action. For hold'em it also
+    has ``kinds``, the made hand and draws of each hand, and ``groups``, the names in ``kinds``, the strongest first.
     """
-    found = view.to_json()
+    most = np.nanmax(np.abs(view.ev), initial=0.0, where=~np.isnan(view.ev))
+    decimals = max(0, EV_DIGITS - 1 - int(np.floor(np.log10(max(most, 1e-9)))))
+    rounded = replace(
+        view,
+        reach=view.reach.round(SHARE_DECIMALS),
+        strategy=view.strategy.round(SHARE_DECIMALS),
+        equity=view.equity.round(SHARE_DECIMALS),
+        ev=view.ev.round(decimals),
+        action_ev=view.action_ev.round(decimals),
+    )
+    found = rounded.to_json()
     found["colours"] = [hex_colour(c) for c in action_colours(view.actions) or [SEATS[view.player]]]
-    found["words"] = [action_words(action) for action in view.actions]
+    found["words"] = [sized_words(action) for action in view.actions]
     found["shares"] = json_numbers(view.frequencies)
     found["combos"] = float(view.reach.sum())
-    for name, values in _hand_figures(view, pot).items():
-        for hand, value in zip(found["hands"].values(), json_numbers(values), strict=True):
-            hand[name] = value
-    if not view.holdem:
-        return found
-    found["grid"] = view.grid().to_json() | {"shares": found["shares"]}
-    figures = {"EV": view.ev, "equity": view.equity, **_hand_figures(view, pot)}
-    found["heat"] = {name: json_numbers(class_means(view.hands, view.reach, figures[name])) for name in HEATS}
     if view.kinds is not None:
         made, draws = view.kinds.made_names, view.kinds.draw_names
         found["kinds"] = [", ".join(filter(None, pair)) for pair in zip(made, draws, strict=True)]
+        present = set(", ".join(found["kinds"]).split(", "))
+        found["groups"] = {
+            "made": [name for name in reversed(MADE) if name in present],
+            "draws": [name for name in reversed(DRAWS) if name in present],
+        }
     return found
-
-
-def _hand_figures(view: NodeView, pot: float) -> dict[str, Floats]:
-    """Compute two quantities of each hand from its EVs and equity, as arrays ``[hand]`` by name.
-
-    ``realisation`` is ``EV / (equity · pot)``, and ``regret`` is `NodeView.regret`.
-    """
-    return {"realisation": realisation(view, pot), "regret": view.regret}
 
 
 def _totals(solution: Solution, place: Place, pot: float) -> dict[str, Any] | None:
@@ -243,7 +245,7 @@ def range_texts(view: NodeView) -> list[dict[str, Any]]:
     numbers = np.array([hand_index(Deck(), parse_hand(name)) for name in view.hands], dtype=np.int64)
     parts = [("", "whole range", view.reach)]
     parts += [
-        (action, action_words(action), view.reach * share)
+        (action, sized_words(action), view.reach * share)
         for action, share in zip(view.actions, view.strategy, strict=True)
     ]
     dead = blocked(hands(Deck(), 2), view.board)

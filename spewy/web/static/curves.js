@@ -83,7 +83,7 @@ function notes(measure) {
 
 const SEAT_NAMES = ["oop", "ip"];
 const SMALL = { width: 380, height: 270, left: 46, right: 10, top: 10, bottom: 40 };
-const LARGE = { width: 760, height: 330, left: 54, right: 14, top: 12, bottom: 42 };
+const LARGE = { width: 760, height: 260, left: 54, right: 14, top: 12, bottom: 42 };
 
 /**
  * Draw curves that rise from the left to the right.

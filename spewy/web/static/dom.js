@@ -136,11 +136,12 @@ export function growList(scroll, body, count, make, { step, grown = () => {} }) 
  * Make a sortable table.
  * @param {Array<object>} rows one object for each row.
  * @param {Array<object>} columns for each column `{id, title, value(row), text(row)}`: `value` sorts, and `text` returns
- *   what the cell shows (text or elements); `head: true` marks the column that names the row.
+ *   what the cell shows (text or elements); `head: true` marks the column that names the row; `style`: class of the cells.
  * @param {object} options `order`: `{column, ascending}`, which the table changes; `most`: number of rows before a reader
- *   asks for more; `last`: a row that stays last; `sorted(rows)`: called with the rows in their new order.
+ *   asks for more; `last`: a row that stays last; `sorted(rows)`: called with the rows in their new order; `mark(row)`:
+ *   returns attributes of a row's element; `style`: a class of the table.
  */
-export function sortTable(rows, columns, { order, label, most = 100, last = null, sorted = () => {} }) {
+export function sortTable(rows, columns, { order, label, most = 100, last = null, sorted = () => {}, mark = () => ({}), style = "" }) {
   const box = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label });
   let shown = most;
 
@@ -150,7 +151,7 @@ export function sortTable(rows, columns, { order, label, most = 100, last = null
       box,
       el(
         "table",
-        { class: "sorted" },
+        { class: `sorted ${style}` },
         el("thead", {}, el("tr", {}, columns.map(title))),
         el("tbody", {}, inOrder.slice(0, shown).map(rowNode)),
         last ? el("tfoot", {}, rowNode(last)) : null,
@@ -170,7 +171,7 @@ export function sortTable(rows, columns, { order, label, most = 100, last = null
     };
     return el(
       "th",
-      { scope: "col", "aria-sort": here ? (order.ascending ? "ascending" : "descending") : null },
+      { scope: "col", class: column.style, "aria-sort": here ? (order.ascending ? "ascending" : "descending") : null },
       el("button", { type: "button", "data-column": column.id, onclick: turn }, column.title, el("span", { "aria-hidden": "true" }, here ? (order.ascending ? " ▲" : " ▼") : "")),
     );
   }
@@ -178,9 +179,9 @@ export function sortTable(rows, columns, { order, label, most = 100, last = null
   function rowNode(row) {
     return el(
       "tr",
-      {},
+      mark(row),
       columns.map((column) =>
-        column.head ? el("th", { scope: "row" }, column.text(row)) : el("td", {}, column.text(row)),
+        column.head ? el("th", { scope: "row" }, column.text(row)) : el("td", { class: column.style }, column.text(row)),
       ),
     );
   }

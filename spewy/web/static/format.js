@@ -29,6 +29,12 @@ export function signedText(value, write) {
   return value < 0 ? `−${write(-value)}` : `+${write(value)}`;
 }
 
+/** Return a function that writes EVs in a pot, all with the same number of decimals. */
+export function evWriter(pot) {
+  const digits = pot >= 1000 ? 0 : pot >= 100 ? 1 : 2;
+  return (value) => (known(value) ? fixed(value, digits) : "–");
+}
+
 /** Write an amount of chips or big blinds without decimals that are 0, such as 200 or 3.63. */
 export function chips(value) {
   return known(value) ? String(Math.round(100 * value) / 100) : "–";

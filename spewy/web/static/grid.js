@@ -1,7 +1,7 @@
-/** The grid of 13 x 13 hand classes: frequencies as stripes of colour, or one number for each class. */
+/** The grid of 13 x 13 hand classes: frequencies as stripes of colour, numbers of each class, or both. */
 
 import { el } from "./dom.js";
-import { RANKS } from "./cards.js";
+import { RANKS, cardList } from "./cards.js";
 import { amount, fixed, known, percent, rescaled, scaleColour, weight } from "./format.js";
 
 const NOBODY = 5e-4;
@@ -19,6 +19,67 @@ export function classOf(hand) {
   return ranks[0] === ranks[1] ? ranks : ranks + (hand[1] === hand[3] ? "s" : "o");
 }
 
+// Means over hands: of a class, of a group, or of a whole range.
+
+const MEANS = ["ev", "equity", "realisation", "regret"];
+
+/** Average hands, the rows of a view, weighted by reach: `reach` is their sum, and a number that no hand has is null. */
+export function meanOf(rows) {
+  const mean = { reach: 0, frequencies: [] };
+  for (const row of rows) {
+    mean.reach += row.reach;
+    row.strategy.forEach((share, i) => (mean.frequencies[i] = (mean.frequencies[i] || 0) + row.reach * share));
+  }
+  mean.frequencies = mean.frequencies.map((share) => (mean.reach > 0 ? share / mean.reach : null));
+  for (const name of MEANS) {
+    let [total, mass] = [0, 0];
+    for (const row of rows)
+      if (row.reach > 0 && known(row[name])) {
+        total += row.reach * row[name];
+        mass += row.reach;
+      }
+    mean[name] = mass > 0 ? total / mass : null;
+  }
+  return mean;
+}
+
+/**
+ * Average the hands of hold'em by hand class. The reach of a class is the mean over all its hands that the board leaves.
+ * @param {object} hands a row for each hand, by name.
+ * @param {string} board public cards.
+ */
+export function handClasses(hands, board) {
+  const members = {};
+  for (const [hand, row] of Object.entries(hands)) (members[classOf(hand)] ||= []).push(row);
+  const classes = {};
+  for (let row = 0; row < 13; row++)
+    for (let column = 0; column < 13; column++) {
+      const name = className(row, column);
+      const all = handsLeft(name, cardList(board));
+      if (!all) continue;
+      const mean = meanOf(members[name] || []);
+      classes[name] = { ...mean, reach: mean.reach / all };
+    }
+  return classes;
+}
+
+function handsLeft(name, board) {
+  const suits = (rank) => [..."shdc"].filter((suit) => !board.includes(rank + suit));
+  const [first, second] = [suits(name[0]), suits(name[1])];
+  if (name[0] === name[1]) return (first.length * (first.length - 1)) / 2;
+  const suited = first.filter((suit) => second.includes(suit)).length;
+  return name[2] === "s" ? suited : first.length * second.length - suited;
+}
+
+/** Make a bar in the colours of the actions; wide parts have their frequency in %. */
+export function mixBar(view, frequencies) {
+  const parts = frequencies.map((share, i) =>
+    share >= NOBODY ? el("span", { style: { "flex-grow": String(share), "background-color": view.colours[i] } }, share >= 0.18 ? (100 * share).toFixed(0) : "") : null,
+  );
+  const text = view.words.map((word, i) => `${word} ${percent(frequencies[i])}`).join(", ");
+  return el("span", { class: "mix-bar", role: "img", "aria-label": text, title: text }, parts);
+}
+
 /**
  * Make the grid of one player's 13 x 13 hand classes.
  * @param {object} view one player's hands, as the server's position has them; null with `paint`.
@@ -34,9 +95,10 @@ export function gridNode(view, { pick, point, label, ...options }) {
  * Make an empty grid of 13 x 13 hand classes, which can be drawn again and again.
  * @param {object} options `pick(name)`: called for a click or Enter; `point(name, cell)`: called when the pointer or the
  *   focus comes to a class, and with null when they leave the grid; `label`: accessible name of the grid.
- * @returns {object} `node`, and a function `draw(view, options)` with the options `heat`: `"strategy"`, `"reach"` or the
- *   name of a heat map; `selected`: a hand class; `paint(name, row, column)`: in place of `heat`, returns
- *   `{colour, ink, text, number}` of a hand class, where `number` is a short text, or null for an empty cell.
+ * @returns {object} `node`, and a function `draw(view, options)` with the options `heat`: `"strategy"`, `"both"` (with
+ *   EVs), `"EV"`, or another number of the classes; `full`: whether bars are as high as their cell, instead of as high as
+ *   the reach; `selected`: a hand class; `paint(name, row, column)`: in place of `heat`, returns `{colour, ink, text,
+ *   number}` of a hand class, where `number` is a short text, or null for an empty cell.
  */
 export function createGrid({ pick, point = () => {}, label }) {
   const cells = [];
@@ -53,8 +115,8 @@ export function createGrid({ pick, point = () => {}, label }) {
   node.addEventListener("pointerleave", () => point(null));
   node.addEventListener("focusout", () => point(null));
 
-  function draw(view, { heat = "strategy", selected = null, paint = null }) {
-    const looks = paint ? paintedCells(paint) : heat === "strategy" ? stripes(view) : numbers(view, heat);
+  function draw(view, { heat = "strategy", full = false, selected = null, paint = null }) {
+    const looks = paint ? paintedCells(paint) : heat === "strategy" || heat === "both" ? stripes(view, full, heat === "both") : numbers(view, heat);
     cells.forEach((cell, place) => {
       const isTabStop = cell.name === (selected || "AA");
       cell.draw(looks(cell.name, Math.floor(place / 13), place % 13), cell.name === selected, isTabStop);
@@ -79,12 +141,12 @@ function createCell(name, pick, point) {
       onpointerenter: (event) => point(name, event.currentTarget),
       onfocus: (event) => point(name, event.currentTarget),
     },
-    el("span", { class: "cell-name" }, name),
+    el("span", { class: name[2] ? "cell-name" : "cell-name pair" }, name),
   );
 
   function draw(look, isSelected, isTabStop) {
     const attributes = {
-      class: `cell${look.empty ? " empty" : ""}${look.number ? " numbered" : ""}`,
+      class: `cell${look.empty ? " empty" : ""}${look.painted ? " painted" : ""}`,
       tabindex: isTabStop ? "0" : "-1",
       "aria-selected": isSelected ? "true" : "false",
       "aria-label": `${name}: ${look.text}`,
@@ -102,14 +164,14 @@ function createCell(name, pick, point) {
   return { name, node, draw };
 }
 
-function stripes(view) {
+function stripes(view, full, withEv) {
   const classes = view.grid.classes;
   const highest = Math.max(NOBODY, ...Object.values(classes).map((cell) => cell.reach));
   return (name) => {
     const cell = classes[name];
     if (!cell || !(cell.reach >= NOBODY)) return { empty: true, text: cell ? "not in the range" : "blocked", style: {} };
     const mix = view.actions.length ? cell.frequencies : [1];
-    const height = Math.min(1, cell.reach / highest);
+    const height = full ? 1 : Math.min(1, cell.reach / highest);
     let start = 0;
     const stops = mix.map((share, i) => {
       const stop = `${view.colours[i]} ${(100 * start).toFixed(1)}% ${(100 * (start + share)).toFixed(1)}%`;
@@ -117,8 +179,10 @@ function stripes(view) {
       return stop;
     });
     const shares = view.words.map((word, i) => `${word} ${percent(mix[i])}`);
+    const ev = withEv && known(cell.ev) ? [`EV ${amount(cell.ev)}`] : [];
     return {
-      text: [`reach ${weight(cell.reach)}`, ...shares].join(", "),
+      text: [`reach ${weight(cell.reach)}`, ...shares, ...ev].join(", "),
+      number: ev.length ? cellAmount(cell.ev) : "",
       style: {
         "background-image": `linear-gradient(to right, ${stops.join(", ")})`,
         "background-size": `100% ${(100 * height).toFixed(0)}%`,
@@ -127,34 +191,32 @@ function stripes(view) {
   };
 }
 
+function cellAmount(value) {
+  return fixed(value, Math.abs(value) >= 100 ? 0 : 1);
+}
+
 function paintedCells(paint) {
   return (name, row, column) => {
     const cell = paint(name, row, column);
     if (!cell) return { empty: true, text: "no value", style: {} };
-    return { ...cell, style: { "background-color": cell.colour, color: cell.ink } };
+    return { ...cell, painted: true, style: { "background-color": cell.colour, color: cell.ink } };
   };
 }
 
 function numbers(view, heat) {
-  const values = heat === "reach" ? null : view.heat[heat];
-  const value = (name, row, column) =>
-    values ? values[row][column] : view.grid.classes[name] ? view.grid.classes[name].reach : null;
-  const all = [];
-  for (let row = 0; row < 13; row++)
-    for (let column = 0; column < 13; column++) {
-      const number = value(className(row, column), row, column);
-      if (known(number)) all.push(number);
-    }
-  const share = rescaled(all);
-  const isShare = heat === "equity" || heat === "reach" || heat === "realisation";
-  return (name, row, column) => {
-    const number = value(name, row, column);
+  const classes = view.grid.classes;
+  const key = heat.toLowerCase();
+  const value = (name) => (classes[name] && classes[name].reach >= NOBODY ? classes[name][key] : null);
+  const share = rescaled(Object.keys(classes).map(value).filter(known));
+  const isShare = key === "equity" || key === "reach" || key === "realisation";
+  return (name) => {
+    const number = value(name);
     if (!known(number)) return { empty: true, text: "no value", style: {} };
     const { colour, ink } = scaleColour(share(number));
-    const text = isShare ? percent(number, 0) : amount(number);
     return {
-      text: `${heat} ${text}`,
-      number: isShare ? (100 * number).toFixed(0) : fixed(number, Math.abs(number) >= 100 ? 0 : 1),
+      text: `${heat} ${isShare ? percent(number, 0) : amount(number)}`,
+      number: isShare ? (100 * number).toFixed(0) : cellAmount(number),
+      painted: true,
       style: { "background-color": colour, color: ink },
     };
   };

@@ -1,19 +1,26 @@
-/** The look component: the ribbon, both players' grids, their hands, and panels with more about the position. */
+/** The look component: the ribbon, both players' grids, the hands of a class, and panels with more about the position. */
 
-import { el, fill, growList, noteIfLate } from "./dom.js";
+import { el, fill, growList, noteIfLate, sortTable } from "./dom.js";
 import { boardNode, cardList, cardNode, cardTable } from "./cards.js";
-import { amount, known, percent, rarely, weight } from "./format.js";
-import { classOf, createGrid } from "./grid.js";
+import { amount, chips, evWriter, known, percent, rarely, weight } from "./format.js";
+import { classOf, createGrid, handClasses, meanOf, mixBar } from "./grid.js";
+import { store, stored } from "./page.js";
 
-const SEAT_TITLES = ["oop (first to act)", "ip (last to act)"];
+const SEATS = ["oop", "ip"];
+const SEAT_TITLES = ["out of position: acts first after the flop", "in position: acts last after the flop"];
 const HEATS = [
   ["strategy", "strategy"],
-  ["reach", "reach, %"],
+  ["both", "strategy and EV"],
   ["EV", "EV"],
   ["equity", "equity, %"],
   ["realisation", "EV realised, %"],
+  ["reach", "reach, %"],
   ["regret", "regret to the best action"],
 ];
+
+function chosenHeat({ heat }) {
+  return HEATS.some(([name]) => name === heat) ? heat : "strategy";
+}
 
 /** Scroll a box sideways until a part of it is visible; the page itself stays where it is. */
 function scrollSideways(box, part) {
@@ -26,19 +33,16 @@ function scrollSideways(box, part) {
  * Show positions of a solution in an element.
  * @param {Element} root element to fill.
  * @param {object} source answers questions about the solution: `position(query, signal)`, and more for some panels.
- * @param {object} options `panels`: panels below the grids, each `{id, title, shows(context), draw(element, context)}`;
+ * @param {object} options `panels`: panels beside the grids, each `{id, title, shows(context), draw(element, context)}`;
  *   `filters`: whether the source can filter hands; `moved(place)`: called with the new place
- *   `{line, board, heat, filter, hand, seat, panel}`; `answered(position)`: called with each new position.
+ *   `{line, board, heat, filter, group, hand, seat, panel}`; `answered(position)`: called with each new position.
  * @returns {object} `show(folder, place, summary)` shows a place, `key(event)` obeys a key and tells whether it did, and
  *   `context()` is what panels get.
  */
 export function createLook(root, source, { panels = [], filters = true, moved = () => {}, answered = () => {} }) {
   const look = { place: {}, position: null, asked: null, folder: null, summary: null, filterError: null, filterNames: null };
-  const handsPanel = { id: "hands", title: "Hands", shows: ({ position }) => Boolean(position.views && position.views[0].grid), draw: drawHands };
-  const all = [handsPanel, ...panels];
+  const hands = handsNode();
   const seats = [0, 1].map(createSeat);
-  const grids = el("div", { class: "grids" });
-  const decision = el("section", { class: "decision", "aria-label": "both players' hands" });
 
   async function show(folder, place, summary = null) {
     if (look.asked) look.asked.abort();
@@ -51,13 +55,14 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
       if (changed) {
         const position = await askedPosition(folder, place, asked.signal);
         if (asked.signal.aborted) return;
-        look.position = position;
+        look.position = prepared(position);
         answered(position);
       }
       draw();
     } catch (error) {
       if (error.name === "AbortError") return;
       look.position = null;
+      root.classList.remove("whole");
       fill(root, el("p", { class: "error", role: "alert" }, error.message), restart());
     } finally {
       ended();
@@ -99,27 +104,26 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
     const focused = root.getRootNode().activeElement;
     const here = focused && root.contains(focused) ? focused : null;
     const kept = here && (here.getAttribute("data-hand") || here.getAttribute("data-step") || here.id);
-    fill(root, ribbonNode(position, move), facts(position), position.views ? decisionNode(position, place) : null, drawPanels());
+    root.classList.add("whole");
+    fill(
+      root,
+      ribbonNode(position, move),
+      el("div", { class: "bar" }, facts(position), position.views && position.views[0].grid ? tools(place) : null),
+      el("section", { class: position.views ? "decision" : "dealing", "aria-label": "the position" }, position.views ? bothSeats(position, place) : followingNode(position, move), drawPanels()),
+    );
     if (kept) {
       const again = root.querySelector(`[data-hand="${kept}"][tabindex="0"], [id="${kept}"]`);
       if (again) again.focus({ preventScroll: true });
     }
-    for (const current of root.querySelectorAll('.stage.here, .tabs [aria-selected="true"]'))
+    for (const current of root.querySelectorAll('.ribbon > :last-child, .tabs [aria-selected="true"]'))
       scrollSideways(current.closest(".ribbon, .tabs"), current);
   }
 
   function facts(position) {
     const rows = [
       ["board", position.board ? boardNode(position.board) : "none yet"],
-      ["pot", `${amount(position.pot)} ${position.unit}`],
+      ["pot", `${chips(position.pot)} ${position.unit}`],
     ];
-    if (position.totals && position.totals.equity.some(known))
-      for (const seat of [0, 1])
-        rows.push([
-          SEAT_TITLES[seat].slice(0, 3).trim(),
-          `EV ${amount(position.totals.ev[seat])}, equity ${percent(position.totals.equity[seat])}, ` +
-            `realised ${percent(position.totals.realisation[seat], 0)}`,
-        ]);
     if (known(position.loss)) rows.push(["mean loss", `${amount(position.loss)} a hand`]);
     if (position.rare)
       rows.push(["reached by", `${rarely(position.reached)} of play: frequencies are less certain here`]);
@@ -128,21 +132,26 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
     return el("dl", { class: "facts" }, rows.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
   }
 
-  function decisionNode(position, place) {
-    const heat = place.heat || "strategy";
-    const tools = el(
+  function tools(place) {
+    const heat = chosenHeat(place);
+    const full = stored("bars") === "full";
+    const turn = () => {
+      store("bars", full ? "reach" : "full");
+      draw();
+    };
+    return el(
       "div",
       { class: "tools" },
+      place.group ? el("button", { type: "button", class: "chosen-group", onclick: () => move({ group: "" }) }, `only ${place.group} ×`) : null,
       el("label", { for: "heat" }, "show"),
       el(
         "select",
         { id: "heat", onchange: (event) => move({ heat: event.target.value }) },
         HEATS.map(([value, text]) => el("option", { value, selected: value === heat }, text)),
       ),
+      el("button", { type: "button", id: "full-bars", "aria-pressed": full ? "true" : "false", title: "bars as high as their cell, or as high as the reach of the hands", onclick: turn }, "full height"),
       filters ? filterOf(place) : null,
     );
-    fill(grids, position.views.map((view) => seats[view.player](position, view, heat, place)));
-    return fill(decision, position.views[0].grid ? tools : null, grids);
   }
 
   function filterOf(place) {
@@ -159,68 +168,49 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
     return look.filterNames;
   }
 
-  /** Make a function that draws a player's hands at a position in an element, always the same, and returns the element. */
-  function createSeat(player) {
-    const node = el("article", { class: "seat" });
-    let card = null;
-    const grid = createGrid({
-      pick: (name) => move({ hand: name, seat: String(player), panel: "hands" }),
-      point: (name, cell) => card.point(name, cell),
-      label: `hands of ${SEAT_TITLES[player]}`,
-    });
-
-    return function seatNode(position, view, heat, place) {
-      const acts = player === position.player;
-      const shares = view.words.map((word, i) =>
-        el(
-          "li",
-          {},
-          el("span", { class: "swatch", style: { "background-color": view.colours[i] } }),
-          word,
-          " ",
-          el("b", {}, percent(view.shares[i])),
-        ),
-      );
-      const head = [
-        el("h2", {}, SEAT_TITLES[player], acts ? " to act" : " waits", el("small", {}, ` ${view.combos.toFixed(1)} hands`)),
-        el("ul", { class: "shares" }, shares),
-      ];
-      if (!view.grid) return fill(node, head, handTable(view, null));
-      const isChosen = Number(place.seat || position.player) === player;
-      card = handCard(view);
-      grid.draw(view, {
-        heat: acts || heat !== "regret" ? heat : "strategy",
-        selected: isChosen ? place.hand || null : null,
-      });
-      return fill(node, head, grid.node, card.node);
-    };
+  /** Return the nodes of the player who acts, of the other player, and of the hands of a class. */
+  function bothSeats(position, place) {
+    const views = [position.player, 1 - position.player].map((player) => narrowed(position.views.find((view) => view.player === player), place.group, position.board));
+    const nodes = views.map((view) => seats[view.player](position, view, place));
+    if (!views[0].grid) return nodes;
+    const chosen = views.find((view) => view.player === Number(place.seat || position.player));
+    hands.keep(place.hand ? { view: chosen, name: place.hand } : null, position);
+    return [nodes[0], nodes[1], hands.node];
   }
 
-  function drawHands(element, { position, place }) {
-    const seat = Number(place.seat || position.player);
-    const view = position.views.find((each) => each.player === seat);
-    const title = place.hand ? `${place.hand} of ${SEAT_TITLES[seat]}` : `all hands of ${SEAT_TITLES[seat]}`;
-    const choices = position.views.map((each) =>
-      el(
-        "button",
-        {
-          type: "button",
-          "aria-pressed": each.player === seat ? "true" : "false",
-          onclick: () => move({ seat: String(each.player) }),
-        },
-        each.player ? "ip" : "oop",
-      ),
-    );
-    const every = place.hand ? el("button", { type: "button", onclick: () => move({ hand: "" }) }, "all hands") : null;
-    fill(element, el("h3", {}, title), el("div", { class: "tools" }, choices, every), handTable(view, place.hand || null));
+  /** Make a function that draws a player's hands at a position in an element, always the same, and returns the element. */
+  function createSeat(player) {
+    const node = el("article", { "data-seat": SEATS[player] });
+    let view = null;
+    const grid = createGrid({
+      pick: (name) => move(name === look.place.hand && String(player) === look.place.seat ? { hand: "" } : { hand: name, seat: String(player) }),
+      point: (name) => hands.point(name ? { view, name } : null),
+      label: `hands of ${SEATS[player]}`,
+    });
+
+    return function seatNode(position, narrow, place) {
+      view = narrow;
+      const acts = player === position.player;
+      const heat = chosenHeat(place);
+      node.className = acts ? "seat acts" : "seat waits";
+      const head = acts ? stageHere(position, view, move) : seatHead(position, view, "waits");
+      if (!view.grid) return fill(node, head, handTable(view, null, position.pot));
+      const isChosen = Number(place.seat || position.player) === player;
+      grid.draw(view, {
+        heat: acts || heat !== "regret" ? heat : "strategy",
+        full: acts && stored("bars") === "full",
+        selected: isChosen ? place.hand || null : null,
+      });
+      return fill(node, head, grid.node);
+    };
   }
 
   function drawPanels() {
     const { position, place } = look;
-    const shown = all.filter((panel) => panel.shows(context()));
+    const shown = panels.filter((panel) => panel.shows(context()));
     if (!shown.length) return null;
     const current = shown.find((panel) => panel.id === place.panel) || shown[0];
-    const body = el("div", { class: "panel", role: "tabpanel", id: "panel", "aria-labelledby": `tab-${current.id}` });
+    const body = el("div", { class: "panel", role: "tabpanel", id: "panel", tabindex: "0", "aria-labelledby": `tab-${current.id}` });
     const tabs = shown.map((panel) =>
       el(
         "button",
@@ -268,92 +258,121 @@ function needsAnswer(old, place) {
   return ["line", "board", "filter"].some((name) => (old[name] || "") !== (place[name] || ""));
 }
 
+/** Add to a position what follows from its numbers: names and figures of hands, and the hand classes. */
+function prepared(position) {
+  for (const view of position.views || []) {
+    Object.values(view.hands).forEach((row, number) => {
+      row.kind = view.kinds ? view.kinds[number] : "";
+      row.realisation = row.equity > 0 && known(row.ev) ? row.ev / (row.equity * position.pot) : null;
+      row.regret = view.actions.length && known(row.ev) && row.action_ev.every(known) ? Math.max(0, Math.max(...row.action_ev) - row.ev) : null;
+    });
+    if (view.kinds) view.grid = { classes: handClasses(view.hands, position.board) };
+    if (view.player !== position.player) view.colours = ["var(--held)"];
+  }
+  return position;
+}
+
+/** Whether a hand belongs to a group: a made hand, a draw, or "no draw". */
+export function inGroup({ kind }, group) {
+  return group === "no draw" ? !kind.includes(",") : kind.split(", ").includes(group);
+}
+
+function narrowed(view, group, board) {
+  if (!group || !view.grid) return view;
+  const hands = Object.fromEntries(Object.entries(view.hands).filter(([, row]) => inGroup(row, group)));
+  return { ...view, hands, grid: { classes: handClasses(hands, board) } };
+}
+
+function seatHead(position, view, what) {
+  const { totals } = position;
+  const figures = totals && known(totals.equity[view.player]) ? [["EV", evWriter(position.pot)(totals.ev[view.player])], ["equity", percent(totals.equity[view.player])]] : [];
+  return el(
+    "h2",
+    { class: "stage-title", title: SEAT_TITLES[view.player] },
+    el("span", {}, `${SEATS[view.player]} ${what}`),
+    [["", `${view.combos.toFixed(1)} hands`], ...figures].map(([name, value]) => el("small", {}, name, " ", el("b", {}, value))),
+  );
+}
+
 // The ribbon: all decisions and deals before a position, and the actions that can follow it.
 
-const SEATS = ["oop", "ip"];
 const FLOPS_AT_ONCE = 90;
 
 /**
- * Make the ribbon of a position.
+ * Make the ribbon of a position: the decisions and deals before it.
  * @param {object} position the server's position; an exported page marks what its file lacks as `absent`.
  * @param {function} go called with `{line, board}` of another position.
  */
 function ribbonNode(position, go) {
-  const stages = position.path.map((stage, number) =>
-    stage.kind === "cards" ? dealtStage(position, stage, number, go) : decisionStage(stage, stage.taken, go),
-  );
-  if (position.kind === "decision") stages.push(decisionStage(position, null, go));
-  else if (position.kind === "chance") stages.push(dealStage(position, go));
-  else stages.push(endStage(endText(position)));
-  return el("nav", { class: "ribbon", "aria-label": "actions and cards" }, stages);
+  const stages = position.path.map((stage, number) => (stage.kind === "cards" ? dealtStage(stage, number, go) : decisionStage(stage, go)));
+  const here = { decision: `${SEATS[position.player]} to act`, chance: "next cards" }[position.kind] || position.kind;
+  return el("nav", { class: "ribbon", "aria-label": "actions and cards" }, stages, el("span", { class: "ribbon-end", "aria-current": "step" }, here));
 }
 
-function endStage(text) {
-  return el("div", { class: "stage here end" }, el("div", { class: "stage-title" }, text));
+function decisionStage(stage, go) {
+  const steps = stage.steps.map((step, number) => {
+    const taken = number === stage.taken;
+    return stepButton(step, { class: taken ? "step taken" : "step", "aria-pressed": taken ? "true" : "false", "aria-label": step.words }, go, taken ? [swatchOf(step), step.words] : shortWords(step.words));
+  });
+  return el("div", { class: "stage" }, stageTitle(SEATS[stage.player], "show this decision", stage, go), steps);
 }
 
-function endText(position) {
-  if (position.kind === "showdown") return `showdown, pot ${position.pot}`;
-  return `fold: the other player wins the pot of ${position.pot}`;
-}
-
-function decisionStage(stage, taken, go) {
+function stageTitle(text, title, stage, go) {
   return el(
-    "div",
-    { class: `stage${taken === null ? " here" : ""}` },
-    el(
-      "button",
-      {
-        type: "button",
-        class: "stage-title",
-        "aria-current": taken === null ? "step" : null,
-        disabled: Boolean(stage.absent),
-        title: stage.absent ? "not in this file" : "show this decision",
-        onclick: () => go({ line: stage.line, board: stage.board }),
-      },
-      `${SEATS[stage.player]} to act`,
-    ),
-    stage.steps.map((step, number) =>
-      el(
-        "button",
-        {
-          type: "button",
-          class: `step${number === taken ? " taken" : ""}`,
-          "aria-pressed": number === taken ? "true" : "false",
-          "data-step": step.name,
-          disabled: Boolean(step.absent),
-          title: step.absent ? "not in this file" : null,
-          onclick: () => go({ line: step.line, board: step.board }),
-        },
-        el("span", { class: "swatch", style: { "background-color": step.colour } }),
-        el("span", { class: "step-name" }, step.words),
-        el("span", { class: "step-share" }, percent(step.frequency)),
-      ),
-    ),
+    "button",
+    { type: "button", class: "stage-title", disabled: Boolean(stage.absent), title: stage.absent ? "not in this file" : title, onclick: () => go({ line: stage.line, board: stage.board }) },
+    text,
   );
 }
 
-function dealtStage(position, stage, number, go) {
+function stepButton(step, attributes, go, ...children) {
+  return el(
+    "button",
+    {
+      type: "button",
+      "data-step": step.name,
+      disabled: Boolean(step.absent),
+      title: step.absent ? "not in this file" : `${step.words}: ${percent(step.frequency)}`,
+      onclick: () => go({ line: step.line, board: step.board }),
+      ...attributes,
+    },
+    ...children,
+  );
+}
+
+function swatchOf({ colour }) {
+  return el("span", { class: "swatch", style: { "background-color": colour } });
+}
+
+/** Shorten the words of an action: "bet 60 % (120)" to "60 %", "raise to 300" to "300". */
+function shortWords(words) {
+  return words.startsWith("all-in") ? "all-in" : words.replace(/^(?:bet|raise to) /, "").replace(/ \(.*/, "");
+}
+
+/** Make the heading of the player who acts, and a button for each action, with how often the range takes it. */
+function stageHere(position, view, go) {
+  const steps = position.steps.map((step) =>
+    stepButton(
+      step,
+      { class: "step", style: { "--share": `${(100 * (step.frequency || 0)).toFixed(1)}%`, "--colour": step.colour } },
+      go,
+      el("span", { class: "step-name" }, step.words),
+      el("span", { class: "step-share" }, percent(step.frequency)),
+    ),
+  );
+  return el("div", { class: "stage here" }, seatHead(position, view, "to act"), el("div", { class: "steps" }, steps));
+}
+
+function dealtStage(stage, number, go) {
   const cards = cardList(stage.dealt);
-  return el(
-    "div",
-    { class: "stage" },
-    el(
-      "button",
-      {
-        type: "button",
-        class: "stage-title",
-        disabled: Boolean(stage.absent),
-        title: stage.absent ? "not in this file" : "choose other cards",
-        onclick: () => go({ line: stage.line, board: stage.board }),
-      },
-      cards.length > 1 ? "flop" : number && cardList(stage.board).length === 3 ? "turn" : "river",
-    ),
-    el("div", { class: "stage-cards" }, cards.map(cardNode)),
-  );
+  const name = cards.length > 1 ? "flop" : number && cardList(stage.board).length === 3 ? "turn" : "river";
+  return el("div", { class: "stage" }, stageTitle(name, "choose other cards", stage, go), el("span", { class: "stage-cards" }, cards.map(cardNode)));
 }
 
-function dealStage(position, go) {
+/** Make what stands in place of the grids where nobody acts: the cards that can come, or how the hand ends. */
+function followingNode(position, go) {
+  if (position.kind === "showdown") return endStage(`showdown, pot ${position.pot}`);
+  if (position.kind === "fold") return endStage(`fold: the other player wins the pot of ${position.pot}`);
   if (position.absent) return endStage(position.absent);
   const single = position.steps.every((step) => cardList(step.name).length === 1);
   const steps = Object.fromEntries(position.steps.map((step) => [step.name, step]));
@@ -364,6 +383,10 @@ function dealStage(position, go) {
   return el("div", { class: "stage here" }, el("div", { class: "stage-title" }, "next cards"), choice);
 }
 
+function endStage(text) {
+  return el("div", { class: "stage here end" }, el("div", { class: "stage-title" }, text));
+}
+
 function flopList(deals, pick) {
   const list = el("div", { class: "flops" });
   const flop = ({ name }) =>
@@ -372,142 +395,149 @@ function flopList(deals, pick) {
   return list;
 }
 
+// The hands of the class under the pointer, or of the class that was clicked; without one, what both ranges win.
+
+/**
+ * Make the element of the hands, and its functions: `keep(chosen, position)` sets what it shows while the pointer is
+ * elsewhere, `point(chosen)` shows another class until it is called with null. A chosen class is `{view, name}`.
+ */
+function handsNode() {
+  const node = el("section", { class: "class-hands", "aria-label": "hands of the chosen class" });
+  const kept = { chosen: null, position: null };
+
+  function keep(chosen, position) {
+    Object.assign(kept, { chosen, position });
+    point(null);
+  }
+
+  function point(chosen) {
+    const shown = chosen || kept.chosen;
+    fill(node, shown ? classHands(shown, evWriter(kept.position.pot)) : rangesTable(kept.position));
+  }
+
+  return { node, keep, point };
+}
+
+function classHands({ view, name }, ev) {
+  const rows = Object.entries(view.hands).filter(([hand, row]) => classOf(hand) === name && row.reach > 0);
+  const mean = meanOf(rows.map(([, row]) => row));
+  const title = el("h3", {}, name, el("small", {}, `${SEATS[view.player]}, ${rows.length} ${rows.length === 1 ? "hand" : "hands"}`));
+  if (!rows.length) return [title, el("p", { class: "note" }, `${SEATS[view.player]} does not have ${name} here.`)];
+  const figures = [known(mean.ev) && ["EV", (row) => ev(row.ev), "combo-ev"], known(mean.equity) && ["equity", equityText, "combo-equity"]].filter(Boolean);
+  const head = ["", view.actions.length ? "strategy, %" : "reach", ...figures.map(([text]) => text), ""];
+  return [
+    title,
+    el(
+      "table",
+      { class: "combos" },
+      el("thead", {}, el("tr", {}, head.map((text) => el("th", { scope: "col" }, text)))),
+      el("tbody", {}, rows.map(([hand, row]) => comboRow(view, figures, cardList(hand).map(cardNode), { ...row, frequencies: row.strategy }, hand))),
+      rows.length > 1 ? el("tfoot", {}, comboRow(view, figures, "mean", { ...mean, reach: mean.reach / rows.length, kind: "" })) : null,
+    ),
+  ];
+}
+
+/** Write the equity of a hand or group in %, without the sign. */
+export function equityText({ equity }) {
+  return known(equity) ? (100 * equity).toFixed(1) : "–";
+}
+
+function comboRow(view, figures, name, row, hand = null) {
+  const reach = el("span", { class: "reach-bar", style: { "--share": `${100 * row.reach}%` } }, weight(row.reach));
+  return el(
+    "tr",
+    { "data-combo": hand },
+    el("th", { scope: "row" }, name),
+    el("td", { class: "mix" }, view.actions.length ? mixBar(view, row.frequencies) : reach),
+    figures.map(([, write, style]) => el("td", { class: style }, write(row))),
+    el("td", { class: "kind", title: row.kind }, row.kind),
+  );
+}
+
+function rangesTable({ totals, views, pot }) {
+  const rows = [["hands", (seat) => views.find((view) => view.player === seat).combos.toFixed(1)]];
+  if (totals && totals.equity.some(known))
+    rows.push(
+      ["EV", (seat) => evWriter(pot)(totals.ev[seat])],
+      ["equity", (seat) => percent(totals.equity[seat])],
+      ["EV realised", (seat) => percent(totals.realisation[seat], 0), "EV divided by equity times pot"],
+    );
+  return [
+    el("h3", {}, "both ranges"),
+    el(
+      "table",
+      { class: "ranges" },
+      el("thead", {}, el("tr", {}, ["", ...SEATS].map((text) => el("th", { scope: "col" }, text)))),
+      el("tbody", {}, rows.map(([name, write, title]) => el("tr", { title }, el("th", { scope: "row" }, name), el("td", {}, write(0)), el("td", {}, write(1))))),
+    ),
+    el("p", { class: "note" }, "Point at a starting hand to see its hands; click it to keep them here."),
+  ];
+}
+
 // A table of single hands: reach, frequencies, EV of each action, EV and equity.
 
-const ROWS_AT_ONCE = 30;
+const handOrder = { column: "kind", ascending: false };
 
-/** Columns of numbers that a solve may not know: title, key of a hand's row, and function that writes a number. */
+/** Columns of numbers that a solve may not know: title, key of a hand's row, and function that writes a number but an EV. */
 const HAND_FIGURES = [
-  ["EV", "ev", amount],
+  ["EV", "ev", null],
   ["equity", "equity", percent],
   ["realised", "realisation", (share) => percent(share, 0)],
   ["regret", "regret", amount],
 ];
 
+/** Panel "Hands" of the look page: the hands of the chosen class, or all hands of a player. */
+export const handsPanel = {
+  id: "hands",
+  title: "Hands",
+  shows: ({ position }) => Boolean(position.views && position.views[0].grid),
+  draw(element, { position, place, go }) {
+    const seat = Number(place.seat || position.player);
+    const view = narrowed(position.views.find((each) => each.player === seat), place.group, position.board);
+    const whose = place.group ? `${place.group} of ${SEATS[seat]}` : SEATS[seat];
+    const every = place.hand ? el("button", { type: "button", onclick: () => go({ hand: "" }) }, "all hands") : null;
+    const title = el("h3", {}, place.hand ? `${place.hand} of ${whose}` : `all hands of ${whose}`);
+    fill(element, el("div", { class: "tools" }, title, seatButtons(seat, go), every), handTable(view, place.hand || null, position.pot));
+  },
+};
+
+/** Make the buttons that choose the player whose hands a panel shows. */
+export function seatButtons(seat, go) {
+  return SEATS.map((name, number) =>
+    el("button", { type: "button", "aria-pressed": number === seat ? "true" : "false", onclick: () => go({ seat: String(number), hand: "" }) }, name),
+  );
+}
+
 /**
  * Make a table of the hands of one class, or of all hands.
- * @param {object} view one player's hands, as the server's position has them.
+ * @param {object} view one player's hands.
  * @param {string|null} name hand class; null for all hands with reach.
+ * @param {number} pot the pot, which sets the decimals of EVs.
  */
-function handTable(view, name) {
-  const all = Object.entries(view.hands).map(([hand, row], number) => [hand, row, number]);
-  const rows = all.filter(([hand, row]) => (name ? classOf(hand) === name : row.reach > 0));
-  const figures = HAND_FIGURES.filter(([, key]) => rows.some(([, row]) => known(row[key])));
-  const head = [
-    ["hand"],
-    ...(view.kinds ? [["made hand, draws", "kind"]] : []),
-    ...["reach", ...view.words, ...figures.map(([title]) => title)].map((title) => [title]),
-  ];
+function handTable(view, name, pot) {
+  const ev = evWriter(pot);
+  const rows = Object.entries(view.hands)
+    .map(([hand, row], place) => ({ ...row, hand, place }))
+    .filter(({ hand, reach }) => (name ? classOf(hand) === name : reach > 0));
   if (!rows.length) return el("p", { class: "note" }, name ? `no hand of ${name} comes here` : "no hand comes here");
-  const body = el("tbody");
-  const more = el("div", { class: "more-hands" });
-  const scroll = el(
-    "div",
-    { class: "scroll", tabindex: "0", role: "region", "aria-label": "hands" },
-    el(
-      "table",
-      { class: "hands" },
-      el("thead", {}, el("tr", {}, head.map(([title, kind]) => el("th", { scope: "col", class: kind }, title)))),
-      body,
-    ),
-    more,
-  );
-  const addAll = growList(scroll, body, rows.length, (place) => handRow(view, figures, rows[place]), {
-    step: ROWS_AT_ONCE,
-    grown: (left) =>
-      fill(more, left ? el("button", { type: "button", onclick: () => addAll() }, `show all ${rows.length} hands`) : null),
-  });
-  return scroll;
+  const strength = view.groups ? Object.fromEntries(view.groups.made.map((made, place) => [made, -place])) : {};
+  const columns = [
+    { id: "hand", title: "hand", head: true, value: ({ place }) => place, text: ({ hand }) => cardList(hand).map(cardNode) },
+    { id: "kind", title: "made hand, draws", style: "kind", value: ({ kind }) => strength[kind.split(", ")[0]], text: ({ kind }) => kind },
+    { id: "reach", title: "reach", value: ({ reach }) => reach, text: ({ reach }) => weight(reach) },
+    ...view.words.map((word, i) => ({ id: `action-${i}`, title: word, style: "mix", value: ({ strategy }) => strategy[i], text: (row) => actionCell(view, row, i, ev) })),
+    ...HAND_FIGURES.filter(([, key]) => rows.some((row) => known(row[key]))).map(([title, key, write]) => ({ id: key, title, value: (row) => row[key], text: (row) => (write || ev)(row[key]) })),
+  ];
+  const shown = view.kinds ? columns : columns.filter(({ id }) => id !== "kind");
+  return sortTable(rows, shown, { order: handOrder, label: "hands", most: 30, style: "hands", mark: ({ hand }) => ({ "data-row": hand }) });
 }
 
-function handRow(view, figures, [hand, row, number]) {
-  return el(
-    "tr",
-    { "data-row": hand },
-    el("th", { scope: "row" }, cardList(hand).map(cardNode)),
-    view.kinds ? el("td", { class: "kind" }, view.kinds[number]) : null,
-    el("td", {}, weight(row.reach)),
-    row.strategy.map((share, i) => actionCell(view, row, share, i)),
-    figures.map(([, key, write]) => el("td", {}, write(row[key]))),
-  );
-}
-
-function actionCell(view, row, share, number) {
-  return el(
-    "td",
-    { class: "mix" },
-    el("span", {
-      class: "bar",
-      style: { width: `${(100 * share).toFixed(1)}%`, "background-color": view.colours[number] },
-    }),
-    el(
-      "span",
-      { class: "mix-text" },
-      percent(share),
-      known(row.action_ev[number]) ? [" ", el("small", {}, amount(row.action_ev[number]))] : null,
-    ),
-  );
-}
-
-// A card with the hands of one class, beside the grid's cell under the pointer or with the focus.
-
-const GAP = 8;
-
-/**
- * Make an element for the card, and a function `point(name, cell)` that shows a hand class beside a cell of the grid; the
- * name null hides the card. Style sheets put the card below the grid on narrow screens.
- * @param {object} view one player's hands, as the server's position has them.
- */
-function handCard(view) {
-  const node = el("div", { class: "hand-card", hidden: true });
-
-  function point(name, cell) {
-    const rows = name ? Object.entries(view.hands).filter(([hand, row]) => classOf(hand) === name && row.reach > 0) : [];
-    node.hidden = !rows.length;
-    if (!rows.length) return;
-    fill(node, table(view, name, rows));
-    place(node, cell.getBoundingClientRect());
-  }
-
-  return { node, point };
-}
-
-function table(view, name, rows) {
-  const numbers = Object.fromEntries(Object.keys(view.hands).map((hand, number) => [hand, number]));
-  const columns = ["reach", ...view.words.map((word, i) => [swatch(view, i), word])];
-  return el(
-    "table",
-    {},
-    el("thead", {}, el("tr", {}, [name, ...columns, "EV", ""].map((text) => el("th", { scope: "col" }, text)))),
-    el("tbody", {}, rows.map(([hand, row]) => line(view, hand, row, numbers[hand]))),
-  );
-}
-
-function line(view, hand, row, number) {
-  return el(
-    "tr",
-    {},
-    el("th", { scope: "row" }, cardList(hand).map(cardNode)),
-    el("td", {}, weight(row.reach)),
-    row.strategy.map((share) => el("td", {}, percent(share, 0))),
-    el("td", {}, amount(row.ev)),
-    el("td", { class: "kind" }, view.kinds ? view.kinds[number] : ""),
-  );
-}
-
-function swatch(view, i) {
-  return el("span", { class: "swatch", style: { "background-color": view.colours[i] } });
-}
-
-/** Put the card to the right of a cell or, if there is no room, to the left; style sheets ignore this where it is static. */
-function place(node, cell) {
-  node.style.setProperty("left", "0px"); // where the card has room for its whole width
-  const card = node.getBoundingClientRect();
-  const right = cell.right + GAP + card.width <= innerWidth;
-  const left = right ? cell.right + GAP : cell.left - GAP - card.width;
-  const top = Math.min(cell.top, innerHeight - card.height - GAP);
-  node.style.setProperty("left", `${Math.max(GAP, left)}px`);
-  node.style.setProperty("top", `${Math.max(GAP, top)}px`);
+function actionCell(view, row, number, ev) {
+  const share = row.strategy[number];
+  return [
+    el("span", { class: "share-bar", style: { width: `${(100 * share).toFixed(1)}%`, "background-color": view.colours[number] } }),
+    el("span", { class: "mix-text" }, percent(share), known(row.action_ev[number]) ? [" ", el("small", {}, ev(row.action_ev[number]))] : null),
+  ];
 }
 
 // The field for filters of hands: suggests names, and shows an error beside the field.

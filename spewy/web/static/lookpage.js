@@ -49,6 +49,7 @@ export function lookPage(root) {
     drawHead();
     current.isBatch = current.summary.kind === "batch";
     if (!current.isBatch) return look.show(folder, place, current.summary);
+    body.classList.remove("whole");
     const go = (change) => {
       location.hash = placeAddress("look", { folder, ...place, ...change });
     };
@@ -65,6 +66,7 @@ export function lookPage(root) {
       playLinks(folder, summary),
       el("span", { class: "note" }, summary.kind === "batch" ? `batch of ${summary.boards.length} boards` : summaryText(summary)),
     );
+    head.classList.add("in-header");
     document.title = `${folder} – Spewy`;
   }
 
@@ -85,6 +87,8 @@ export function lookPage(root) {
   function choose() {
     current.folder = null;
     document.title = "Spewy";
+    head.classList.remove("in-header");
+    body.classList.remove("whole");
     fill(head, el("h1", {}, "Solves"));
     return chooseSolve(body, "look");
   }

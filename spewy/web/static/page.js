@@ -33,27 +33,29 @@ export function listenToKeys(target, obey) {
 
 /** Make a button switch between light and dark colours, and use the colours that were chosen last. */
 export function startTheme(button) {
-  const chosen = storedTheme();
+  const chosen = stored("theme");
   if (chosen) document.documentElement.dataset.theme = chosen;
   button.addEventListener("click", () => {
     const dark = matchMedia("(prefers-color-scheme: dark)").matches;
     const now = document.documentElement.dataset.theme || (dark ? "dark" : "light");
     document.documentElement.dataset.theme = now === "dark" ? "light" : "dark";
-    storeTheme(document.documentElement.dataset.theme);
+    store("theme", document.documentElement.dataset.theme);
   });
 }
 
-function storedTheme() {
+/** Return a choice that the browser remembers; null if there is none. */
+export function stored(name) {
   try {
-    return localStorage.getItem("theme");
+    return localStorage.getItem(name);
   } catch {
     return null; // the browser keeps nothing for this page
   }
 }
 
-function storeTheme(theme) {
+/** Let the browser remember a choice. */
+export function store(name, value) {
   try {
-    localStorage.setItem("theme", theme);
+    localStorage.setItem(name, value);
   } catch {
     // the choice holds until the page is closed
   }

@@ -7,8 +7,68 @@ import { drawAnswer, el, fill } from "./dom.js";
 import { chunkPanel } from "./chunk.js";
 import { comparePanel } from "./compare.js";
 import { curvesPanel } from "./curves.js";
+import { evWriter, known } from "./format.js";
+import { meanOf, mixBar } from "./grid.js";
+import { equityText, handsPanel, inGroup, seatButtons } from "./look.js";
 import { placeAddress, positionKey, remembering } from "./page.js";
 import { runoutsPanel } from "./report.js";
+
+/** Panel "Breakdown" of the look page: a player's range by made hand and by draw. A click on a group filters the grids. */
+const breakdownPanel = {
+  id: "breakdown",
+  title: "Breakdown",
+  shows: ({ position }) => Boolean(position.views && position.views[0].grid),
+  draw(element, { position, place, go }) {
+    const seat = Number(place.seat || position.player);
+    const view = position.views.find((each) => each.player === seat);
+    const rows = Object.values(view.hands).filter(({ reach }) => reach > 0);
+    const hasDraws = view.groups.draws.length > 0;
+    const choose = (group) => go({ group: group === place.group ? "" : group, hand: "" });
+    const table = (title, names) => groupTable(view, title, groups(rows, names), { chosen: place.group, choose, ev: evWriter(position.pot) });
+    fill(
+      element,
+      el("div", { class: "tools" }, seatButtons(seat, go), el("span", { class: "note" }, place.group ? "Click the group again to show all hands." : "Click a group to show only its hands.")),
+      el("div", { class: "groups" }, el("div", {}, table("made hand", view.groups.made), hasDraws ? table("draw", [...view.groups.draws, "no draw"]) : null)),
+    );
+  },
+};
+
+function groups(rows, names) {
+  const whole = rows.reduce((sum, { reach }) => sum + reach, 0);
+  return names
+    .map((name) => ({ name, members: rows.filter((row) => inGroup(row, name)) }))
+    .filter(({ members }) => members.length)
+    .map(({ name, members }) => ({ name, ...meanOf(members) }))
+    .map((group) => ({ ...group, share: group.reach / whole }));
+}
+
+function groupTable(view, title, found, { chosen, choose, ev }) {
+  const acts = view.actions.length > 0;
+  const hasEv = found.some((group) => known(group.ev));
+  const hasEquity = found.some((group) => known(group.equity));
+  const head = [[title], ["hands", "weight"], ["%"], acts && ["strategy, %"], hasEv && ["EV"], hasEquity && ["equity"]].filter(Boolean);
+  return el(
+    "table",
+    { class: "breakdown" },
+    el("thead", {}, el("tr", {}, head.map(([text, style]) => el("th", { scope: "col", class: style }, text)))),
+    el(
+      "tbody",
+      {},
+      found.map((group) =>
+        el(
+          "tr",
+          { "data-group": group.name, class: group.name === chosen ? "chosen" : null, onclick: () => choose(group.name) },
+          el("th", { scope: "row" }, el("button", { type: "button", "aria-pressed": group.name === chosen ? "true" : "false" }, group.name)),
+          el("td", { class: "weight" }, group.reach.toFixed(1)),
+          el("td", {}, (100 * group.share).toFixed(1)),
+          acts ? el("td", { class: "mix" }, mixBar(view, group.frequencies)) : null,
+          hasEv ? el("td", {}, ev(group.ev)) : null,
+          hasEquity ? el("td", {}, equityText(group)) : null,
+        ),
+      ),
+    ),
+  );
+}
 
 /** Panel "Lock" of the look page: a link that sets up the same job with a lock at the shown decision. */
 const lockPanel = {
@@ -173,4 +233,4 @@ function addressField() {
   ];
 }
 
-export const LOOK_PANELS = [curvesPanel, runoutsPanel, comparePanel, chunkPanel, lockPanel, savePanel];
+export const LOOK_PANELS = [breakdownPanel, handsPanel, curvesPanel, runoutsPanel, comparePanel, chunkPanel, lockPanel, savePanel];

@@ -53,7 +53,7 @@ def test_a_link_back_opens_the_root(page: Page, address: str) -> None:
     follow(page, "play against it")
     follow(page, "look at the solve")
     shown(page)
-    expect(stage(page).locator(".stage-title")).to_have_text("oop to act")
+    expect(stage(page).locator(".stage-title")).to_contain_text("oop to act")
 
 
 def test_a_whole_game_has_no_training(page: Page, address: str) -> None:

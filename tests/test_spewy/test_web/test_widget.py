@@ -163,8 +163,8 @@ def test_a_widget_shows_positions_and_tells_its_place(notebook):
     assert page.evaluate("window.saved") == {"line": "c", "board": BOARD}
     page.select_option("#first #heat", "equity")
     page.wait_for_selector("#first .cell-number")
-    page.click('#first .seat:last-child [data-hand="KK"]')
-    page.wait_for_selector('#first tr[data-row="KhKc"]')
+    page.click('#first [data-seat="ip"] [data-hand="KK"]')
+    page.wait_for_selector('#first tr[data-combo="KhKc"]')
 
 
 def test_styles_of_notebook_and_widget_do_not_mix(notebook):
@@ -179,6 +179,7 @@ def test_styles_of_notebook_and_widget_do_not_mix(notebook):
 
 def test_keys_stay_in_the_widget(notebook):
     page = notebook.show("first")
+    page.click("#first #tab-hands")
     page.click('#first [data-hand="AA"]')
     page.keyboard.press("1")
     page.wait_for_selector('#first .stage.here >> text="ip to act"')
