@@ -3,7 +3,7 @@
 A position is a decision, a deal of cards or the end of a hand. Its JSON is made of the objects of
 `spewy.look.node.NodeView.to_json` and `spewy.look.node.Step.to_json`, so a page shows the same numbers as
 ``spewy show --json``, rounded. The page itself averages them over hand classes and over kinds of hands. Curves and
-texts of both ranges belong to a decision, too. This module loads no server, so that ``spewy serve --export`` needs none.
+texts of both ranges belong to a decision, too. This module loads no server, so ``spewy serve --export`` needs none.
 """
 
 from __future__ import annotations

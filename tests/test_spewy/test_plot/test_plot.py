@@ -9,6 +9,10 @@ from cli_runs import COMMAND
 
 import spewy
 from spewy import plot
+from spewy.game.gamefile import load_game
+from spewy.game.nodes import Label
+from spewy.game.tree import build_tree
+from spewy.game.treeconfig import player_sizes, spot_config
 from spewy.look.buckets import BoardBuckets
 from spewy.look.colours import action_colours, lightness
 from spewy.look.compare import compare
@@ -139,8 +143,25 @@ def test_buckets_have_a_colour_bar(buckets):
 
 
 def test_colours_of_actions_differ_in_lightness_from_one_bet_to_the_next():
-    shades = [lightness(c) for c in action_colours(("Check", "Bet(1)", "Bet(2)", "Bet(3)", "AllIn(9)"))[1:]]
-    assert min(-np.diff(shades)) > 0.1
+    bets = [Label("Bet", share) for share in (0.25, 0.75, 1.5)]
+    shades = [lightness(c) for c in action_colours((*bets, "AllIn(9)"))]
+    assert min(-np.diff(shades)) > 0.05
+
+
+def test_a_size_has_one_colour_on_three_rounds():
+    """Bets of 60 % are rounded to chips in each pot; the largest and only other size does not matter."""
+    sizes = player_sizes("60%, a", "2.5x")
+    config = spot_config(load_game("holdem.nolimit.2p.reverse_blinds"), 1, 205, 4000, (sizes, sizes))
+    node, colours = build_tree(config).root, set()
+    for _ in range(3):
+        labels = [action.label for action in node.actions]
+        (bet,) = [label for label in labels if label.startswith("Bet(")]
+        colours.add(action_colours(labels)[labels.index(bet)])
+        node = node.children[labels.index(bet)]
+        node = node.children[[action.kind for action in node.actions].index("call")]
+        if node.kind == "chance":
+            node = node.children[0]
+    assert len(colours) == 1
 
 
 @pytest.mark.parametrize("size", plot.SIZES)

@@ -43,7 +43,7 @@ def test_a_report_over_boards_is_that_of_the_command(folder, pages, line):
 
 def test_a_line_leads_through_the_tree(pages):
     first = pages.ask("/api/boards/place", folder="set")
-    assert [step["words"] for step in first["steps"]] == ["check", "bet 50"]
+    assert [step["words"] for step in first["steps"]] == ["check", "bet 50 % (50)"]
     assert (first["path"], first["deals"]) == ([], False)
     bet = pages.ask("/api/boards/place", folder="set", line=first["steps"][1]["line"])
     assert bet["path"] == [{"line": "", "player": 0, "taken": "bet 50"}]
