@@ -151,7 +151,9 @@ def test_colours_of_actions_differ_in_lightness_from_one_bet_to_the_next():
 def test_a_size_has_one_colour_on_three_rounds():
     """Bets of 60 % are rounded to chips in each pot; the largest and only other size does not matter."""
     sizes = player_sizes("60%, a", "2.5x")
-    config = spot_config(load_game("holdem.nolimit.2p.reverse_blinds"), 1, 205, 4000, (sizes, sizes))
+    config = spot_config(
+        load_game("holdem.nolimit.2p.reverse_blinds"), 1, 205, 4000, dict.fromkeys((1, 2, 3), (sizes, sizes))
+    )
     node, colours = build_tree(config).root, set()
     for _ in range(3):
         labels = [action.label for action in node.actions]

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from cli_runs import good_json
+from cli_runs import good, good_json
 from playwright.sync_api import Page, expect
 from web_pages import board, deal, hand_row, numbers, open_place, shown, stage, take
 from web_server import Server, serving
@@ -256,3 +256,39 @@ def test_colours_are_remembered(page: Page, served: Server) -> None:
     assert theme in ("dark", "light")
     page.reload()
     assert page.locator("html").get_attribute("data-theme") == theme
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)], ids=str)
+def test_a_screen_shows_everything_without_scrolling(
+    page: Page, served: Server, size: tuple[int, int]
+) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    open_place(page, served.address, folder="R1", hand="77")
+    root = "document.documentElement"
+    assert page.evaluate(f"[{root}.scrollWidth, {root}.scrollHeight]") == list(size)
+    for part in (".acts .grid", ".waits .grid", ".class-hands", ".panels", ".ribbon"):
+        box = page.locator(part).bounding_box()
+        assert box is not None
+        assert box["x"] >= 0 < box["height"], part
+        assert box["x"] + box["width"] <= size[0], part
+        assert box["y"] + box["height"] <= size[1], part
+
+
+def test_the_breakdown_is_that_of_show(page: Page, served: Server, solved: Path) -> None:
+    open_place(page, served.address, folder="R1", panel="breakdown")
+    command = good("show", solved / "R1", "--hands", "--all").splitlines()
+    heads = [line for line in command if re.match(r"^[a-z]+( [a-z]+)* +\d+\.\d\d ", line)]
+    rows = page.locator("[data-group]")
+    names = [str(row.get_attribute("data-group")) for row in rows.all()]
+    assert [re.split(r" +\d", line)[0] for line in heads] == names
+    for line, name in zip(heads, names, strict=True):
+        reach, *_, ev, equity = numbers(line)
+        cells = page.locator(f"[data-group='{name}'] td").all_inner_texts()
+        assert close(numbers(cells[0] or "0")[0], reach, 1) or not cells[0]
+        assert close(numbers(cells[-2])[0], ev, 2)
+        assert close(numbers(cells[-1])[0], 100 * equity, 1)
+    page.click(f"[data-group='{names[0]}']")
+    page.wait_for_url("**group=**")
+    shown(page)
+    filled = page.locator(".acts .cell:not(.empty)").count()
+    assert 0 < filled < 169
