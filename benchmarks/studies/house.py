@@ -61,7 +61,10 @@ def lines(path: Path) -> int:
 
 
 def counts(files: list[Path]) -> tuple[int, ...]:
-    """Count (files, lines, lines of docstrings, lines that ask for the kind of a job or engine) of Python files."""
+    """Return the numbers of files, lines, lines of docstrings, and lines that match `KIND` in Python files.
+
+    Lines that match `KIND` branch by which job or which engine there is.
+    """
     texts = [path.read_text() for path in files]
     asks = sum(bool(KIND.search(line)) for text in texts for line in text.splitlines())
     return len(files), sum(map(lines, files)), sum(map(docstring_lines, texts)), asks

@@ -121,7 +121,7 @@ class River:
         return out
 
     def leaves(self, p: int, reach: np.ndarray) -> np.ndarray:
-        """Player p's values ``[node, hand]`` at folds and showdowns, against the opponent's reach."""
+        """Player p's values ``[node, hand]`` at folds and showdowns; ``reach[sequence, hand]`` is the opponent's."""
         x, sign = self.nodes, 1 - 2 * p
         opposing = reach[x.sequence[1 - p]]
         out = np.zeros((len(x.kind), len(self.reach[p])), np.float32)

@@ -121,7 +121,7 @@ def canonical_board(board: Sequence[int], deck: Deck) -> tuple[int, ...]:
 
 
 class _ByOutcomes(ABC):
-    """A grouping by the sorted outcomes and the weights of the hands that a board does not block."""
+    """Groups the hands that a board does not block, by their sorted outcomes and their weights."""
 
     def __call__(
         self,

@@ -279,7 +279,7 @@ def _lines(comparison: Comparison, every: bool) -> str:
     "--hands",
     "as_hands",
     is_flag=True,
-    help=f"List the {MOST_HANDS} hands that lose most EV by the changed play.",
+    help=f"List the {MOST_HANDS} hands that lose most EV because a player follows the lock or the other solve.",
 )
 @click.option(
     "--all", "every", is_flag=True, help="List all hands of the player, the largest loss of EV first."

@@ -162,10 +162,11 @@ def table_text(
     """Format a table without lines.
 
     Args:
+        rows: cells of each row; cells that a row lacks at its end are empty.
         left: titles of the columns that are aligned to the left, as names are; None: the first column.
         fold: whether a cell that is too long for the terminal continues in the next line, instead of being cut.
     """
-    every = list(map(tuple, rows))
+    every = [(*row, *[""] * (len(titles) - len(row))) for row in map(tuple, rows)]
     cells = zip(*every, strict=True) if every else [()] * len(titles)
     columns = [
         Column(title, of_column, not number if left is None else title in left)

@@ -157,7 +157,7 @@ class _Reading:
         return blind
 
     def _is_plain(self, order: list[str], small: Fraction, big: Fraction, is_limit: bool) -> bool:
-        """Whether two players put in the blinds of the first line, and the same ante."""
+        """Whether two players put in the same ante, and the blinds ``small`` and ``big`` of the hand's header."""
         if [self.blinds.get(name) for name in order] != ["big", "small"] or self.odd or self.drop:
             return False
         first, second = order

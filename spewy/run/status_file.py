@@ -99,7 +99,7 @@ class StatusWriter:
         self._pace.clear()
 
     def measuring(self, seconds: float, done: int, total: int) -> None:
-        """Write the status while a check runs, which has measured ``done`` of ``total`` flops."""
+        """Write the status, ``seconds`` after the start, while a check has measured ``done`` of ``total`` flops."""
         self._write(seconds, checking=(done, total))
 
     def end(self, seconds: float) -> None:

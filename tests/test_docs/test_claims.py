@@ -49,8 +49,8 @@ def test_a_figure_that_is_off_is_told(monkeypatch, capsys):
     claim = next(claim for claim in CLAIMS if "chips, (" in claim.pattern)
     monkeypatch.setattr(numbers, "output", lambda command: "exploitability  0.5829 chips, 0.3015% of the pot")
     assert not numbers.repeat(claim)
-    assert "measured 0.3015: OFF: expected 0.2925" in capsys.readouterr().out
-    monkeypatch.setattr(numbers, "output", lambda command: "exploitability  0.5829 chips, 0.2925% of the pot")
+    assert "measured 0.3015: OFF: expected 0.2893" in capsys.readouterr().out
+    monkeypatch.setattr(numbers, "output", lambda command: "exploitability  0.5829 chips, 0.2893% of the pot")
     assert numbers.repeat(claim)
 
 

@@ -172,7 +172,7 @@ def test_estimate_counts_the_program(tmp_path):
         found = good_json("estimate", job, *LP)["program"]
         form = live_form(Layout.of(Job.load(job, ["solve.method=lp"]).problem).live)
         assert found["nonzeros"] == form.payoff.nnz + form.flow[0].nnz + form.flow[1].nnz
-    assert found == {"variables": 2919, "constraints": 2641, "nonzeros": 9527, "sums": 0}
+    assert found == {"variables": 2919, "constraints": 2641, "nonzeros": 9527, "sums": 0, "further": 0}
     assert "2,919 variables" in good("estimate", job, *LP)
     assert good_json("estimate", job)["program"] is None
     assert good_json("estimate", EXAMPLES / "R1.toml", *LP)["fits"]

@@ -30,7 +30,7 @@ FEW = [("AsAc", "KsKc"), ("AsAc", "KsKc,QsQc"), ("QQ,JJ", "QQ,JJ"), ("AsAc,QhJh"
     ],
 )
 def test_turns_with_few_hands(oop, ip, leaves):
-    result, solution = solved("Ah Kh 7d 2c", oop, ip, leaves=leaves)
+    result, solution = solved("Ah Kh 7d 2c", oop, ip, leaves=leaves, max_sweeps=60, check_every=60)
     assert result.exploitability_pct < 1.5
     assert sum(result.ev) == pytest.approx(10)
     if (oop, leaves) == ("AsAc", "live"):

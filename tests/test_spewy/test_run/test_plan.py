@@ -135,12 +135,38 @@ def test_engines(name):
     assert (plan.cost.program is not None) == (name == "program")
 
 
+def test_what_does_not_fit_with_predictions_is_solved_without_them():
+    plan = WalkedPlan.of(example("T1"), streaming=False)
+    assert (plan.variant, len(plan.setup.kinds)) == ("pdcfr", 3)
+    lean = WalkedPlan.on(_within(plan.job, plan.cost.memory_bytes - 1), plan.layout, streaming=False)
+    assert lean.refusal is None
+    assert lean.variant == "dcfr-ahead (solve.memory is too small for pdcfr)"
+    assert plan.cost.state_bytes == 3 * lean.cost.state_bytes / 2
+
+
+def test_deep_flops_predict_regrets():
+    flop = SMALL_FLOP | {"spot": SMALL_FLOP["spot"] | {"stack": 100}}
+    plan = WalkedPlan.of(Job.of(flop), streaming=False)
+    assert plan.variant == "pdcfr (the stack is 10 pots)"
+    shallow = WalkedPlan.of(Job.of(SMALL_FLOP), streaming=False)
+    assert shallow.variant == "dcfr-ahead"
+
+
+SMALL_FLOP = {
+    "name": "small",
+    "game": {"file": "holdem.nolimit.2p.reverse_blinds"},
+    "spot": {"board": "Ah Kh 7d", "pot": 10, "stack": 99, "oop": "AsAc", "ip": "QsQc"},
+    "bets": {"flop": {"bet": "a"}},
+}
+
+
 @pytest.mark.parametrize("precision", ["single", "16-bit"])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_what_is_kept_is_what_the_rest_leaves(precision, threads, monkeypatch):
     """By the sizes of the arrays that the solver then holds."""
     monkeypatch.setattr("spewy.run.walked_plan.RESERVE", 1000)
-    job = example("T1", f"solve.precision={precision}", f"solve.workers={threads}")
+    settings = f"solve.precision={precision}", f"solve.workers={threads}", "solve.variant=pdcfr"
+    job = example("T1", *settings)
     plan = WalkedPlan.of(job, streaming=True)
     assert (plan.memory_plan.kept, plan.memory_plan.streamed_bytes, plan.refusal) == (1.0, 0, None)
     solver = ExactCfr(plan.layout.live, variant(plan.setup.variant), short=precision == "16-bit")
@@ -190,10 +216,16 @@ def test_a_known_cost_is_not_estimated_again(built, tmp_path):
 
 def test_an_estimate_tells_what_streams(monkeypatch):
     monkeypatch.setattr("spewy.run.walked_plan.RESERVE", 0)
-    job, needed = EXAMPLES / "T1.toml", WalkedPlan.counted(example("T1"), streaming=True).cost.memory_bytes
+    variant = "solve.variant=dcfr-ahead"
+    job, needed = (
+        EXAMPLES / "T1.toml",
+        WalkedPlan.counted(example("T1", variant), streaming=True).cost.memory_bytes,
+    )
     told = []
     for budget in (needed + 1, needed - 1, needed // 10):
-        found = good_json("estimate", job, "--set", f"solve.memory={budget / 2**10:.6f} KiB")
+        found = good_json(
+            "estimate", job, "--set", variant, "--set", f"solve.memory={budget / 2**10:.6f} KiB"
+        )
         told.append((found["fits"], found["streamed_bytes"]))
     assert told == [(True, 0), (True, told[1][1]), (False, None)]
     assert 0 < told[1][1] < needed

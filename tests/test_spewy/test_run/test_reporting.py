@@ -148,7 +148,7 @@ def test_long_work_before_and_after_the_sweeps_is_announced(tmp_path, monkeypatc
     with Session(job, tmp_path / "T1") as session:
         session.solve(noting)
     assert "T1: making tables and arrays" in noting.notes
-    assert noting.notes[-1] == "T1: saving 11.9 MiB after sweep 12"
+    assert noting.notes[-1] == "T1: saving 17.7 MiB after sweep 12"
     with Session(example("T1", "solve.max_sweeps=14"), tmp_path / "T1") as session:
         session.solve(noting)
     assert "T1: making tables and arrays, and reading the last save" in noting.notes
