@@ -51,7 +51,7 @@ def action_colours(labels: Sequence[str]) -> list[str]:
     """Return the colour of each action, as in all pictures: folds grey, checks and calls blue, bets amber to red.
 
     >>> action_colours(("Fold", "Call", "Raise(250)"))
-    ['#969da6', '#3a81be', '#e27024']
+    ['#969da6', '#3a81be', '#f3922a']
     """
     return [colours.hex_colour(colour) for colour in colours.action_colours(labels)]
 

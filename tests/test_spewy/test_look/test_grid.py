@@ -232,7 +232,7 @@ def test_colours_are_shares_and_brightness_is_reach():
     grid.reach[0, 2] = 0.5
     first = list(cli_grid._coloured(grid))[1]
     styles = [str(span.style).split(" on ")[-1] for span in first.spans]
-    assert styles[:5] == [*["rgb(150,157,166)"] * 3, "rgb(58,129,190)", "rgb(226,112,36)"]
+    assert styles[:5] == [*["rgb(150,157,166)"] * 3, "rgb(58,129,190)", "rgb(92,24,98)"]
     assert styles[5] == "dim"
     assert styles[6] == "rgb(101,106,112)"
     assert first.plain.startswith("AA    AKs   AQs")

@@ -80,4 +80,4 @@ def test_the_heading_follows_the_solve(page: Page, tmp_path: Path) -> None:
         good("solve", job, "--out", tmp_path / "results" / "turn", "--set", "solve.max_sweeps=30")
         take(page, "Check")
         expect(heading).to_contain_text("30 sweeps")
-        expect(page.locator(".look > .facts")).to_contain_text("pot60")
+        expect(page.locator(".look .bar > .facts")).to_contain_text("pot60")
