@@ -119,8 +119,13 @@ function colourBetween(stops, share) {
   return { colour: `rgb(${red}, ${green}, ${blue})`, ink: inkOn(red, green, blue) };
 }
 
+/** The numbers red, green and blue, 0 to 255, of a colour "#rrggbb". */
+export function channels(colour) {
+  return [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
+}
+
 /** Return black or white, whichever has more contrast with a background: at least 4.5 to 1. */
-function inkOn(...background) {
+export function inkOn(...background) {
   const [red, green, blue] = background.map((value) => {
     const share = value / 255;
     return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;

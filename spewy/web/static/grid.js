@@ -2,7 +2,7 @@
 
 import { el } from "./dom.js";
 import { RANKS, cardList } from "./cards.js";
-import { amount, fixed, known, percent, rescaled, scaleColour, weight } from "./format.js";
+import { amount, channels, fixed, inkOn, known, percent, rescaled, scaleColour, weight } from "./format.js";
 
 const NOBODY = 5e-4;
 
@@ -71,16 +71,10 @@ function handsLeft(name, board) {
   return name[2] === "s" ? suited : first.length * second.length - suited;
 }
 
-/** The colour of small text on a colour "#rrggbb": black or white, whichever has the larger contrast (WCAG 2.1). */
-function inkOn(colour) {
-  const [red, green, blue] = [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16) / 255).map((x) => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4));
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000" : "#fff";
-}
-
 /** Make a bar in the colours of the actions; wide parts have their frequency in %. */
 export function mixBar(view, frequencies) {
   const parts = frequencies.map((share, i) =>
-    share >= NOBODY ? el("span", { style: { "flex-grow": String(share), "background-color": view.colours[i], color: inkOn(view.colours[i]) } }, share >= 0.18 ? (100 * share).toFixed(0) : "") : null,
+    share >= NOBODY ? el("span", { style: { "flex-grow": String(share), "background-color": view.colours[i], color: inkOn(...channels(view.colours[i])) } }, share >= 0.18 ? (100 * share).toFixed(0) : "") : null,
   );
   const text = view.words.map((word, i) => `${word} ${percent(frequencies[i])}`).join(", ");
   return el("span", { class: "mix-bar", role: "img", "aria-label": text, title: text }, parts);
