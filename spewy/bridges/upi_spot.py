@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -169,7 +170,7 @@ def range_text(words: list[str]) -> str:
 
 
 def lock_entry(
-    line: str, board: str, actions: list[str], hands: list[str], strategy: Floats
+    line: str, board: str, actions: Sequence[str], hands: list[str], strategy: Floats
 ) -> dict[str, Any]:
     """Make the entry ``[[lock]]`` of a strategy ``[action, hand]``; hands without frequencies are left out."""
     total = strategy.sum(axis=0)

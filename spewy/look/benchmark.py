@@ -8,7 +8,7 @@ players, in which each of them has put half of the pot: oop's EV is the value pl
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -196,7 +196,7 @@ class _Tree:
         labels: the names of the actions of each node.
     """
 
-    def __init__(self, live: LiveGame, labels: list[list[str]]) -> None:
+    def __init__(self, live: LiveGame, labels: Sequence[Sequence[str]]) -> None:
         r = live.rounds[0]
         self._arrays: ForestArrays = r.forest.arrays
         self._labels, self._hands, self._outcomes = labels, r.hands, 0
