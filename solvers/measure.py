@@ -147,7 +147,7 @@ def _losses(
 
 
 def _times_dealt(game: LiveGame) -> list[np.ndarray]:
-    """For each round ``[board]``, the number of dealt boards, equal up to suits, that each board stands for."""
+    """Count, for each round ``[board]``, the dealt boards that equal a board up to suits."""
     times = [np.ones(game.rounds[0].n_boards, dtype=np.int64)]
     for t, r in enumerate(game.rounds[:-1]):
         assert r.deal is not None

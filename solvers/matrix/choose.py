@@ -155,7 +155,7 @@ class Moves(NamedTuple):
 
 @dataclass(frozen=True)
 class Chosen:
-    """What a choice among equilibria has changed.
+    """Measures of both players' plans before and after a choice among equilibria.
 
     Attributes:
         choice: the choice.

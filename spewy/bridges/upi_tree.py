@@ -250,7 +250,7 @@ def _met(
     reach: tuple[Floats, Floats],
     player: int,
 ) -> Floats:
-    """For each of a player's hands, sum the weights of the opponent's hands that share no card with it: ``[hand]``.
+    """Sum the weights of the opponent's hands that share no card with a hand of the player: ``[hand]``.
 
     From the weight of all opponent's hands, those with either card are subtracted; the hand with both is added again.
     """

@@ -394,9 +394,9 @@ def _kinds(problem: Problem, history: History) -> Ints:
 
 
 def _last_kinds(problem: Problem, power: NDArray[np.int32]) -> Iterator[Ints]:
-    """For each board of the last round, yield ``[hand]``: equal numbers for hands with equal outcomes; -1: blocked.
+    """Yield an array ``[hand]`` for each board of the last round: hands with equal outcomes have equal numbers.
 
-    ``power[board, hand]`` is the strength of the hand.
+    A hand that the board blocks has -1. ``power[board, hand]`` is the strength of the hand.
     """
     from buckets.kernels.showdowns import fill_levels
 

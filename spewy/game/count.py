@@ -103,7 +103,7 @@ def require_sizes_used(config: TreeConfig, count: TreeCount) -> None:
 
 
 class _Decision(NamedTuple):
-    """What a decision's subtree depends on, besides the round and the number of earlier actions in the round."""
+    """A key that two decisions of a round share if their subtrees are equal and as many actions came before them."""
 
     player: int
     own: int

@@ -97,7 +97,7 @@ def _by_round(
 
 
 Numbers: TypeAlias = tuple[int | None, ...]
-"""For each round of the game a number or None."""
+"""A number or None for each round of the game."""
 ROWS = (169, 40, 40, 40)
 """Default number of rows by round in games with two hole cards; with one hole card, each hand has a row."""
 COARSER = ((16, 4), (4, 2), (1, 2))

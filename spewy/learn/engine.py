@@ -204,7 +204,7 @@ class Engine(Closing, ABC):
 
     @property
     def choice(self) -> Mapping[str, Any] | None:
-        """What the job's choice among equilibria has changed (`solvers.matrix.choose.Chosen`); None without one."""
+        """Measures before and after the choice among equilibria (`solvers.matrix.choose.Chosen`); None: no choice."""
         return None
 
     def spread(self) -> tuple[Spread, ...] | None:

@@ -60,9 +60,9 @@ It is a share of the first program's time (measured: 0.2 to 0.3, and 0.3 to 0.6)
 CHOICE_MEMORY = 1.5
 """Memory of the further programs, as a multiple of the first program's."""
 Bets: TypeAlias = Sequence[tuple[Bools, Bools]]
-"""For each round and player ``[slot]``, whether an action is a bet or raise."""
+"""Arrays ``[slot]``, for each round and player, that say whether an action is a bet or raise."""
 Solved: TypeAlias = tuple[Strategies, Chosen | None]
-"""Strategies, and what a choice among equilibria has changed, if there was one."""
+"""Strategies, and the measures of a choice among equilibria, if there was one."""
 
 
 class LpEngine(Engine):

@@ -264,7 +264,7 @@ class ChunkView:
         return NodeTotals(weight, frequencies, ev, equity)
 
     def _sums(self, line: str, p: int) -> tuple[Floats, Floats | None]:
-        """For each hand of player p, sum the weights, and weights times lead, of the opponent's range after a line.
+        """Sum the weights of the opponent's range after a line, and weights times lead, for each hand of player p.
 
         The second sum is None if leads (`Pairs.lead`) are unknown.
         """

@@ -70,13 +70,17 @@ def last_target(store: Reads) -> str | None:
     return None if array is None else array.tobytes().decode()
 
 
-def read_result(store: Reads) -> dict[str, Any] | None:
-    """Read the result that `write_result` stored; None if the last run has not finished."""
-    array = store.get(META, RESULT_KEY)
+def _read(store: Reads, key: bytes) -> dict[str, Any] | None:
+    array = store.get(META, key)
     if array is None:
         return None
-    result: dict[str, Any] = json.loads(array.tobytes())
-    return result
+    data: dict[str, Any] = json.loads(array.tobytes())
+    return data
+
+
+def read_result(store: Reads) -> dict[str, Any] | None:
+    """Read the result that `write_result` stored; None if the last run has not finished."""
+    return _read(store, RESULT_KEY)
 
 
 def write_result(store: Store, result: Mapping[str, Any]) -> None:
@@ -91,12 +95,8 @@ def forget_result(store: Store) -> None:
 
 
 def read_choice(store: Reads) -> dict[str, Any] | None:
-    """Read what a choice among equilibria has changed; None without one."""
-    array = store.get(META, CHOICE_KEY)
-    if array is None:
-        return None
-    choice: dict[str, Any] = json.loads(array.tobytes())
-    return choice
+    """Read the measures of a choice among equilibria that `write_choice` stored; None: there was no choice."""
+    return _read(store, CHOICE_KEY)
 
 
 def write_choice(store: Store, choice: Mapping[str, Any]) -> None:

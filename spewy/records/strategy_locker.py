@@ -130,7 +130,7 @@ class LineIndex:
 
     @cached_property
     def portions(self) -> tuple[Ints, Ints]:
-        """For each player, the first batch of each stored portion of bytes, and then the number of batches."""
+        """The first batch of each stored portion of bytes, and then the number of batches, for each player."""
         return self._cut(0), self._cut(1)
 
     def sizes(self, p: int) -> Ints:

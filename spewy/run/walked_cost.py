@@ -63,6 +63,7 @@ class WalkedCost(Cost):
         payoff_bytes: bytes of stored payoff matrices; 0 if all chance leaves are live (`spewy.job.settings.Leaves`).
         kept_bytes: bytes of the folder once the solve is finished and rounds are dropped (``save.rounds``).
         program: size of the linear program of the whole game; None if another method solves the job.
+        variant: variant of CFR that has this cost; other variants keep other arrays.
         seconds_per_sweep: rough seconds of one core, checks included; None unless the exact engine solves the job.
     """
 
@@ -71,6 +72,7 @@ class WalkedCost(Cost):
     short_boards: tuple[int, ...]
     payoff_bytes: int
     kept_bytes: int
+    variant: str
     program: LpSize | None = None
     seconds_per_sweep: float | None = None
 
@@ -168,6 +170,7 @@ def walked_cost(layout: Layout, setup: EngineSetup, program: LpSize | None = Non
         memory = max(padded * 8, int((1 + WAITING) * improved)) + tables
         state = cells * 8 * n_kinds
     return WalkedCost(
+        variant=setup.variant,
         boards=tuple(len(table.boards) for table in layout.boards),
         chunks=tuple(chunks),
         short_boards=tuple(short),

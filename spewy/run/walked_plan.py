@@ -240,8 +240,8 @@ class WalkedPlan(Plan):
             cost = walked_cost(layout, setup, program)
         budget, streaming = parse_memory(solve.memory), streaming and setup.exact
         if setup.exact and solve.variant is None and cost.memory_bytes > budget:
-            setup = replace(setup, variant=LEAN_VARIANT)
-            cost = walked_cost(layout, setup)
+            cost = walked_cost(layout, replace(setup, variant=LEAN_VARIANT))
+        setup = replace(setup, variant=cost.variant)  # a given cost may be that of the lean variant
         needed = cost.memory_bytes
         resides = MemoryPlan.of(
             layout, needed, setup.itemsize * len(setup.kinds), solve.threads, budget, streaming=streaming

@@ -282,7 +282,7 @@ def _against_all(player: int, reach: Floats) -> tuple[Floats, Floats]:
 
 
 def _compatible(game: LiveGame, player: int) -> Floats:
-    """For each row of the opponent, sum the weights of the player's hands that share no card with the row's hand."""
+    """Sum the weights of the player's hands that share no card with an opposing hand: ``[opponent's row]``."""
     rows = game.rounds[0].hands
     mass = compatible_reach(rows[1 - player], rows[player], 0, game.reach[player][0], game.n_ids)
     return np.where(mass > 1e-9, mass, 0.0)

@@ -280,7 +280,7 @@ def tree_tables(root: Node) -> tuple[np.ndarray, list[Decides]]:
 
 
 def _followed(node: Node) -> Iterator[tuple[Node, int]]:
-    """For each action of a decision, yield the next node that is no chance node, and the action's number.
+    """Yield, for each action of a decision, the next node that is no chance node, and the action's number.
 
     The number is that of the bot's tree: -1 for a fold, 0 for a check or call, else the total of a raise.
     """

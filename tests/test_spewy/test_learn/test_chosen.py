@@ -132,7 +132,7 @@ def test_bluffs_are_as_few_as_a_program_with_the_value_as_a_bound_finds(text, p)
 @pytest.mark.parametrize("p", [0, 1])
 @pytest.mark.parametrize("text", [RIVER, "leduc"], ids=["river", "leduc"])
 def test_no_size_can_be_left_out_by_itself(text, p):
-    """Without one of the used sizes, and without those that are not used, the best plan wins less than the value."""
+    """The best plan that lacks one more size wins less than the value."""
     game, bets = game_of(text)
     moves = Moves.of(game, p, [of_round[p] for of_round in bets])
     plan = plan_of(game, p, chosen(text, "sizes")[0])
@@ -159,7 +159,7 @@ def plan_of(game, p, sums):
 
 @pytest.mark.parametrize("p", [0, 1])
 def test_both_players_programs_have_the_same_optimum(p):
-    """With running sums: the second player's program is the dual of the first player's."""
+    """The second player's program with running sums is the dual of the first player's."""
     game = Layout.of(
         Job.load(
             EXAMPLES / "R1.toml", ["spot.oop=66-22,KQs,AJs", "spot.ip=77-44,KQs,AQs", "solve.method=lp"]

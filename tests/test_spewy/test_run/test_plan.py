@@ -142,6 +142,8 @@ def test_what_does_not_fit_with_predictions_is_solved_without_them():
     assert lean.refusal is None
     assert lean.variant == "dcfr-ahead (solve.memory is too small for pdcfr)"
     assert plan.cost.state_bytes == 3 * lean.cost.state_bytes / 2
+    again = WalkedPlan.of(lean.job, streaming=False, cost=lean.cost)
+    assert (again.variant, len(again.setup.kinds)) == (lean.variant, 2)
 
 
 def test_deep_flops_predict_regrets():

@@ -430,7 +430,7 @@ class _Met:
         """Position of each own hand in the list of the opponent's hands by strength; the list's length if absent."""
 
     def all(self, reach: Floats) -> Floats:
-        """For each own hand, sum ``reach`` over the opponent's hands that share no card with it.
+        """Sum ``reach`` over the opponent's hands that share no card with an own hand.
 
         ``reach`` is ``[opponent's hand, column]``, the result ``[own hand, column]``.
         """
