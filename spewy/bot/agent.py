@@ -18,7 +18,8 @@ from spewy.bot.bet_translation import draw_action
 from spewy.bot.bot import Answer, Mix, Reveals
 from spewy.bot.options import Keywords, Options, Resolve
 from spewy.bot.resolving.budget import Budget, TimeBank, importance
-from spewy.bot.resolving.builder import SubgameBuilder
+from spewy.bot.resolving.builder import Root, SubgameBuilder
+from spewy.bot.resolving.preflop import FlopValues, PreflopSolver
 from spewy.bot.resolving.subgame import HandContext
 from spewy.bot.resolving.translation import Blueprint
 from spewy.bot.stored_play import PublicState, pot_odds
@@ -131,6 +132,7 @@ class LockerBot(Closing):
         self.options = options or Options()
         self._blueprint = Blueprint(policy)
         self._builder = SubgameBuilder(self._blueprint.config)
+        self._preflop = _preflop_solver(self._blueprint, self._builder, self.options)
         self._seat, self._seed, self.tally = 0, 0, Tally()
         per_hand = self.options.seconds_per_hand
         self.bank = None if per_hand is None else TimeBank(per_hand)
@@ -179,8 +181,10 @@ class LockerBot(Closing):
 
     def is_cheap(self, hand: Hand) -> bool:
         """Whether the strategy at a public state is read from the folder, without a re-solve."""
+        if self.options.resolve == "never":
+            return True
         first = self.options.first_round(self.game.num_rounds)
-        return self.options.resolve == "never" or hand.betting.round < first
+        return hand.betting.round < first and self._beliefs.at(hand).subgame is None
 
     def answer(self, hand: Hand) -> Answer:
         """Return the strategy of the player to act for all hands of the deck, and its source."""
@@ -214,6 +218,8 @@ class LockerBot(Closing):
         options = replace(self.options, resolve=resolve, iterations=3, deals=32, seconds=None, strict=False)
         beliefs, hand = self._new_beliefs(options, Tally()), Hand.start(game)
         pot_odds(hand, self.initial_ranges[0], 0)
+        if self._preflop is not None:
+            self._preflop.solve(Root(0, 0, None), {})
         while not hand.is_over:
             if hand.to_deal:
                 dealt = len(hand.board)
@@ -329,6 +335,7 @@ class LockerBot(Closing):
             self.tally if tally is None else tally,
             Budget(options.seconds),
             self._seed,
+            self._preflop,
         )
         return Beliefs(context)
 
@@ -350,6 +357,17 @@ class LockerBot(Closing):
             )
         text = f"{self._seat}{hand.betting.line}{hand.board}"
         return answer.actions[draw_action(frequencies, self._seed, text)]
+
+
+def _preflop_solver(
+    blueprint: Blueprint, builder: SubgameBuilder, options: Options
+) -> PreflopSolver | None:
+    """Return the solver of the betting before the flop; None: bets there are translated, or always in the tree."""
+    game, abstraction = blueprint.game, blueprint.abstraction
+    dealt = game.num_rounds > 1 and not game.num_board_cards[0]
+    if options.resolve == "never" or game.limit or abstraction is None or not dealt:
+        return None
+    return PreflopSolver(builder, FlopValues(blueprint, abstraction))
 
 
 def _same_solve(state: PublicState) -> Hashable:

@@ -26,8 +26,10 @@ from lockers import LockerError
 from solvers.tree import Floats
 from spewy.bot.bot import Answer
 from spewy.bot.options import Options
+from spewy.bot.bet_translation import legal_actions
 from spewy.bot.resolving.budget import Budget, OutOfTimeError
 from spewy.bot.resolving.builder import PlayerStrategy, Root, SubgameBuilder, add_chips
+from spewy.bot.resolving.preflop import PreflopSolver, rounded
 from spewy.bot.resolving.resolve import Limits, Resolved, Safety, Start, best_responses, resolve
 from spewy.bot.resolving.sampled import sample
 from spewy.bot.resolving.translation import Blueprint, KnownStrategy, Read, stored_strategy, translate_subgame
@@ -95,6 +97,7 @@ class HandContext:
     """Settings and caches that all subgames of one hand share.
 
     Attributes:
+        preflop: solves the betting before the flop; None: the bot translates bets there.
         tally: counts re-solves that fail.
         solved: solved subgames, the most recently used last. A key has four entries: the hand's betting line at the
             subgame's root, the hand's betting line when the subgame was made, the board at the root, and the player for
@@ -107,6 +110,7 @@ class HandContext:
     tally: Tally
     budget: Budget
     seed: int = 0
+    preflop: PreflopSolver | None = None
     solved: OrderedDict[_SolveKey, Solution] = field(default_factory=OrderedDict)
 
     def keep(self, key: _SolveKey, resolved: Solution) -> Solution:
@@ -436,6 +440,68 @@ class SampledSubgame(Subgame):
         text = f"{self._context.seed} {self.begun} {self.board}"
         seed = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
         return sample(self._builder, abstraction, self.root, self.board, self.ranges, seed, limits, self.kept)
+
+    def _solved_for(self, player: int) -> int:
+        return 0
+
+    def _is_comparable(self, player: int) -> bool:
+        return False
+
+
+class PreflopSubgame(Subgame):
+    """The betting round before the flop, re-solved for both players with the stored strategy's payoffs after it.
+
+    The bets that were made stand in the tree as rounded bets (`resolving.preflop.rounded`).
+
+    Args:
+        made: the real actions of the round so far; ``root`` has the rounded bets.
+    """
+
+    ends_with_round = True
+
+    def __init__(
+        self, context: HandContext, root: Root, betting: Betting, made: tuple[str, ...], outer: Subgame | None
+    ) -> None:
+        super().__init__(context, root, betting, (), None, outer, "".join(made))
+        self._made, self._rounded = made, rounded(made, betting)
+
+    @property
+    def size(self) -> int:
+        return self._builder.n_actions(self.root) * self._builder.n_hands
+
+    def covers(self, betting: Betting) -> bool:
+        return betting.round == 0 and self._followed(betting) is not None
+
+    def actions(self, betting: Betting) -> tuple[str, ...]:
+        followed = self._followed(betting)
+        assert followed is not None
+        return followed[1]
+
+    def line(self, betting: Betting) -> str:
+        followed = self._followed(betting)
+        assert followed is not None
+        return followed[0]
+
+    def _followed(self, betting: Betting) -> tuple[str, tuple[str, ...]] | None:
+        """Return the tree's line for the real betting, and the real actions there; None: the tree lacks the betting."""
+        node, real = self._builder.tree(self.root).root, self.betting
+        for n, action in enumerate((*betting.rounds[0], None)):
+            if node.kind != "decision":
+                return None
+            names = legal_actions(node, real)
+            if n < len(self._made) and betting.rounds[0][:n] == self._made[:n]:
+                place = [each.acpc for each in node.actions].index(self._rounded[n])
+                names[place] = self._made[n]
+            if action is None:
+                return node.line, tuple(names)
+            if action not in names:
+                return None
+            node, real = node.children[names.index(action)], real.apply(action)
+        raise AssertionError("the last action is None")
+
+    def _solve(self, player: int) -> Solution:
+        assert self._context.preflop is not None
+        return self._context.preflop.solve(self.root, self.kept, self._context.budget.deadline)
 
     def _solved_for(self, player: int) -> int:
         return 0
