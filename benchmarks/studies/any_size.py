@@ -65,7 +65,9 @@ def main() -> None:
     parser.add_argument(
         "--resolve", choices=("never", "off-tree", "always"), default="off-tree", help="as in `spewy match`"
     )
-    parser.add_argument("--flops", choices=("stored", "sampled"), default="stored", help="as in `spewy match`")
+    parser.add_argument(
+        "--flops", choices=("stored", "sampled"), default="stored", help="as in `spewy match`"
+    )
     parser.add_argument("--iterations", type=int, help="largest number of iterations of an exact solve")
     parser.add_argument("--seed", type=int, default=1, help="seed of the cards and of the opponent")
     options = parser.parse_args()
@@ -74,13 +76,19 @@ def main() -> None:
     ) as bot:
         began, rounds = time.process_time(), 1 if options.rounds == "preflop" else bot.game.num_rounds
         found = [*results(bot, rounds, options.pairs, options.seed)]
-        won, tally = 1000 * np.array([chips for chips, _ in found]) / bot.game.big_blind, Tally.of(t for _, t in found)
+        won, tally = (
+            1000 * np.array([chips for chips, _ in found]) / bot.game.big_blind,
+            Tally.of(t for _, t in found),
+        )
         spent = time.process_time() - began
         half = 1.96 * won.std(ddof=1) / math.sqrt(len(won))
         print(f"the bot wins {won.mean():+,.0f} ± {half:,.0f} mbb per hand ({len(won):,} pairs)")
         print(f"decisions: {tally.sources_text}; failures: {tally.failures_text or 'none'}")
         first = [each.seconds for each in tally.spent if each.round == 0 and each.solved]
-        print(f"{spent:.0f} s of processor time; {len(first):,} decisions before the flop were re-solved", end="")
+        print(
+            f"{spent:.0f} s of processor time; {len(first):,} decisions before the flop were re-solved",
+            end="",
+        )
         print(f", in {np.median(first):.2f} s (median) to {max(first):.2f} s" if first else "")
 
 

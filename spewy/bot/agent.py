@@ -19,7 +19,7 @@ from spewy.bot.bot import Answer, Mix, Reveals
 from spewy.bot.options import Keywords, Options, Resolve
 from spewy.bot.resolving.budget import Budget, TimeBank, importance
 from spewy.bot.resolving.builder import Root, SubgameBuilder
-from spewy.bot.resolving.preflop import FlopValues, PreflopSolver
+from spewy.bot.resolving.preflop import FILE, FlopValues, PreflopSolver
 from spewy.bot.resolving.subgame import HandContext
 from spewy.bot.resolving.translation import Blueprint
 from spewy.bot.stored_play import PublicState, pot_odds
@@ -92,7 +92,7 @@ def bot_of(folder: str | Path, options: Options) -> LockerBot:
     with ExitStack() as opened:
         policy = opened.enter_context(open_policy(folder))
         try:
-            bot = LockerBot(policy, options)
+            bot = LockerBot(policy, options, Path(folder))
         except InputError as error:
             raise InputError(f"folder {path_text(folder)}: {error}") from None
         opened.pop_all()
@@ -119,6 +119,7 @@ class LockerBot(Closing):
 
     Args:
         policy: the stored strategy of a whole game; the bot's `close` closes it.
+        folder: the folder of the solve, in which the bot keeps values for solves before the flop; None: nowhere.
 
     Attributes:
         tally: number of decisions of `act` by source, failures, and the time of decisions.
@@ -128,11 +129,11 @@ class LockerBot(Closing):
         InputError: the stored strategy is that of a spot.
     """
 
-    def __init__(self, policy: Policy, options: Options | None = None) -> None:
+    def __init__(self, policy: Policy, options: Options | None = None, folder: Path | None = None) -> None:
         self.options = options or Options()
         self._blueprint = Blueprint(policy)
         self._builder = SubgameBuilder(self._blueprint.config)
-        self._preflop = _preflop_solver(self._blueprint, self._builder, self.options)
+        self._preflop = _preflop_solver(self._blueprint, self._builder, self.options, folder)
         self._seat, self._seed, self.tally = 0, 0, Tally()
         per_hand = self.options.seconds_per_hand
         self.bank = None if per_hand is None else TimeBank(per_hand)
@@ -270,6 +271,8 @@ class LockerBot(Closing):
         """Release the memory of re-solved subgames, also during a hand; they are solved again when they are needed."""
         self._forget()
         self._builder.forget()
+        if self._preflop is not None:
+            self._preflop.forget()
 
     def close(self) -> None:
         self._blueprint.close()
@@ -360,14 +363,16 @@ class LockerBot(Closing):
 
 
 def _preflop_solver(
-    blueprint: Blueprint, builder: SubgameBuilder, options: Options
+    blueprint: Blueprint, builder: SubgameBuilder, options: Options, folder: Path | None
 ) -> PreflopSolver | None:
     """Return the solver of the betting before the flop; None: bets there are translated, or always in the tree."""
     game, abstraction = blueprint.game, blueprint.abstraction
     dealt = game.num_rounds > 1 and not game.num_board_cards[0]
     if options.resolve == "never" or game.limit or abstraction is None or not dealt:
         return None
-    return PreflopSolver(builder, FlopValues(blueprint, abstraction))
+    return PreflopSolver(
+        builder, FlopValues(blueprint, abstraction, None if folder is None else folder / FILE)
+    )
 
 
 def _same_solve(state: PublicState) -> Hashable:

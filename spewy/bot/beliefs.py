@@ -247,9 +247,9 @@ class Beliefs:
         return node is None or node.put_in != betting.spent or not self._play.is_readable(state)
 
     def _is_lost(self, state: PublicState) -> bool:
-        """Whether the stored tree has no decision in a round that the options leave to the stored strategy."""
+        """Whether pot odds would have to decide in a round that the options leave to the stored strategy."""
         can = self._context.preflop is not None and state.betting.round > 0
-        return can and all(line.decision is None for line in state.lines)
+        return can and state.lines[0].node is None and not state.lines[0].calls
 
     def _when(self, t: int) -> Resolve:
         if t == 0:
@@ -292,7 +292,6 @@ class Beliefs:
         outer, line = state.subgame, start.blueprint_line
         kind = SampledSubgame if sampled else Subgame
         return kind(self._context, root, betting, state.hand.board, line, outer, state.betting.line)
-
 
     def _preflop_subgame(self, state: PublicState) -> Subgame | None:
         start, made = self._start.betting, state.betting.rounds[0]

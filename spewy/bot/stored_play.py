@@ -266,13 +266,8 @@ class StoredPlay:
             for step, after in self._steps(above, number, line, betting, action):
                 key = after.node, line.exact and after.exact, after.calls
                 found.setdefault(key, []).append((step, line.probability * step.probability))
-        # a hand follows the lines that go on
-        found = {key: steps for key, steps in found.items() if key[0] is not None or key[2]} or found
-        total = sum(often for steps in found.values() for _, often in steps)
         lines = (
-            StoredLine(
-                node, exact, sum(often for _, often in steps) / total, calls, tuple(step for step, _ in steps)
-            )
+            StoredLine(node, exact, sum(often for _, often in steps), calls, tuple(step for step, _ in steps))
             for (node, exact, calls), steps in found.items()
         )
         return tuple(sorted(lines, key=lambda line: -line.probability))
@@ -324,8 +319,6 @@ class StoredPlay:
                     strategy = self._stored(above)[step.above]
                     weight = weight if strategy is None else weight * strategy[step.action]
                 out[i] += weight * (step.made or not made)
-        lost = ~(likely.sum(axis=0) > 0)  # all lines of the hand have ended
-        likely[:, lost] = np.array([line.probability for line in state.lines])[:, None]
         never = ~(out.sum(axis=0) > 0)  # the stored strategy never takes the action with these hands
         out[:, never] = likely[:, never]
         shares: Floats = out / out.sum(axis=0)

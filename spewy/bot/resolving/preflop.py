@@ -4,7 +4,7 @@ The round is a matrix game between groups of hands (the 169 groups of hold'em), 
 fraction of a second. What is missing for this are the payoffs where the flop comes. They come from the stored strategy
 (`FlopValues`): on sampled boards both players follow it to the end of the hand, once for each line of the stored tree
 that enters the flop. A real pot lies between the pots of two such lines. Its payoffs, as shares of the chips that a
-player has put in, are interpolated linearly between theirs, and a pot with all chips in it has the payoffs of an all-in.
+player has put in, are interpolated linearly between theirs; a pot with all chips in it has the payoffs of an all-in.
 
 A bet is rounded (`rounded`), so that equal solves serve many bets; solves are cached as long as the bot is open.
 """
@@ -12,11 +12,15 @@ A bet is rounded (`rounded`), so that equal solves serve many bets; solves are c
 from __future__ import annotations
 
 import hashlib
+import logging
+import os
 import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -35,7 +39,10 @@ from spewy.game.gamefile import Game
 from spewy.game.nodes import Node
 from spewy.look.pairs import MOST_FINAL_BOARDS, compatible, pairs
 
-DEALS, DEALS_AT_ONCE, SEED = 48, 8, 20_260
+LOG = logging.getLogger(__name__)
+FILE = "preflop.npz"
+"""Name of the file of payoffs in the folder of a solve."""
+DEALS, DEALS_AT_ONCE, SEED = 192, 8, 20_260
 """Number of sampled boards from which payoffs are computed, number of boards in memory, and seed of the boards."""
 ITERATIONS, BATCH = 200, 20
 """Largest number of iterations of a solve, and number of iterations after which the clock is read."""
@@ -70,8 +77,8 @@ def last_raiser(game: Game, actions: Sequence[str]) -> int | None:
 def rounded(actions: Sequence[str], start: Betting) -> tuple[str, ...]:
     """Round the raises of the first round to a grid of chips, each to a legal raise.
 
-    The grid has steps of a quarter of a big blind, and larger ones, by powers of two, for larger raises. An all-in stays
-    all-in. If the grid leaves no room for a later raise, all raises stay as they are.
+    The grid has steps of a quarter of a big blind, and larger ones, by powers of two, for larger raises. An all-in
+    stays all-in. If the grid leaves no room for a later raise, all raises stay as they are.
     """
     betting, out = start, list[str]()
     for action in actions:
@@ -94,13 +101,18 @@ class FlopValues:
     """What each group of hands wins from each other group after the first round, by the stored strategy.
 
     A *payoff* is player 0's net chips, as a share of the chips that each player has put in when the round ends.
+    Computing all payoffs takes some ten seconds, so a file keeps them until the solve has made twice as many deals.
+
+    Args:
+        file: the file; None: the payoffs are only kept in memory.
 
     Attributes:
         group: ``[hand of the deck]``, number of the group of hands that are equal up to suits.
         joint: ``[group, group]``, number of pairs of hands that share no card.
     """
 
-    def __init__(self, blueprint: Blueprint, abstraction: Abstraction) -> None:
+    def __init__(self, blueprint: Blueprint, abstraction: Abstraction, file: Path | None = None) -> None:
+        self._file = file
         self._blueprint, self._abstraction, self._game = blueprint, abstraction, blueprint.game
         self.group: Ints = hand_orbits((), blueprint.hands, self._game.deck)
         self.size = np.bincount(self.group)
@@ -160,7 +172,36 @@ class FlopValues:
 
     @cached_property
     def _payoffs(self) -> dict[Node | None, Floats]:
-        """Payoffs ``[group, group]`` after each of the `lines`; key None: after an all-in call.
+        """Payoffs ``[group, group]`` after each of the `lines`; key None: after an all-in call."""
+        nodes = [None, *(line.node for line in self.lines)]
+        saved, shape = self._blueprint.saved, (len(nodes), *self.joint.shape)
+        try:
+            if self._file is not None:
+                with np.load(self._file) as found:
+                    fits = found["payoffs"].shape == shape and found["deals"] == DEALS
+                    if fits and found["saved"] <= saved <= 2 * found["saved"]:
+                        return dict(zip(nodes, found["payoffs"].astype(np.float64), strict=True))
+        except (OSError, ValueError, KeyError, BadZipFile):
+            pass  # no file yet, or a damaged one, which is written anew
+        LOG.info("computing what hands win after the flop comes, which takes some seconds, but only once")
+        payoffs = self._sampled()
+        if self._file is not None:
+            self._keep(np.array([payoffs[node] for node in nodes], dtype=np.float32), saved)
+        return payoffs
+
+    def _keep(self, payoffs: Floats, saved: int) -> None:
+        assert self._file is not None
+        written = self._file.with_name(f"{self._file.name}-{os.getpid()}")
+        try:
+            with written.open("wb") as out:
+                np.savez(out, payoffs=payoffs, saved=saved, deals=DEALS)
+            written.replace(self._file)
+        except OSError as error:  # the folder may be read-only
+            LOG.info("%s: %s", self._file, error)
+            written.unlink(missing_ok=True)
+
+    def _sampled(self) -> dict[Node | None, Floats]:
+        """Compute the payoffs on sampled boards.
 
         Luck of the boards is removed: what the better hands win without betting is known without samples.
         """
@@ -172,7 +213,7 @@ class FlopValues:
             weight += sample.weight.sum(axis=0)
             for node, total in totals.items():
                 if node is not None:
-                    total += sample.won(node) / node.put_in[0]
+                    total += (sample.weight * sample.won(node)).sum(axis=0) / node.put_in[0]
         lead, sampled = self._lead, np.divide(led, weight, out=np.zeros_like(led), where=weight > 0)
         lead = sampled if lead is None else lead
         out: dict[Node | None, Floats] = {None: lead}
@@ -202,6 +243,8 @@ class _Sample:
     """Some deals with one hand of each group for each player, chosen at random among the hands that a deal allows.
 
     Attributes:
+        hands: for each player ``[deal, group]``, number of the chosen hand in the deck.
+        boards: ``[deal, card]``.
         weight: ``[deal, group, group]``, number of pairs of hands of two groups that the board allows; 0 if the two
             chosen hands share a card.
         ahead: ``[deal, group, group]``, 1 if player 0's hand wins, -1 if it loses, 0 in a tie.
@@ -220,7 +263,8 @@ class _Sample:
             found, first = np.unique(group[d][order], return_index=True)
             chosen[p, d, found] = order[first]
         at = np.arange(len(numbers))[:, None]
-        cards = [blueprint.hands[dealt.hands[at, each]] for each in chosen]
+        self.hands, self.boards = [dealt.hands[at, each] for each in chosen], dealt.boards
+        cards = [blueprint.hands[each] for each in self.hands]
         shares = (cards[0][:, :, None, :, None] == cards[1][:, None, :, None, :]).any(axis=(3, 4))
         self.weight = np.where(shares, 0, allowed[:, :, None] * allowed[:, None, :])
         strength = [dealt.strength[at, each] for each in chosen]
@@ -241,7 +285,7 @@ class _Sample:
             self._strategies |= zip(lines, parts, strict=True)
 
     def won(self, node: Node) -> Floats:
-        """Sum up what player 0 wins from a stored line on: ``[group, group]`` chips, weighted by pairs of hands."""
+        """Compute player 0's net chips from a stored line on: ``[deal, group, group]``."""
         folds, showdowns = list[_Ending](), list[_Ending]()
         ones = np.ones(self.weight.shape[:2], dtype=np.float32)
         pending: list[tuple[Node, Floats, Floats]] = [(node, ones, ones)]
@@ -257,13 +301,12 @@ class _Sample:
                 for child, often in zip(at.children, self._strategies[at.line], strict=True):
                     both = (first * often, second) if at.player == 0 else (first, second * often)
                     pending.append((child, *both))
-        won = _total(folds) + self.ahead * _total(showdowns)
-        total: Floats = (self.weight * won).sum(axis=0)
-        return total
+        won: Floats = _total(folds) + self.ahead * _total(showdowns)
+        return won
 
 
 class _Ending(NamedTuple):
-    """An end of the hand: player 0's chips, or the winner's at a showdown, and both players' reach ``[deal, group]``."""
+    """An end of the hand: chips of player 0, or of a showdown's winner, and both players' reach ``[deal, group]``."""
 
     chips: int
     first: Floats
@@ -317,9 +360,11 @@ class PreflopSolver:
         self._builder, self.values = builder, values
         self._solved = OrderedDict[tuple[Root, bytes], SolvedPreflop]()
 
-    def solve(
-        self, root: Root, kept: Mapping[str, Floats], deadline: float | None = None
-    ) -> SolvedPreflop:
+    def forget(self) -> None:
+        """Release the memory of cached solves."""
+        self._solved.clear()
+
+    def solve(self, root: Root, kept: Mapping[str, Floats], deadline: float | None = None) -> SolvedPreflop:
         """Solve the round for both players.
 
         Args:
@@ -355,7 +400,8 @@ class PreflopSolver:
             if deadline is not None and began + last > deadline:
                 break
             with builder.pace.spending("iterate"):
-                iterate(chunk, how, done, BATCH, regrets, sums)
+                # the first iteration would forget all earlier regrets, also those of locked decisions
+                iterate(chunk, how, done + 1, BATCH, regrets, sums)
             done, last = done + BATCH, time.monotonic() - began
         if not done:
             raise OutOfTimeError("there was no time to solve the round before the flop")

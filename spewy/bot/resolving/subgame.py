@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -24,11 +25,11 @@ import numpy as np
 
 from lockers import LockerError
 from solvers.tree import Floats
+from spewy.bot.bet_translation import legal_actions
 from spewy.bot.bot import Answer
 from spewy.bot.options import Options
-from spewy.bot.bet_translation import legal_actions
 from spewy.bot.resolving.budget import Budget, OutOfTimeError
-from spewy.bot.resolving.builder import PlayerStrategy, Root, SubgameBuilder, add_chips
+from spewy.bot.resolving.builder import FEWEST_DEALS, PlayerStrategy, Root, SubgameBuilder, add_chips
 from spewy.bot.resolving.preflop import PreflopSolver, rounded
 from spewy.bot.resolving.resolve import Limits, Resolved, Safety, Start, best_responses, resolve
 from spewy.bot.resolving.sampled import sample
@@ -439,7 +440,11 @@ class SampledSubgame(Subgame):
         limits = Limits(options.deals, self._context.budget.deadline, options.n_threads)
         text = f"{self._context.seed} {self.begun} {self.board}"
         seed = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
-        return sample(self._builder, abstraction, self.root, self.board, self.ranges, seed, limits, self.kept)
+        # where the options leave the round to the stored strategy, it has none, and few deals are better than pot odds
+        fewest = 1 if options.flops == "stored" else FEWEST_DEALS
+        return sample(
+            self._builder, abstraction, self.root, self.board, self.ranges, seed, limits, self.kept, fewest
+        )
 
     def _solved_for(self, player: int) -> int:
         return 0
@@ -488,10 +493,11 @@ class PreflopSubgame(Subgame):
         for n, action in enumerate((*betting.rounds[0], None)):
             if node.kind != "decision":
                 return None
-            names = legal_actions(node, real)
+            names, place = legal_actions(node, real), None
             if n < len(self._made) and betting.rounds[0][:n] == self._made[:n]:
                 place = [each.acpc for each in node.actions].index(self._rounded[n])
                 names[place] = self._made[n]
+            names = _distinct(names, place, real)
             if action is None:
                 return node.line, tuple(names)
             if action not in names:
@@ -508,3 +514,15 @@ class PreflopSubgame(Subgame):
 
     def _is_comparable(self, player: int) -> bool:
         return False
+
+
+def _distinct(actions: Sequence[str], fixed: int | None, betting: Betting) -> list[str]:
+    """Change raises by few chips so that no two are equal; the action with the index ``fixed`` stays as it is."""
+    out, bounds = list(actions), betting.raise_bounds()
+    for i, action in enumerate(out):
+        others = {*out[:i], *([] if fixed is None else [out[fixed]])}
+        if action[0] == "r" and i != fixed and action in others and bounds is not None:
+            free = (f"r{total}" for total in range(bounds[0], bounds[1] + 1) if f"r{total}" not in {*out})
+            near = sorted(free, key=lambda text, at=int(action[1:]): abs(int(text[1:]) - at))
+            out[i] = near[0] if near else action
+    return out

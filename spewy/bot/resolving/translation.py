@@ -29,8 +29,8 @@ from spewy.bot.resolving.builder import PlayerStrategy, Root, SubgameBuilder, ad
 from spewy.chunks.locate import Place
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
-from spewy.game.tree import BettingTree
 from spewy.game.nodes import Line, Node, entry_line
+from spewy.game.tree import BettingTree
 from spewy.records.policy import BucketPolicy, Policy, Stacked
 
 LOG = logging.getLogger(__name__)
@@ -97,6 +97,11 @@ class Blueprint:
         except (InputError, LockerError) as error:
             LOG.warning("line %r: the stored strategy cannot be read: %s", node.line, error)
             return None
+
+    @property
+    def saved(self) -> int:
+        """Number of deals that the strategies average."""
+        return self._policy.saved
 
     @property
     def tree(self) -> BettingTree:
