@@ -107,6 +107,10 @@ class Beliefs:
                 self._enter(subgame)
                 state.answer = subgame.answer(state.betting, state.hand.board)
             subgame = subgame.outer
+        if state.answer is None and state.subgame is not None and self._has_nothing(state):
+            with self.budget.unlimited():
+                self._enter(state.subgame)
+                state.answer = state.subgame.late_answer(state.betting, state.hand.board)
         if state.answer is None:
             state.answer = self._play.answer(state, lambda player: self.range(state, player))
         return state.answer
@@ -249,7 +253,11 @@ class Beliefs:
     def _is_lost(self, state: PublicState) -> bool:
         """Whether pot odds would have to decide in a round that the options leave to the stored strategy."""
         can = self._context.preflop is not None and state.betting.round > 0
-        return can and state.lines[0].node is None and not state.lines[0].calls
+        return can and self._has_nothing(state)
+
+    def _has_nothing(self, state: PublicState) -> bool:
+        """Whether pot odds decide in stored play."""
+        return state.lines[0].node is None and not state.lines[0].calls
 
     def _when(self, t: int) -> Resolve:
         if t == 0:

@@ -29,7 +29,7 @@ from spewy.bot.bet_translation import legal_actions
 from spewy.bot.bot import Answer
 from spewy.bot.options import Options
 from spewy.bot.resolving.budget import Budget, OutOfTimeError
-from spewy.bot.resolving.builder import FEWEST_DEALS, PlayerStrategy, Root, SubgameBuilder, add_chips
+from spewy.bot.resolving.builder import FEWEST, FEWEST_DEALS, PlayerStrategy, Root, SubgameBuilder, add_chips
 from spewy.bot.resolving.preflop import PreflopSolver, rounded
 from spewy.bot.resolving.resolve import Limits, Resolved, Safety, Start, best_responses, resolve
 from spewy.bot.resolving.sampled import sample
@@ -54,6 +54,8 @@ blueprint must be read on all boards.
 """
 BEFORE = 0.5
 """Largest share of a solve's time for solves of enclosing subgames, which must come first."""
+HURRIED_DEALS = 64
+"""Number of deals of a sampled solve that is late (`Subgame.late_answer`)."""
 LATER_BOARDS = 48
 """Number of boards that the estimated size of a sampled solve assumes (`SampledSubgame.size`)."""
 
@@ -161,6 +163,9 @@ class Subgame:
         self._blueprint_line = blueprint_line
         self._failed = set[int]()
         self._out_of_time = set[int]()
+        self._late = set[int]()
+        """Players whose solve had no time."""
+        self._hurried = False
         self._values = dict[int, Floats | None]()
         self._worse = dict[int, bool]()
         self._read: tuple[Read, Read] = {}, {}
@@ -205,6 +210,21 @@ class Subgame:
             LOG.log(level, "line %r: re-solving failed: %s", self.betting.line, error, exc_info=trace)
             self._fail(player, error)
             return None
+
+    def late_answer(self, betting: Betting, board: tuple[int, ...]) -> Answer | None:
+        """Return the strategy of a short solve without a deadline, after a solve that had no time; None: it fails too.
+
+        Where nothing is stored, this is better than pot odds.
+        """
+        player = betting.to_act
+        if player not in self._late:
+            return None
+        self._hurried = True
+        self._late.discard(player)
+        self._failed.discard(self._solved_for(player))
+        self._worse[player] = False
+        with self._context.budget.unlimited():
+            return self.answer(betting, board)
 
     def best_values(self, player: int) -> Floats:
         """Return a player's best-response value ``[hand of the deck]`` against the strategy that the opponent plays.
@@ -267,7 +287,8 @@ class Subgame:
 
     def _solve(self, player: int) -> Solution:
         gadget, budget = self._options.safe, self._context.budget
-        limits = Limits(self._options.iterations, budget.deadline, self._options.n_threads)
+        iterations = min(self._options.iterations, FEWEST if self._hurried else self._options.iterations)
+        limits = Limits(iterations, budget.deadline, self._options.n_threads)
         values = None if gadget is None else self.blueprint_values(player)
         with budget.limited(BEFORE):
             start = self._warm_start(player)
@@ -316,6 +337,8 @@ class Subgame:
     def _fail(self, player: int, error: Exception) -> None:
         self._context.tally.failed(self.betting.line, error)
         self._failed.add(self._solved_for(player))
+        if isinstance(error, OutOfTimeError):
+            self._late.add(player)
 
     # Comparing with the blueprint
 
@@ -437,7 +460,8 @@ class SampledSubgame(Subgame):
         if abstraction is None:
             raise InputError("sampled subgame: the stored strategy has no board buckets")
         assert self.ranges is not None
-        limits = Limits(options.deals, self._context.budget.deadline, options.n_threads)
+        deals = min(options.deals, HURRIED_DEALS if self._hurried else options.deals)
+        limits = Limits(deals, self._context.budget.deadline, options.n_threads)
         text = f"{self._context.seed} {self.begun} {self.board}"
         seed = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
         # where the options leave the round to the stored strategy, it has none, and few deals are better than pot odds
