@@ -118,7 +118,8 @@ class FlopValues:
         self.size = np.bincount(self.group)
         _, self._first = np.unique(self.group, return_index=True)
         everyone = np.arange(len(self.group))
-        met = compatible(blueprint.hands, (self._first, everyone))
+        self._deck: Ints = blueprint.hands.astype(np.int64)
+        met = compatible(self._deck, (self._first, everyone))
         self.joint = self._by_group(met) * self.size[:, None]
 
     @cached_property
@@ -184,10 +185,11 @@ class FlopValues:
         except (OSError, ValueError, KeyError, BadZipFile):
             pass  # no file yet, or a damaged one, which is written anew
         LOG.info("computing what hands win after the flop comes, which takes some seconds, but only once")
-        payoffs = self._sampled()
+        sampled = self._sampled()
+        payoffs = np.array([sampled[node] for node in nodes], dtype=np.float32)  # as the file has them
         if self._file is not None:
-            self._keep(np.array([payoffs[node] for node in nodes], dtype=np.float32), saved)
-        return payoffs
+            self._keep(payoffs, saved)
+        return dict(zip(nodes, payoffs.astype(np.float64), strict=True))
 
     def _keep(self, payoffs: Floats, saved: int) -> None:
         assert self._file is not None
@@ -226,11 +228,12 @@ class FlopValues:
     def _lead(self) -> Floats | None:
         """Exact payoffs of an all-in call; None: too many boards."""
         everyone = np.arange(len(self.group))
-        lead = pairs(self._game, self._blueprint.hands, (), (everyone, everyone), MOST_FINAL_BOARDS).lead
+        lead = pairs(self._game, self._deck, (), (everyone, everyone), MOST_FINAL_BOARDS).lead
         if lead is None:
             return None
         total = self._by_group(lead[self._first]) * self.size[:, None]
-        return np.divide(total, self.joint, out=np.zeros_like(total), where=self.joint > 0)
+        shares: Floats = np.divide(total, self.joint, out=np.zeros_like(total), where=self.joint > 0)
+        return shares
 
     def _by_group(self, pairs_of: Floats) -> Floats:
         """Sum ``[group, hand of the deck]`` over the hands of each group: ``[group, group]``."""
@@ -319,7 +322,8 @@ def _total(endings: Sequence[_Ending]) -> Floats:
         return np.zeros(())
     first = np.stack([end.chips * end.first for end in endings], axis=2)
     second = np.stack([end.second for end in endings], axis=1)
-    return np.matmul(first, second).astype(np.float64)
+    total: Floats = np.matmul(first, second).astype(np.float64)
+    return total
 
 
 class SolvedPreflop:

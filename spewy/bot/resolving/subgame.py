@@ -546,7 +546,13 @@ def _distinct(actions: Sequence[str], fixed: int | None, betting: Betting) -> li
     for i, action in enumerate(out):
         others = {*out[:i], *([] if fixed is None else [out[fixed]])}
         if action[0] == "r" and i != fixed and action in others and bounds is not None:
-            free = (f"r{total}" for total in range(bounds[0], bounds[1] + 1) if f"r{total}" not in {*out})
-            near = sorted(free, key=lambda text, at=int(action[1:]): abs(int(text[1:]) - at))
-            out[i] = near[0] if near else action
+            at, taken = int(action[1:]), {*out}
+            free = [
+                abs(total - at) * 2 + (total > at)
+                for total in range(bounds[0], bounds[1] + 1)
+                if f"r{total}" not in taken
+            ]
+            if free:
+                steps, up = divmod(min(free), 2)
+                out[i] = f"r{at + steps if up else at - steps}"
     return out

@@ -7,6 +7,8 @@ import pytest
 from bot_games import any_action, dealt, played_out, seen_by
 
 from spewy import open_bot
+from spewy.bot.agent import bot_of
+from spewy.bot.options import Options
 from spewy.bot.resolving import preflop
 from spewy.bot.resolving.builder import Root, split_actions
 from spewy.bot.resolving.preflop import FILE, FlopValues, _Sample, last_raiser, rounded
@@ -128,6 +130,18 @@ def test_the_best_hands_do_not_fold(bot):
     assert np.corrcoef(calls, equity)[0, 1] > 0.5
 
 
+def test_a_solve_without_time_is_short_where_nothing_is_stored(folders):
+    """Four raises on the flop: the stored tree ends after two."""
+    with bot_of(folders["no-limit"], Options(seconds=1e-9, strict=True)) as bot:
+        hand = Hand.start(bot.game).apply("c").apply("c").deal(bot.game.deck.cards[:3])
+        bot.new_hand(Hand.start(bot.game), 0, 1)
+        for bet in ("r20", "r60", "r110", "r180"):
+            hand = hand.apply(bet)
+        assert bot._beliefs._play.node(bot._beliefs.at(hand)) is None
+        assert bot.answer(hand).source == "re-solved"
+    assert bot.tally.reasons["OutOfTimeError"] == 1
+
+
 def test_payoffs_are_kept_in_the_folder(bot, tmp_path, monkeypatch):
     blueprint = bot._blueprint
     made = FlopValues(blueprint, blueprint.abstraction, tmp_path / FILE)
@@ -159,7 +173,8 @@ def counted(bot, hands, first=0):
 
 @pytest.mark.parametrize("resolve", ["off-tree", "always"])
 def test_no_decision_falls_back_to_pot_odds(folders, resolve):
-    with open_bot(folders["no-limit"], resolve=resolve, strict=True, **REPEATABLE) as bot:
+    options = Options(resolve, iterations=12, deals=64, seconds=None, strict=True)
+    with bot_of(folders["no-limit"], options) as bot:
         tally = counted(bot, 50)
     assert not tally.sources["fallback"]
     assert tally.sources["re-solved"] > tally.sources["translated"]
@@ -168,7 +183,9 @@ def test_no_decision_falls_back_to_pot_odds(folders, resolve):
 
 @pytest.mark.slow
 def test_no_decision_falls_back_in_thousands_of_hands(folders):
-    with open_bot(folders["no-limit"], strict=True, **REPEATABLE) as bot:
+    options = Options(iterations=12, deals=64, seconds=None, strict=True)
+    with bot_of(folders["no-limit"], options) as bot:
         tally = counted(bot, 3000)
+    assert tally.sources["translated"] < 0.2 * tally.sources.total()
     assert not tally.sources["fallback"]
     assert not tally.failures
