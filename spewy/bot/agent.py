@@ -45,7 +45,7 @@ def open_bot(
             strategy is stored for the betting so far; "always", in that case and at the start of each of these rounds
             that no earlier re-solve covers.
         rounds: number of last rounds that are re-solved exactly, to the end of the hand; 2 means turn and river. The
-            first round is never re-solved.
+            first round is solved alone, and only after bets that the tree lacks (`spewy.bot.resolving.preflop`).
         safe: whether the opponent must gain nothing from re-solving, or the name of the gadget that ensures this
             (`solvers.resolve`); True means "mixed". False: re-solve as if both ranges were known.
         iterations: largest number of iterations of an exact solve; None: 400, or 2,000 with ``seconds_per_hand``. If it
