@@ -18,7 +18,8 @@ from spewy.bot.bet_translation import draw_action
 from spewy.bot.bot import Answer, Mix, Reveals
 from spewy.bot.options import Keywords, Options, Resolve
 from spewy.bot.resolving.budget import Budget, TimeBank, importance
-from spewy.bot.resolving.builder import SubgameBuilder
+from spewy.bot.resolving.builder import Root, SubgameBuilder
+from spewy.bot.resolving.preflop import FILE, FlopValues, PreflopSolver
 from spewy.bot.resolving.subgame import HandContext
 from spewy.bot.resolving.translation import Blueprint
 from spewy.bot.stored_play import PublicState, pot_odds
@@ -44,7 +45,7 @@ def open_bot(
             strategy is stored for the betting so far; "always", in that case and at the start of each of these rounds
             that no earlier re-solve covers.
         rounds: number of last rounds that are re-solved exactly, to the end of the hand; 2 means turn and river. The
-            first round is never re-solved.
+            first round is solved alone, and only after bets that the tree lacks (`spewy.bot.resolving.preflop`).
         safe: whether the opponent must gain nothing from re-solving, or the name of the gadget that ensures this
             (`solvers.resolve`); True means "mixed". False: re-solve as if both ranges were known.
         iterations: largest number of iterations of an exact solve; None: 400, or 2,000 with ``seconds_per_hand``. If it
@@ -91,7 +92,7 @@ def bot_of(folder: str | Path, options: Options) -> LockerBot:
     with ExitStack() as opened:
         policy = opened.enter_context(open_policy(folder))
         try:
-            bot = LockerBot(policy, options)
+            bot = LockerBot(policy, options, Path(folder))
         except InputError as error:
             raise InputError(f"folder {path_text(folder)}: {error}") from None
         opened.pop_all()
@@ -118,6 +119,7 @@ class LockerBot(Closing):
 
     Args:
         policy: the stored strategy of a whole game; the bot's `close` closes it.
+        folder: the folder of the solve, in which the bot keeps values for solves before the flop; None: nowhere.
 
     Attributes:
         tally: number of decisions of `act` by source, failures, and the time of decisions.
@@ -127,10 +129,11 @@ class LockerBot(Closing):
         InputError: the stored strategy is that of a spot.
     """
 
-    def __init__(self, policy: Policy, options: Options | None = None) -> None:
+    def __init__(self, policy: Policy, options: Options | None = None, folder: Path | None = None) -> None:
         self.options = options or Options()
         self._blueprint = Blueprint(policy)
         self._builder = SubgameBuilder(self._blueprint.config)
+        self._preflop = _preflop_solver(self._blueprint, self._builder, self.options, folder)
         self._seat, self._seed, self.tally = 0, 0, Tally()
         per_hand = self.options.seconds_per_hand
         self.bank = None if per_hand is None else TimeBank(per_hand)
@@ -179,8 +182,10 @@ class LockerBot(Closing):
 
     def is_cheap(self, hand: Hand) -> bool:
         """Whether the strategy at a public state is read from the folder, without a re-solve."""
+        if self.options.resolve == "never":
+            return True
         first = self.options.first_round(self.game.num_rounds)
-        return self.options.resolve == "never" or hand.betting.round < first
+        return hand.betting.round < first and self._beliefs.at(hand).subgame is None
 
     def answer(self, hand: Hand) -> Answer:
         """Return the strategy of the player to act for all hands of the deck, and its source."""
@@ -214,6 +219,8 @@ class LockerBot(Closing):
         options = replace(self.options, resolve=resolve, iterations=3, deals=32, seconds=None, strict=False)
         beliefs, hand = self._new_beliefs(options, Tally()), Hand.start(game)
         pot_odds(hand, self.initial_ranges[0], 0)
+        if self._preflop is not None:
+            self._preflop.solve(Root(0, 0, None), {})
         while not hand.is_over:
             if hand.to_deal:
                 dealt = len(hand.board)
@@ -264,6 +271,8 @@ class LockerBot(Closing):
         """Release the memory of re-solved subgames, also during a hand; they are solved again when they are needed."""
         self._forget()
         self._builder.forget()
+        if self._preflop is not None:
+            self._preflop.forget()
 
     def close(self) -> None:
         self._blueprint.close()
@@ -329,6 +338,7 @@ class LockerBot(Closing):
             self.tally if tally is None else tally,
             Budget(options.seconds),
             self._seed,
+            self._preflop,
         )
         return Beliefs(context)
 
@@ -350,6 +360,19 @@ class LockerBot(Closing):
             )
         text = f"{self._seat}{hand.betting.line}{hand.board}"
         return answer.actions[draw_action(frequencies, self._seed, text)]
+
+
+def _preflop_solver(
+    blueprint: Blueprint, builder: SubgameBuilder, options: Options, folder: Path | None
+) -> PreflopSolver | None:
+    """Return the solver of the betting before the flop; None: bets there are translated, or always in the tree."""
+    game, abstraction = blueprint.game, blueprint.abstraction
+    dealt = game.num_rounds > 1 and not game.num_board_cards[0]
+    if options.resolve == "never" or game.limit or abstraction is None or not dealt:
+        return None
+    return PreflopSolver(
+        builder, FlopValues(blueprint, abstraction, None if folder is None else folder / FILE)
+    )
 
 
 def _same_solve(state: PublicState) -> Hashable:

@@ -41,8 +41,9 @@ from spewy.bot.bet_translation import translations
 from spewy.bot.bot import Answer
 from spewy.bot.options import Resolve
 from spewy.bot.resolving.builder import Root, add_chips
-from spewy.bot.resolving.subgame import BEFORE, HandContext, SampledSubgame, Subgame
-from spewy.bot.stored_play import PublicState, StoredLine, StoredPlay, range_after_action
+from spewy.bot.resolving.preflop import last_raiser, rounded
+from spewy.bot.resolving.subgame import BEFORE, HandContext, PreflopSubgame, SampledSubgame, Subgame
+from spewy.bot.stored_play import PublicState, Step, StoredLine, StoredPlay, range_after_action
 from spewy.errors import InputError
 from spewy.game.hand import Hand
 from spewy.game.treeconfig import may_donk
@@ -106,6 +107,10 @@ class Beliefs:
                 self._enter(subgame)
                 state.answer = subgame.answer(state.betting, state.hand.board)
             subgame = subgame.outer
+        if state.answer is None and state.subgame is not None and self._has_nothing(state):
+            with self.budget.unlimited():
+                self._enter(state.subgame)
+                state.answer = state.subgame.late_answer(state.betting, state.hand.board)
         if state.answer is None:
             state.answer = self._play.answer(state, lambda player: self.range(state, player))
         return state.answer
@@ -218,6 +223,8 @@ class Beliefs:
         state = PublicState(hand, lines, above.put_in_before, above.donk, above, action, above.subgame)
         if betting.round > before.round:
             state.put_in_before, state.donk = max(betting.spent), may_donk(before, betting)
+            if before.round == 0 and betting.to_act is not None:
+                state.lines = self._entered(state) or state.lines
         lacked = action[0] == "r" and action not in self.actions(above)
         if lacked and self._when(before.round) != "never":
             state.subgame = self._subgame(state) or state.subgame
@@ -234,24 +241,54 @@ class Beliefs:
         """
         betting = state.betting
         when = self._when(betting.round)
-        if state.subgame is not None or when == "never":
+        if state.subgame is None and when == "never":
+            return self._is_lost(state)
+        if state.subgame is not None:
             return False
         if when == "always" and not betting.rounds[-1]:
             return True
         node = self._play.node(state)
         return node is None or node.put_in != betting.spent or not self._play.is_readable(state)
 
+    def _is_lost(self, state: PublicState) -> bool:
+        """Whether pot odds would have to decide in a round that the options leave to the stored strategy."""
+        can = self._context.preflop is not None and state.betting.round > 0
+        return can and self._has_nothing(state)
+
+    def _has_nothing(self, state: PublicState) -> bool:
+        """Whether pot odds decide in stored play."""
+        return state.lines[0].node is None and not state.lines[0].calls
+
     def _when(self, t: int) -> Resolve:
+        if t == 0:
+            return "never" if self._context.preflop is None else "off-tree"
         return self._options.resolve if self._options.method(t, self._game.num_rounds) else "never"
+
+    def _entered(self, state: PublicState) -> tuple[StoredLine, ...]:
+        """Return the stored lines from which the second round is played; empty if the tree has the real betting.
+
+        They are the lines whose values the solve before the flop has used (`FlopValues.around`).
+        """
+        preflop, above = self._context.preflop, state.above
+        assert above is not None
+        if preflop is None or above.subgame is None:
+            return ()
+        raiser = last_raiser(self._game, state.betting.rounds[0])
+        return tuple(
+            StoredLine(node, False, often, steps=tuple(Step(i, None, often) for i in range(len(above.lines))))
+            for node, often in preflop.values.played(state.put_in_before, raiser)
+        )
 
     def _subgame(self, state: PublicState) -> Subgame | None:
         """Make the subgame of a state's round, with all bets made in the round; None if no tree has this betting."""
         start, stack = state.round_start, self._blueprint.smallest_stack
         betting, chips = start.betting, start.put_in_before
+        if betting.round == 0:
+            return self._preflop_subgame(state)
         root = Root(betting.round, chips, None if stack is None else stack - chips, donk=start.donk)
         made = [add_chips(action, -chips) for action in state.betting.rounds[-1]]
         options = self._options
-        sampled = options.method(betting.round, self._game.num_rounds) == "sampled"
+        sampled = options.method(betting.round, self._game.num_rounds) != "exact"
         try:
             root = self._context.builder.fitting(
                 root, made, options.menu, options.expected_seconds, sampled=sampled
@@ -263,6 +300,16 @@ class Beliefs:
         outer, line = state.subgame, start.blueprint_line
         kind = SampledSubgame if sampled else Subgame
         return kind(self._context, root, betting, state.hand.board, line, outer, state.betting.line)
+
+    def _preflop_subgame(self, state: PublicState) -> Subgame | None:
+        start, made = self._start.betting, state.betting.rounds[0]
+        try:
+            root = self._context.builder.with_bets(Root(0, 0, None), rounded(made, start))
+            return PreflopSubgame(self._context, root, start, made, state.subgame)
+        except InputError as error:
+            LOG.warning("line %r: the round cannot be solved again: %s", state.betting.line, error)
+            self._context.tally.failed(state.betting.line, error)
+            return None
 
 
 def _after_cards(hand: Hand, above: PublicState) -> PublicState:

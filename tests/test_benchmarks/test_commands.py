@@ -34,6 +34,7 @@ speed.start --quick
 speed.start --compile --quick
 speed.whole_game_stages OUT/no-limit.toml --deals 32
 speed.whole_games --quick
+studies.any_size NOLIMIT --pairs 5 --iterations 5
 studies.bet_sizes rivers --number 1 --target 1%
 studies.board_classes measure --quick
 studies.benchmark_games --values --iterations --only river-small --most 100

@@ -148,6 +148,15 @@ class Budget:
         self.deadline = time.monotonic() + seconds
 
     @contextmanager
+    def unlimited(self) -> Iterator[None]:
+        """Take the limit away for a ``with`` block; restore the deadline after the block."""
+        deadline, self.deadline = self.deadline, None
+        try:
+            yield
+        finally:
+            self.deadline = deadline
+
+    @contextmanager
     def limited(self, share: float) -> Iterator[None]:
         """Limit a ``with`` block to a share of the remaining time; restore the deadline after the block."""
         deadline, self.deadline = self.deadline, self.after(share)

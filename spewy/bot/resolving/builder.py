@@ -58,6 +58,8 @@ _SIZES: dict[Menu, PlayerSizes] = {
     "lean": player_sizes("100%, a", "a"),
     "all-in": player_sizes("a", "a"),
 }
+EVERY_ALLIN = 1e9
+"""Value of `TreeConfig.add_allin` that adds an all-in at each decision."""
 FEWEST = 10
 """Number of iterations that a solve must be able to do in its time; if it cannot, the next smaller menu is used."""
 FEWEST_DEALS = 400
@@ -79,6 +81,8 @@ PlayerStrategy = Callable[[list[str], tuple[int, ...]], Stacked]
 @dataclass(frozen=True)
 class Root:
     """The betting at the root of a subgame.
+
+    A subgame of round 0 is that round alone; its amounts are chips put in since the hand began.
 
     Attributes:
         put_in_before: chips that each player had put in before the round.
@@ -154,7 +158,7 @@ class SubgameBuilder:
         """
         menus = ("job",) if self.game.limit else MENUS[MENUS.index(menu) :]
         for each in menus:
-            found = self._with_bets(replace(root, menu=each), made)
+            found = self.with_bets(replace(root, menu=each), made)
             problem = (self._too_few_deals if sampled else self._does_not_fit)(found, seconds)
             if problem is None or each == menus[-1]:
                 return found
@@ -182,7 +186,7 @@ class SubgameBuilder:
             return f"needs more than {seconds:g} s for {FEWEST_DEALS} deals"
         return None
 
-    def _with_bets(self, root: Root, made: Sequence[str]) -> Root:
+    def with_bets(self, root: Root, made: Sequence[str]) -> Root:
         """Add to a root those bets of the round that its tree lacks."""
         for n, action in enumerate(made):
             before = "".join(made[:n])
@@ -211,7 +215,10 @@ class SubgameBuilder:
         return sum(sum(forest.n_slots) for forest in self.forests(root))
 
     def forests(self, root: Root) -> list[Forest]:
-        return [bets.forest for bets in self._tree(root).betting]
+        return [bets.forest for bets in self.betting(root)]
+
+    def betting(self, root: Root) -> list[BettingRound]:
+        return self._tree(root).betting
 
     def decision(self, root: Root, line: str) -> tuple[int, int, Node] | None:
         """Find the decision at a line of a subgame.
@@ -248,17 +255,21 @@ class SubgameBuilder:
         return layout
 
     def _built(self, root: Root) -> _Tree:
-        if root.put_in_before < 1:
+        if root.round == 0:
+            config = _first_round(self.config)
+        elif root.put_in_before < 1:
             raise InputError(f"subgame in round {root.round}: the pot at its root is empty")
-        config = replace(
-            self.config,
-            start_round=root.round,
-            pot=root.pot,
-            stack=root.stack,
-            sizes=self.config.sizes[root.round :],
-            min_bet=self.config.min_bet or self.game.big_blind,
-        )
-        tree = tree_after(_with_menu(config, root.menu), root.actions, root.extra_bets, donk=root.donk)
+        else:
+            config = replace(
+                self.config,
+                start_round=root.round,
+                pot=root.pot,
+                stack=root.stack,
+                sizes=self.config.sizes[root.round :],
+                min_bet=self.config.min_bet or self.game.big_blind,
+            )
+            config = _with_menu(config, root.menu)
+        tree = tree_after(config, root.actions, root.extra_bets, donk=root.donk)
         betting = betting_rounds(tree)
         slots = {}
         for t, bets in enumerate(betting):
@@ -292,6 +303,20 @@ def _with_menu(config: TreeConfig, menu: Menu) -> TreeConfig:
         allin_from=1.0,
         short_allins=True,
     )
+
+
+def _first_round(config: TreeConfig) -> TreeConfig:
+    """Return the settings of a tree that ends with the first round, with the job's bets and all-in at each decision."""
+    game = config.game
+    alone = replace(
+        game,
+        num_rounds=1,
+        raise_sizes=game.raise_sizes[:1],
+        first_player=game.first_player[:1],
+        max_raises=game.max_raises[:1],
+        num_board_cards=game.num_board_cards[:1],
+    )
+    return replace(config, game=alone, sizes=config.sizes[:1], add_allin=EVERY_ALLIN)
 
 
 def strategy_size(layout: Layout) -> int:

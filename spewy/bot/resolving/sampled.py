@@ -193,23 +193,24 @@ def sample(
     seed: int,
     limits: Limits,
     kept: Mapping[str, Floats] | None = None,
+    fewest: int = FEWEST_DEALS,
 ) -> SampledRound:
     """Solve a betting round for both players by sampling, until a limit is reached; an iteration is a deal.
 
-    `SampledRound` and `resolving.resolve` explain the arguments. Without time for `FEWEST_DEALS` deals the solve fails.
+    `SampledRound` and `resolving.resolve` explain the arguments. Without time for ``fewest`` deals the solve fails.
     """
     pace, size = builder.pace, builder.n_actions(root)
-    pace.require(limits.deadline, size * min(FEWEST_DEALS, limits.iterations), "deal")
+    pace.require(limits.deadline, size * min(fewest, limits.iterations), "deal")
     with pace.spending("lay"):
         solution = SampledRound(builder, abstraction, root, board, ranges, seed, limits.threads, kept)
     try:
-        _run(solution, limits, pace, size)
+        _run(solution, limits, pace, size, fewest)
         return solution
     finally:
         solution.close()
 
 
-def _run(solution: SampledRound, limits: Limits, pace: Pace, size: int) -> None:
+def _run(solution: SampledRound, limits: Limits, pace: Pace, size: int, fewest: int) -> None:
     """Make deals until a limit is reached, in smaller batches as time runs out."""
     done, last, most = 0, 0.0, limits.iterations
     while done < most:
@@ -225,5 +226,5 @@ def _run(solution: SampledRound, limits: Limits, pace: Pace, size: int) -> None:
         seconds = time.monotonic() - began
         done, last = done + batch, seconds / batch
         pace.took("deal", size * batch, seconds)
-    if done < min(FEWEST_DEALS, most):
-        raise OutOfTimeError(f"there was time for {done} of {FEWEST_DEALS} deals")
+    if done < min(fewest, most):
+        raise OutOfTimeError(f"there was time for {done} of {fewest} deals")

@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -24,10 +25,12 @@ import numpy as np
 
 from lockers import LockerError
 from solvers.tree import Floats
+from spewy.bot.bet_translation import legal_actions
 from spewy.bot.bot import Answer
 from spewy.bot.options import Options
 from spewy.bot.resolving.budget import Budget, OutOfTimeError
-from spewy.bot.resolving.builder import PlayerStrategy, Root, SubgameBuilder, add_chips
+from spewy.bot.resolving.builder import FEWEST, FEWEST_DEALS, PlayerStrategy, Root, SubgameBuilder, add_chips
+from spewy.bot.resolving.preflop import PreflopSolver, rounded
 from spewy.bot.resolving.resolve import Limits, Resolved, Safety, Start, best_responses, resolve
 from spewy.bot.resolving.sampled import sample
 from spewy.bot.resolving.translation import Blueprint, KnownStrategy, Read, stored_strategy, translate_subgame
@@ -51,6 +54,8 @@ blueprint must be read on all boards.
 """
 BEFORE = 0.5
 """Largest share of a solve's time for solves of enclosing subgames, which must come first."""
+HURRIED_DEALS = 64
+"""Number of deals of a sampled solve that is late (`Subgame.late_answer`)."""
 LATER_BOARDS = 48
 """Number of boards that the estimated size of a sampled solve assumes (`SampledSubgame.size`)."""
 
@@ -95,6 +100,7 @@ class HandContext:
     """Settings and caches that all subgames of one hand share.
 
     Attributes:
+        preflop: solves the betting before the flop; None: the bot translates bets there.
         tally: counts re-solves that fail.
         solved: solved subgames, the most recently used last. A key has four entries: the hand's betting line at the
             subgame's root, the hand's betting line when the subgame was made, the board at the root, and the player for
@@ -107,6 +113,7 @@ class HandContext:
     tally: Tally
     budget: Budget
     seed: int = 0
+    preflop: PreflopSolver | None = None
     solved: OrderedDict[_SolveKey, Solution] = field(default_factory=OrderedDict)
 
     def keep(self, key: _SolveKey, resolved: Solution) -> Solution:
@@ -156,6 +163,9 @@ class Subgame:
         self._blueprint_line = blueprint_line
         self._failed = set[int]()
         self._out_of_time = set[int]()
+        self._late = set[int]()
+        """Players whose solve had no time."""
+        self._hurried = False
         self._values = dict[int, Floats | None]()
         self._worse = dict[int, bool]()
         self._read: tuple[Read, Read] = {}, {}
@@ -200,6 +210,21 @@ class Subgame:
             LOG.log(level, "line %r: re-solving failed: %s", self.betting.line, error, exc_info=trace)
             self._fail(player, error)
             return None
+
+    def late_answer(self, betting: Betting, board: tuple[int, ...]) -> Answer | None:
+        """Return the strategy of a short solve without a deadline, after a solve that had no time; None: it fails too.
+
+        Where nothing is stored, this is better than pot odds.
+        """
+        player = betting.to_act
+        if player not in self._late:
+            return None
+        self._hurried = True
+        self._late.discard(player)
+        self._failed.discard(self._solved_for(player))
+        self._worse[player] = False
+        with self._context.budget.unlimited():
+            return self.answer(betting, board)
 
     def best_values(self, player: int) -> Floats:
         """Return a player's best-response value ``[hand of the deck]`` against the strategy that the opponent plays.
@@ -262,7 +287,8 @@ class Subgame:
 
     def _solve(self, player: int) -> Solution:
         gadget, budget = self._options.safe, self._context.budget
-        limits = Limits(self._options.iterations, budget.deadline, self._options.n_threads)
+        iterations = min(self._options.iterations, FEWEST if self._hurried else self._options.iterations)
+        limits = Limits(iterations, budget.deadline, self._options.n_threads)
         values = None if gadget is None else self.blueprint_values(player)
         with budget.limited(BEFORE):
             start = self._warm_start(player)
@@ -311,6 +337,8 @@ class Subgame:
     def _fail(self, player: int, error: Exception) -> None:
         self._context.tally.failed(self.betting.line, error)
         self._failed.add(self._solved_for(player))
+        if isinstance(error, OutOfTimeError):
+            self._late.add(player)
 
     # Comparing with the blueprint
 
@@ -432,13 +460,99 @@ class SampledSubgame(Subgame):
         if abstraction is None:
             raise InputError("sampled subgame: the stored strategy has no board buckets")
         assert self.ranges is not None
-        limits = Limits(options.deals, self._context.budget.deadline, options.n_threads)
+        deals = min(options.deals, HURRIED_DEALS if self._hurried else options.deals)
+        limits = Limits(deals, self._context.budget.deadline, options.n_threads)
         text = f"{self._context.seed} {self.begun} {self.board}"
         seed = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
-        return sample(self._builder, abstraction, self.root, self.board, self.ranges, seed, limits, self.kept)
+        # where the options leave the round to the stored strategy, it has none, and few deals are better than pot odds
+        fewest = 1 if options.flops == "stored" else FEWEST_DEALS
+        return sample(
+            self._builder, abstraction, self.root, self.board, self.ranges, seed, limits, self.kept, fewest
+        )
 
     def _solved_for(self, player: int) -> int:
         return 0
 
     def _is_comparable(self, player: int) -> bool:
         return False
+
+
+class PreflopSubgame(Subgame):
+    """The betting round before the flop, re-solved for both players with the stored strategy's payoffs after it.
+
+    The bets that were made stand in the tree as rounded bets (`resolving.preflop.rounded`).
+
+    Args:
+        made: the real actions of the round so far; ``root`` has the rounded bets.
+    """
+
+    ends_with_round = True
+
+    def __init__(
+        self, context: HandContext, root: Root, betting: Betting, made: tuple[str, ...], outer: Subgame | None
+    ) -> None:
+        super().__init__(context, root, betting, (), None, outer, "".join(made))
+        self._made, self._rounded = made, rounded(made, betting)
+
+    @property
+    def size(self) -> int:
+        return self._builder.n_actions(self.root) * self._builder.n_hands
+
+    def covers(self, betting: Betting) -> bool:
+        return betting.round == 0 and self._followed(betting) is not None
+
+    def actions(self, betting: Betting) -> tuple[str, ...]:
+        followed = self._followed(betting)
+        assert followed is not None
+        return followed[1]
+
+    def line(self, betting: Betting) -> str:
+        followed = self._followed(betting)
+        assert followed is not None
+        return followed[0]
+
+    def _followed(self, betting: Betting) -> tuple[str, tuple[str, ...]] | None:
+        """Return the tree's line for the real betting, and the real actions there; None: the tree lacks the betting."""
+        node, real = self._builder.tree(self.root).root, self.betting
+        for n, action in enumerate((*betting.rounds[0], None)):
+            if node.kind != "decision":
+                return None
+            names, place = legal_actions(node, real), None
+            if n < len(self._made) and betting.rounds[0][:n] == self._made[:n]:
+                place = [each.acpc for each in node.actions].index(self._rounded[n])
+                names[place] = self._made[n]
+            names = _distinct(names, place, real)
+            if action is None:
+                return node.line, tuple(names)
+            if action not in names:
+                return None
+            node, real = node.children[names.index(action)], real.apply(action)
+        raise AssertionError("the last action is None")
+
+    def _solve(self, player: int) -> Solution:
+        assert self._context.preflop is not None
+        return self._context.preflop.solve(self.root, self.kept, self._context.budget.deadline)
+
+    def _solved_for(self, player: int) -> int:
+        return 0
+
+    def _is_comparable(self, player: int) -> bool:
+        return False
+
+
+def _distinct(actions: Sequence[str], fixed: int | None, betting: Betting) -> list[str]:
+    """Change raises by few chips so that no two are equal; the action with the index ``fixed`` stays as it is."""
+    out, bounds = list(actions), betting.raise_bounds()
+    for i, action in enumerate(out):
+        others = {*out[:i], *([] if fixed is None else [out[fixed]])}
+        if action[0] == "r" and i != fixed and action in others and bounds is not None:
+            at, taken = int(action[1:]), {*out}
+            free = [
+                abs(total - at) * 2 + (total > at)
+                for total in range(bounds[0], bounds[1] + 1)
+                if f"r{total}" not in taken
+            ]
+            if free:
+                steps, up = divmod(min(free), 2)
+                out[i] = f"r{at + steps if up else at - steps}"
+    return out

@@ -30,6 +30,7 @@ from spewy.chunks.locate import Place
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
 from spewy.game.nodes import Line, Node, entry_line
+from spewy.game.tree import BettingTree
 from spewy.records.policy import BucketPolicy, Policy, Stacked
 
 LOG = logging.getLogger(__name__)
@@ -96,6 +97,21 @@ class Blueprint:
         except (InputError, LockerError) as error:
             LOG.warning("line %r: the stored strategy cannot be read: %s", node.line, error)
             return None
+
+    @property
+    def saved(self) -> int:
+        """Number of deals that the strategies average."""
+        return self._policy.saved
+
+    @property
+    def tree(self) -> BettingTree:
+        return self._policy.problem.tree
+
+    def in_bucket(self, t: int, bucket: int, lines: Sequence[str]) -> Floats:
+        """Read the strategies ``[action, row]`` in a board bucket at a player's decisions, one below the other."""
+        assert isinstance(self._policy, BucketPolicy)
+        stacked: Floats = np.concatenate(self._policy.bucket_frequencies(t, bucket, lines))
+        return stacked
 
     def close(self) -> None:
         self._policy.close()
