@@ -71,6 +71,12 @@ SHOWN_RUNNING = 4
     "--again.",
 )
 @click.option(
+    "--quick",
+    is_flag=True,
+    help="Solve a flop or turn for 3 seconds, with few bets on later rounds, which spewy show solves with all bets when "
+    'it shows them; --set solve.quick="10 s" gives another time. The same command without --quick then solves all.',
+)
+@click.option(
     "--save-every",
     metavar="SECONDS",
     type=Seconds(),
@@ -100,6 +106,7 @@ def solve(
     folder: Path | None,
     at_once: int | None,
     again: bool,
+    quick: bool,
     save_every: float | None,
     start_from: Path | None,
     address: str | None,
@@ -153,7 +160,7 @@ def solve(
     from spewy.run.session import Session
     from spewy.run.walked_cost import lower_bounds
 
-    overrides += locking(locks)
+    overrides += (*locking(locks), *(('solve.quick="3 s"',) if quick else ()))
     if address is not None and save_every is not None:
         raise click.UsageError(
             "--save-every has no effect with --dask, whose workers send the folders back at the end; remove it"
@@ -174,10 +181,10 @@ def solve(
         refuse_unused("for one linear program, which is saved at its end", "save_every")
     where = folder or default_folder(job.name)
     say(f"{job.name}: lockers in {path_text(where)}")
-    if not job.sampled and lower_bounds(job).memory_bytes >= SLOW_LAYOUT:
+    if not job.sampled and job.solve.quick is None and lower_bounds(job).memory_bytes >= SLOW_LAYOUT:
         say(f"{job.name}: laying out boards and betting")
     with _naming_out():
-        session = Session(job, where, save_every, start_from=start_from, again=again)
+        session = Session(job, where, save_every, start_from=start_from, again=again, started=STARTED)
     listener = solve_listener()
     try:
         result = session.solve(listener)
@@ -225,11 +232,19 @@ def default_folder(name: str) -> Path:
 
 def summary(result: SolveResult, first: tuple[tuple[str, float], ...]) -> Iterator[tuple[str, str]]:
     yield "job", result.name
-    yield "converged", "yes" if result.converged else "no, interrupted" if result.interrupted else "no"
+    if result.quick is None or result.interrupted:
+        yield "converged", "yes" if result.converged else "no, interrupted" if result.interrupted else "no"
     yield "sweeps", f"{result.sweeps:,}"
     if result.variant is not None:
         yield "variant", result.variant
-    yield "exploitability", _exploitability(result)
+    if result.quick is None:
+        yield "exploitability", _exploitability(result)
+    else:
+        bets = result.quick["bets"] or "all bets of the job"
+        yield (
+            "quick",
+            f"{result.quick['seconds']:g} s; later rounds have {bets}, and are solved when they are shown",
+        )
     if result.ev is not None:
         yield "EV", f"oop {number(result.ev[0])}, ip {number(result.ev[1])} {result.unit} of the pot"
     if result.equity is not None:

@@ -314,6 +314,8 @@ class SolveSection(Section):
     """Exploitability to stop at: "0.3%" of the pot (spots), "1 mbb" per hand (whole games), "0.01 bb" or "1 chips"."""
     max_sweeps: int | None = Field(None, gt=0)
     """Largest number of sweeps, by default 1000; with [boards], largest number of deals, by default unlimited."""
+    quick: Annotated[str, readable(parse_duration)] | None = None
+    """Time of a quick solve of a flop or turn, such as "3 s"; later rounds have few bets, and are solved when shown."""
     max_time: Annotated[str, readable(parse_duration)] | None = None
     """Time limit of all runs together, such as "8 h", with [boards]; it includes the last check of exploitability."""
     check_every: int | str | None = None
@@ -421,7 +423,7 @@ class SampledSolve(SolveSection):
 
     without_effect: ClassVar[tuple[str, ...]] = (
         *("method", "choose", "variant", "integrate", "leaves", "iterations", "order", "tremble"),
-        *("refine", "symmetry"),
+        *("refine", "symmetry", "quick"),
     )
     _unused = no_effect(SolveSection, without_effect, WITH_BOARDS)
 

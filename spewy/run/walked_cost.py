@@ -50,6 +50,9 @@ SLACK = 64 << 10  # bytes of a store that small transactions leave unused (measu
 SECONDS_PER_SET = 1e-8
 """Seconds of one core for an information set in a sweep of the exact engine (measured: 7 to 11 ns)."""
 
+SECONDS_PER_ROW = 8e-7
+"""Seconds of one core for a hand on a board of the last round, before the first sweep (measured: 7e-7)."""
+
 LOCKERS = 2  # regrets and strategy sums; some variants also store predictions
 
 
@@ -308,6 +311,11 @@ def number_of_cells(job: Job) -> float:
             for slots, held in zip(one.slots, of_round, strict=True)
         )
     )
+
+
+def layout_seconds(job: Job) -> float:
+    """Estimate the seconds of one core in which the tables of an exact solve are made."""
+    return SECONDS_PER_ROW * sum(_boards_and_rows(job)[1][-1])
 
 
 def thread_bytes(job: Job) -> int:

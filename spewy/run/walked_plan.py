@@ -9,7 +9,7 @@ sizes, and a tenth of a second for a tree of half a million nodes (measured).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -32,9 +32,10 @@ from spewy.job.texts import parse_memory
 from spewy.learn.engine import Engine
 from spewy.learn.live import LiveEngine
 from spewy.records.policy import ChunkPolicy, Policy
-from spewy.records.progress import first_dropped, require_whole
+from spewy.records.progress import first_dropped, quick_seconds, require_whole, saved_sweeps
 from spewy.run.events import Listener, noting
 from spewy.run.folder_state import finished, held
+from spewy.run.quick import lean
 from spewy.run.plan import Note, Plan, connect
 from spewy.run.result import SolveResult
 from spewy.run.stopping import Stopping
@@ -77,6 +78,7 @@ class WalkedPlan(Plan):
     Attributes:
         setup: the engine and its settings.
         memory_plan: how much of the engine's state stays in memory.
+        bets: the bets of later rounds in a quick solve, in words; None: those of the job.
     """
 
     mapped_bytes = 32 * 2**20  # measured: 9 MiB
@@ -85,6 +87,7 @@ class WalkedPlan(Plan):
     layout: Layout
     setup: EngineSetup
     memory_plan: MemoryPlan
+    bets: str | None = None
 
     @property
     def threads(self) -> int:
@@ -110,6 +113,14 @@ class WalkedPlan(Plan):
 
     def finished_before(self, stores: Stores) -> SolveResult | None:
         wanted, job, store = self.job.first_dropped, self.job, stores.store
+        if job.solve.quick is not None or quick_seconds(store) is not None:
+            result = finished(job, held(store))
+            if result is None and saved_sweeps(store) and quick_seconds(store) is None:
+                raise InputError(
+                    f"solve.quick: expected a folder without a solve of the whole game, found one with "
+                    f"{saved_sweeps(store):,} sweeps; continue it without solve.quick, or choose another folder"
+                )
+            return result
         if wanted is not None and first_dropped(store) == wanted:
             result = finished(job, held(store))
             if result is not None:
@@ -165,10 +176,20 @@ class WalkedPlan(Plan):
             dtype = np.float32 if solve.precision == "single" else np.float64
             solver = Cfr(game, schedule, threads=self.setup.threads, dtype=dtype)
         layout.forget_live()  # the solver has copied what it needs
-        return LiveEngine(layout, store, solver, game.locks, exact=exact, threads=self.setup.threads)
+        return LiveEngine(
+            layout,
+            store,
+            solver,
+            game.locks,
+            exact=exact,
+            threads=self.setup.threads,
+            quick=self.job.quick_seconds,
+            anew=quick_seconds(store) is not None,
+        )
 
     def policy(self, stores: Stores) -> Policy:
-        return ChunkPolicy(self.layout.problem, stores.store)
+        problem = self.layout.problem if self.job.solve.quick is None else self.job.problem
+        return ChunkPolicy(problem, stores.store)
 
     @property
     def variant(self) -> str | None:
@@ -182,6 +203,11 @@ class WalkedPlan(Plan):
             elif name != exact_variant(self.layout.n_rounds):
                 name += f" (the stack is {depth:.3g} pots)"
         return name + (", refined" if solve.refine else "")
+
+    @property
+    def quick(self) -> Mapping[str, Any] | None:
+        seconds = self.job.quick_seconds
+        return None if seconds is None else {"seconds": seconds, "bets": self.bets}
 
     @classmethod
     def of(
@@ -199,6 +225,10 @@ class WalkedPlan(Plan):
             progress: called for each board that is enumerated.
             cost: the job's cost, if it was estimated before and fits the job's memory; None: it is estimated now.
         """
+        if job.solve.quick is not None:
+            game = lean(job)
+            plan = cls.of(game.job, streaming=streaming, progress=progress, cost=cost)
+            return replace(plan, job=job, bets=game.bets)
         if cost is not None:
             return cls.on(job, Layout.of(job.problem, progress), streaming=streaming, cost=cost)
         require_possible(job)
@@ -218,6 +248,10 @@ class WalkedPlan(Plan):
 
         The count may be only an upper bound. If the job exceeds its memory with such a bound, the buckets are computed.
         """
+        if job.solve.quick is not None:
+            game = lean(job)
+            plan = cls.counted(game.job, streaming=streaming, progress=progress)
+            return replace(plan, job=job, bets=game.bets)
         if job.one_program:
             from spewy.learn.lp import lp_size, require_small  # scipy only where it is needed
 
