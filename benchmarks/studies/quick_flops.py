@@ -9,7 +9,8 @@ player's value with the second player's flop locked and with the own flop locked
 is not needed. Each of these two solves stops at ``--accuracy`` % of the pot, and the loss is known to about half of
 that.
 
-A way is written as turn menu, river menu, iterations, such as ``75,none,20``; menus are those of `MENUS`, or ``true``.
+A way is written as turn menu, river menu, iterations and variant of CFR, such as ``75,none,20,dcfr``; menus are those
+of `MENUS`, or ``true``.
 "seconds" are those of the whole quick solve, from the job to the flop's strategies and values, and "CPU" those of all
 threads. Results are appended to a file, from which a repeated command continues.
 """
@@ -26,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.command import as_command
-from solvers.discount import variant
+from solvers.discount import LEAN_VARIANT, variant
 from solvers.exact import ExactCfr
 from solvers.game import LiveGame, Lock
 from solvers.state import ChunkStrategy, normalised
@@ -111,8 +112,8 @@ def main() -> None:
             continue
         truth = Truth(SPOTS[name], options.threads, options.accuracy)
         for way in missing:
-            turn, river, iterations = way.rsplit(",", 2)
-            found = quick(SPOTS[name], turn, river, int(iterations), options.threads)
+            turn, river, iterations, *named = way.split(",")
+            found = quick(SPOTS[name], turn, river, int(iterations), *named, threads=options.threads)
             loss = truth.loss(found.sums)
             row = {"key": (name, way), "loss": loss, **found._asdict()}
             del row["sums"]
@@ -125,11 +126,13 @@ def rows(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
 
-def quick(spot: Spot, turn: str, river: str, iterations: int, threads: int) -> Quick:
+def quick(
+    spot: Spot, turn: str, river: str, iterations: int, name: str = LEAN_VARIANT, *, threads: int
+) -> Quick:
     wall, cpu = time.perf_counter(), time.process_time()
     menus = [spot.later if name == "true" else MENUS[name] for name in (turn, river)]
     layout = Layout.of(spot.job(*menus).problem)
-    with closing(ExactCfr(layout.live, variant("dcfr-ahead"), threads=threads, short=True)) as engine:
+    with closing(ExactCfr(layout.live, variant(name), threads=threads, short=True)) as engine:
         engine.run(iterations)
         engine.leaf_values()
         sums = engine.read("sums", 0, 0)

@@ -73,8 +73,9 @@ SHOWN_RUNNING = 4
 @click.option(
     "--quick",
     is_flag=True,
-    help="Solve a flop or turn for 3 seconds, with few bets on later rounds, which spewy show solves with all bets when "
-    'it shows them; --set solve.quick="10 s" gives another time. The same command without --quick then solves all.',
+    help="Solve a flop or turn for 3 seconds, with few bets on later rounds. Commands that show a later round then "
+    'solve it with all bets. --set solve.quick="10 s" gives another time; without --quick, the same command goes on to '
+    "a solve of the whole game.",
 )
 @click.option(
     "--save-every",

@@ -35,8 +35,8 @@ from spewy.records.policy import ChunkPolicy, Policy
 from spewy.records.progress import first_dropped, quick_seconds, require_whole, saved_sweeps
 from spewy.run.events import Listener, noting
 from spewy.run.folder_state import finished, held
-from spewy.run.quick import lean
 from spewy.run.plan import Note, Plan, connect
+from spewy.run.quick import lean
 from spewy.run.result import SolveResult
 from spewy.run.stopping import Stopping
 from spewy.run.stores import Stores

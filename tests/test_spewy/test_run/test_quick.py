@@ -35,7 +35,9 @@ def test_the_richest_game_that_the_time_allows_is_chosen():
     names = [None, *(words for words, *_ in MENUS)]
     chosen = [names.index(lean(wide(f"{seconds} s")).bets) for seconds in (0.1, 1, 2, 4, 100)]
     assert chosen == sorted(chosen, reverse=True)
-    assert len(set(chosen)) >= 3 and chosen[0] == len(MENUS) and chosen[-1] == 0
+    assert len(set(chosen)) >= 3
+    assert chosen[0] == len(MENUS)
+    assert chosen[-1] == 0
 
 
 def test_a_small_memory_makes_the_game_lean():
@@ -102,22 +104,27 @@ def test_the_same_command_returns_the_result_and_a_longer_time_solves_again(fold
         "solve", folder / "job.toml", "--quick", "--set", "solve.max_sweeps=8", "--out", folder / "out"
     )
     assert again["quick"] == {"seconds": 3, "bets": again["quick"]["bets"]}
-    assert again["sweeps"] == 8 and again["exploitability"] is None
+    assert again["sweeps"] == 8
+    assert again["exploitability"] is None
     more = good_json(
         *("solve", folder / "job.toml", "--set", 'solve.quick="4 s"'),
         *("--set", "solve.max_sweeps=6", "--out", folder / "out"),
     )
-    assert more["sweeps"] == 6 and more["quick"]["seconds"] == 4
+    assert more["sweeps"] == 6
+    assert more["quick"]["seconds"] == 4
 
 
 def test_a_solve_of_the_whole_game_begins_anew_in_the_folder(folder, tmp_path):
     good("solve", folder / "job.toml", "--quick", "--out", tmp_path / "mixed")
     mixed = good_json("solve", folder / "job.toml", "--out", tmp_path / "mixed")
     alone = good_json("solve", folder / "job.toml", "--out", tmp_path / "alone")
-    assert mixed["quick"] is None and mixed["converged"]
-    assert mixed["exploitability"] == alone["exploitability"] and mixed["sweeps"] == alone["sweeps"]
+    assert mixed["quick"] is None
+    assert mixed["converged"]
+    assert mixed["exploitability"] == alone["exploitability"]
+    assert mixed["sweeps"] == alone["sweeps"]
     with open_store(tmp_path / "mixed", read_only=True) as store:
-        assert quick_seconds(store) is None and first_dropped(store) is None
+        assert quick_seconds(store) is None
+        assert first_dropped(store) is None
     kept = good_json("solve", folder / "job.toml", "--quick", "--out", tmp_path / "mixed")
     assert kept["exploitability"] == alone["exploitability"]
 
@@ -142,7 +149,8 @@ def test_an_interrupted_quick_solve_saves_its_flop(tmp_path):
     stop = threading.Event()
     with Session(quick("1000 s"), tmp_path / "out") as session:
         result = session.solve(lambda event: stop.set() if isinstance(event, Advanced) else None, stop)
-    assert result.interrupted and result.sweeps
+    assert result.interrupted
+    assert result.sweeps
     with Solution.open(tmp_path / "out") as solution:
         assert solution.node().frequencies.shape[0] == 3
     with Session(quick("1000 s", max_sweeps=20), tmp_path / "out") as session:
