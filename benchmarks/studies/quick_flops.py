@@ -10,7 +10,9 @@ is not needed. Each of these two solves stops at ``--accuracy`` % of the pot, an
 that.
 
 A way is written as turn menu, river menu, iterations and variant of CFR, such as ``75,none,20,dcfr``; menus are those
-of `MENUS`, or ``true``.
+of `MENUS`, or ``true``. A way such as ``3s`` is what ``solve.quick = "3 s"`` does on an idle machine with two cores:
+the menus of `spewy.run.quick`, and as many sweeps as its estimate says.
+
 "seconds" are those of the whole quick solve, from the job to the flop's strategies and values, and "CPU" those of all
 threads. Results are appended to a file, from which a repeated command continues.
 """
@@ -34,6 +36,8 @@ from solvers.state import ChunkStrategy, normalised
 from spewy.chunks.layout import Layout
 from spewy.job.job import Job
 from spewy.job.shipped import preset
+from spewy.run.quick import lean, sweeps_in
+from spewy.run.walked_cost import number_of_cells
 
 THREE = {"bet": "33%, 75%, 125%", "raise": "60%"}
 TWO = {"bet": "50%, 100%", "raise": "60%"}
@@ -87,7 +91,8 @@ class Quick(NamedTuple):
     sums: ChunkStrategy
     seconds: float
     cpu: float
-    sets: int
+    cells: int
+    sweeps: int
     mib: float
 
 
@@ -112,8 +117,7 @@ def main() -> None:
             continue
         truth = Truth(SPOTS[name], options.threads, options.accuracy)
         for way in missing:
-            turn, river, iterations, *named = way.split(",")
-            found = quick(SPOTS[name], turn, river, int(iterations), *named, threads=options.threads)
+            found = quick(*game_of(SPOTS[name], way), threads=options.threads)
             loss = truth.loss(found.sums)
             row = {"key": (name, way), "loss": loss, **found._asdict()}
             del row["sums"]
@@ -126,18 +130,27 @@ def rows(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
 
-def quick(
-    spot: Spot, turn: str, river: str, iterations: int, name: str = LEAN_VARIANT, *, threads: int
-) -> Quick:
-    wall, cpu = time.perf_counter(), time.process_time()
+def game_of(spot: Spot, way: str) -> tuple[Job, int, str]:
+    """Return the job, the number of sweeps and the variant of a way."""
+    if "," not in way:
+        job = spot.job(spot.later, spot.later).replace(quick=way.replace("s", " s"), workers=2)
+        game = lean(job).job
+        return game, sweeps_in(job, game), game.solve.variant or LEAN_VARIANT
+    turn, river, iterations, *named = way.split(",")
     menus = [spot.later if name == "true" else MENUS[name] for name in (turn, river)]
-    layout = Layout.of(spot.job(*menus).problem)
-    with closing(ExactCfr(layout.live, variant(name), threads=threads, short=True)) as engine:
+    return spot.job(*menus), int(iterations), (*named, LEAN_VARIANT)[0]
+
+
+def quick(job: Job, iterations: int, name: str, *, threads: int) -> Quick:
+    wall, cpu = time.perf_counter(), time.process_time()
+    layout = Layout.of(job.problem)
+    with closing(ExactCfr(layout.live, variant(name), threads=threads)) as engine:
         engine.run(iterations)
         engine.leaf_values()
         sums = engine.read("sums", 0, 0)
-        cells = engine.state_bytes
-    return Quick(sums, time.perf_counter() - wall, time.process_time() - cpu, cells // 4, cells / 2**20)
+        mib = engine.state_bytes / 2**20
+    seconds = time.perf_counter() - wall, time.process_time() - cpu
+    return Quick(sums, *seconds, round(number_of_cells(job)), iterations, mib)
 
 
 class Truth:

@@ -78,6 +78,11 @@ SHOWN_RUNNING = 4
     "a solve of the whole game.",
 )
 @click.option(
+    "--go-on",
+    is_flag=True,
+    help="After a quick solve, go on to a solve of the whole game; the quick answer can be shown meanwhile.",
+)
+@click.option(
     "--save-every",
     metavar="SECONDS",
     type=Seconds(),
@@ -108,6 +113,7 @@ def solve(
     at_once: int | None,
     again: bool,
     quick: bool,
+    go_on: bool,
     save_every: float | None,
     start_from: Path | None,
     address: str | None,
@@ -169,6 +175,8 @@ def solve(
     if len(job_files) > 1 or lists_boards(job_files[0], overrides):
         if start_from is not None:
             raise InputError("--start-from works for one job only, and there are several")
+        if go_on:
+            raise InputError("--go-on works for one job only, and there are several")
         with _naming_out():
             code = solve_batch(job_files, overrides, folder, at_once, again, save_every, as_json, address)
         ctx.exit(code)
@@ -178,33 +186,42 @@ def solve(
         )
     refuse_unused("for one job on one board, whose threads solve.workers sets", "at_once")
     job = Job.load(job_files[0], overrides)
+    if go_on and job.solve.quick is None:
+        raise InputError("--go-on follows a quick solve; add --quick, or leave it out")
     if job.one_program:
         refuse_unused("for one linear program, which is saved at its end", "save_every")
     where = folder or default_folder(job.name)
     say(f"{job.name}: lockers in {path_text(where)}")
-    if not job.sampled and job.solve.quick is None and lower_bounds(job).memory_bytes >= SLOW_LAYOUT:
-        say(f"{job.name}: laying out boards and betting")
-    with _naming_out():
-        session = Session(job, where, save_every, start_from=start_from, again=again, started=STARTED)
-    listener = solve_listener()
-    try:
-        result = session.solve(listener)
-        saved = session.saved
-        first = () if as_json or not saved else _first_action(job, session.policy())
-    finally:
-        listener.close()
-        session.close()
-    result = replace(result, seconds={**result.seconds, "total": time.perf_counter() - STARTED})
-    lost = _mean_loss(where) if job.solve.refine and job.first_dropped is None and saved else None
+    for each in (job, job.replace({"solve.quick": None})) if go_on else (job,):
+        if not job.sampled and each.solve.quick is None and lower_bounds(each).memory_bytes >= SLOW_LAYOUT:
+            say(f"{job.name}: laying out boards and betting")
+        started = STARTED if each is job else time.perf_counter()
+        with _naming_out():
+            again_now = again and each is job
+            session = Session(
+                each, where, save_every, start_from=start_from, again=again_now, started=started
+            )
+        listener = solve_listener()
+        try:
+            result = session.solve(listener)
+            saved = session.saved
+            first = () if as_json or not saved else _first_action(each, session.policy())
+        finally:
+            listener.close()
+            session.close()
+        result = replace(result, seconds={**result.seconds, "total": time.perf_counter() - started})
+        lost = _mean_loss(where) if job.solve.refine and each.first_dropped is None and saved else None
+        if not as_json:
+            rows = [*summary(result, first)]
+            if lost is not None:
+                rows.append(
+                    ("mean loss", f"{number(lost, 4)}% of the pot, at all decisions and by all hands alike")
+                )
+            click.echo(facts(rows))
+        if result.interrupted:
+            break
     if as_json:
         click.echo(json_text(result.to_json() | ({} if lost is None else {"decision_loss_pct": lost})))
-    else:
-        rows = [*summary(result, first)]
-        if lost is not None:
-            rows.append(
-                ("mean loss", f"{number(lost, 4)}% of the pot, at all decisions and by all hands alike")
-            )
-        click.echo(facts(rows))
     if result.interrupted:
         say(f"interrupted after sweep {result.sweeps}; everything is saved, the same command continues")
         ctx.exit(INTERRUPTED)

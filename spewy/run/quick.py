@@ -13,24 +13,29 @@ from typing import NamedTuple
 
 from spewy.game.names import ROUND_NAMES
 from spewy.job.job import Job
-from spewy.run.stopping import QUICK_SAVING
+from spewy.run.stopping import QUICK_SAVING, QUICK_SWEEPS
 from spewy.run.walked_cost import layout_seconds, number_of_cells
 
 SECONDS_PER_CELL = 3e-9
 """Seconds of one core for an action of a hand in a sweep of the exact engine (measured: 2.4 to 3.2 ns)."""
 CELL_BYTES = 12
 """Bytes of an action of a hand, with its predicted regret."""
-SWEEPS = 20
-"""Number of sweeps for which the bets of a quick solve are chosen; more follow if there is time."""
+VARIANT = "pdcfr"
+"""Default variant of CFR, which loses least after 20 sweeps."""
 RESERVE = 0.7
 """Largest share of ``solve.memory`` that regrets and strategy sums may take."""
 MENUS = (
-    ("one bet, all-in as the raise", ("75%", "a"), ("75%", "a")),
-    ("one bet, no raise", ("75%", ""), ("75%", "")),
-    ("one bet on the turn, none on the river", ("75%", ""), ("", "")),
-    ("no bets", ("", ""), ("", "")),
+    (None, ("", ""), ("", ""), 40),
+    ("one bet, all-in as the raise", ("75%", "a"), ("75%", "a"), 40),
+    ("one bet, no raise", ("75%", ""), ("75%", ""), 15),
+    ("one bet on the turn, none on the river", ("75%", ""), ("", ""), 15),
+    ("no bets", ("", ""), ("", ""), 1),
 )
-"""Bets and raises of the last round but one and of the last, from the richest menu to the leanest, with a name."""
+"""Games from the richest to the leanest: name; bet and raise on the last round but one, and on the last; sweeps.
+
+The name None stands for all bets of the job. A game is chosen if the time allows its number of sweeps. One bet with 40
+sweeps loses less than a rich menu with 20, and a river without bets loses more than too few sweeps.
+"""
 
 
 class Lean(NamedTuple):
@@ -46,32 +51,38 @@ class Lean(NamedTuple):
 
 
 def lean(job: Job) -> Lean:
-    """Choose the richest game with which a quick solve can make `SWEEPS` sweeps in its time; the leanest if none can.
+    """Choose the richest game for which a quick solve has time and memory; the leanest if it has for none.
 
     A job without ``solve.quick`` stays as it is.
     """
-    seconds = job.quick_seconds
-    if seconds is None:
+    if job.quick_seconds is None:
         return Lean(job)
-    games = [*_games(job)]
-    left = (1 - QUICK_SAVING) * seconds - layout_seconds(job)
-    most = min(
-        left * job.solve.threads / (SWEEPS * SECONDS_PER_CELL), job.solve.memory_bytes * RESERVE / CELL_BYTES
-    )
-    return next((game for game in games if number_of_cells(game.job) <= most), games[-1])
+    game = Lean(job)
+    for game, fewest in _games(job):
+        fits = number_of_cells(game.job) * CELL_BYTES <= job.solve.memory_bytes * RESERVE
+        if fits and sweeps_in(job, game.job) >= fewest:
+            break
+    return game
 
 
-def _games(job: Job) -> Iterator[Lean]:
-    """Yield the game with all bets, and those with fewer bets on later rounds, each leaner than the one before."""
+def sweeps_in(job: Job, game: Job) -> int:
+    """Estimate the number of sweeps of a quick solve of ``game`` on an idle machine."""
+    assert job.quick_seconds is not None
+    left = (1 - QUICK_SAVING) * job.quick_seconds - layout_seconds(game)
+    return max(QUICK_SWEEPS, int(left * job.solve.threads / (SECONDS_PER_CELL * number_of_cells(game))))
+
+
+def _games(job: Job) -> Iterator[tuple[Lean, int]]:
+    """Yield the games of `MENUS` for a job, each with its number of sweeps."""
     data, first = job.model_dump(), job.tree_config.start_round
-    solve = {key: value for key, value in data["solve"].items() if key != "quick"}
+    solve = {"variant": VARIANT} | {key: value for key, value in data["solve"].items() if key != "quick"}
     data = data | {"solve": solve, "save": {"rounds": ROUND_NAMES[first]}}
-    yield Lean(Job.stored(data, "solve.quick"))
-    if job.rules.limit or job.tree.lines is not None:
-        return
     later = ROUND_NAMES[first + 1 : job.rules.num_rounds]
     kept = {name: bets for name, bets in data["bets"].items() if name not in later}
-    for words, *menus in MENUS:
+    for words, *menus, fewest in MENUS:
         menu = zip(later, menus[-len(later) :], strict=True)
         bets = {name: {"bet": bet, "raise": raises} for name, (bet, raises) in menu}
-        yield Lean(Job.stored(data | {"bets": kept | bets}, "solve.quick"), words)
+        changed = data if words is None else data | {"bets": kept | bets}
+        yield Lean(Job.stored(changed, "solve.quick"), words), fewest
+        if job.rules.limit or job.tree.lines is not None:
+            return  # their bets are not given by sizes

@@ -196,7 +196,7 @@ class WalkedPlan(Plan):
         if self.setup.engine == "program":
             return None
         name, solve, depth = self.setup.variant, self.job.solve, self.layout.problem.depth
-        if self.setup.exact and solve.variant is None:
+        if self.setup.exact and solve.variant is None and solve.quick is None:
             best = exact_variant(self.layout.n_rounds, depth)
             if name != best:
                 name += f" (solve.memory is too small for {best})"

@@ -107,8 +107,8 @@ def checked(draft: Draft) -> dict[str, Any]:
 
     It has the ``text`` and the ``data`` of the job, and its ``problems``, each with a key and a message. A valid job
     also has ``notes`` about hands that the solve leaves out for their small weight, and ``facts``: the number of
-    boards, the numbers of decisions and ends of the betting tree, in all and by round, whether all were counted, and the
-    number of combos of each range on the board.
+    boards, the numbers of decisions and ends of the betting tree, in all and by round, whether all were counted, the
+    number of combos of each range on the board, and whether a quick solve is possible.
     """
     found: dict[str, Any] = {
         "text": draft.text,
@@ -136,10 +136,19 @@ def checked(draft: Draft) -> dict[str, Any]:
         "all_counted": count.complete,
         "hands": [float(one.combos) for one in job.ranges] if isinstance(job, SpotJob) else [],
         "unit": job.amounts.name,
+        "quick": draft.boards is None and _can_be_quick(job),
     }
     # Hands that the board blocks need no note: the page shows how many hands are left.
     notes = [note for note in job.range_notes if ": the board blocks " not in note]
     return found | {"notes": notes, "facts": facts}
+
+
+def _can_be_quick(job: Job) -> bool:
+    try:
+        job.replace(quick="1 s")
+    except InputError:
+        return False
+    return True
 
 
 def _texts(data: Mapping[str, Any]) -> Iterator[dict[str, str]]:
@@ -251,7 +260,9 @@ def _of_example(parameters: Parameters) -> dict[str, Any]:
     name = text(parameters, "name")
     found = next((each for each in examples() if each.name == name), None)
     if found is None:
-        raise InputError(f"example: there is none of the name {shown(name)}; spewy examples --list names them")
+        raise InputError(
+            f"example: there is none of the name {shown(name)}; spewy examples --list names them"
+        )
     return checked(Draft.of_text(found.text))
 
 

@@ -147,6 +147,8 @@ function missingName(key) {
 
 // The name of a job, its errors, and the button that starts the solve.
 
+const QUICK = "The flop or turn after about 3 seconds; then the whole game, exactly";
+
 /** Make the box that starts the solve of a draft; `started(id)` is called once the solve has begun. */
 function starter(draft, started) {
   const name = jobField(draft, { key: "name", label: "name", size: 24, blank: "" });
@@ -154,10 +156,11 @@ function starter(draft, started) {
   const missing = el("p", { class: "note", role: "status" });
   const notes = el("div");
   const place = el("div", { "aria-live": "polite" });
-  const button = el("button", { type: "button", class: "primary", onclick: start }, "Start");
+  const button = el("button", { type: "button", class: "primary", onclick: () => start(false) }, "Start");
+  const quick = el("button", { type: "button", title: QUICK, onclick: () => start(true) }, "Quick answer first");
   const failure = el("p", { class: "field-error", role: "alert" });
   const state = el("div", { class: "start-state" }, missing, place, errors, notes, failure);
-  const node = el("section", { class: "job-box", "aria-label": "start" }, el("div", { class: "start-line" }, name.node, button), state);
+  const node = el("section", { class: "job-box", "aria-label": "start" }, el("div", { class: "start-line" }, name.node, button, quick), state);
 
   function refresh() {
     name.refresh();
@@ -170,6 +173,8 @@ function starter(draft, started) {
     showLines(notes, draft.notes, "note");
     fill(place, placeText());
     button.disabled = draft.checking || !draft.facts || !["new", "same", "file"].includes(state);
+    quick.disabled = button.disabled;
+    quick.hidden = state === "same" || !(draft.facts && draft.facts.quick);
     fill(button, state === "same" ? "Continue the solve" : state === "file" ? "Replace the job file and start" : "Start");
   }
 
@@ -186,18 +191,18 @@ function starter(draft, started) {
     );
   }
 
-  async function start() {
-    button.disabled = true;
+  async function start(first) {
+    button.disabled = quick.disabled = true;
     fill(failure);
     try {
       const go = draft.place && draft.place.state !== "new";
-      const found = await send("/api/jobs/start", { text: draft.text, continue: go });
+      const found = await send("/api/jobs/start", { text: draft.text, continue: go, quick: first });
       if (found.started) return started(found.id);
       draft.recheck();
     } catch (error) {
       const [, id] = /^(.+) is being solved; /.exec(error.message) || [];
       fill(failure, error.message, id ? [" ", el("a", { href: placeAddress("solve", { job: id }) }, "show it")] : null);
-      button.disabled = false;
+      button.disabled = quick.disabled = false;
     }
   }
 
