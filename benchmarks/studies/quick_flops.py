@@ -107,7 +107,11 @@ def main() -> None:
         "--accuracy", type=float, default=0.3, help="target of locked solves, in %% of the pot"
     )
     parser.add_argument("--threads", type=int, default=2, help="number of threads")
+    parser.add_argument("--table", action="store_true", help="print the results in the file as a table")
     options = parser.parse_args()
+    if options.table:
+        print(table(rows(options.save)))
+        return
     done = {tuple(row["key"]) for row in rows(options.save)}
     names = list(SPOTS)
     chosen = range(len(names)) if options.spots == "all" else map(int, options.spots.split(","))
@@ -124,6 +128,15 @@ def main() -> None:
             with options.save.open("a") as file:
                 file.write(json.dumps(row) + "\n")
             print(row, flush=True)
+
+
+def table(found: list[dict[str, Any]]) -> str:
+    """Return a table of losses in % of the pot, with a line for each spot and a column for each way."""
+    ways = list(dict.fromkeys(row["key"][1] for row in found))
+    losses = {tuple(row["key"]): f"{max(0.0, row['loss']):.2f}" for row in found}
+    lines = [["spot", *ways], ["---"] * (len(ways) + 1)]
+    lines += [[spot, *(losses.get((spot, way), "") for way in ways)] for spot in SPOTS]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def rows(file: Path) -> list[dict[str, Any]]:

@@ -154,7 +154,8 @@ def solve(
       seconds {build (tree, boards, folder), solve, best_response (part of solve), total}, peak_rss_mib,
       trace [[sweep, seconds, exploitability], ...], process_mib (peak memory without mapped files),
       variant (of CFR),
-      choice {choose, programs, entropy, sizes, bluff} (with solve.choose)
+      choice {choose, programs, entropy, sizes, bluff} (with solve.choose),
+      quick {seconds, bets (of later rounds; null: all)} (of a quick solve)
     A job with amounts in big blinds adds "unit": "bb". Several jobs, or a job with spot.boards, give an array of these
     objects in the order of the input, each also with
       board, same_as (a board that equals this board up to suits, with which it is solved), folder,

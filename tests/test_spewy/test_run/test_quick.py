@@ -11,7 +11,7 @@ from lockers import open_store
 from spewy.errors import InputError
 from spewy.job.job import Job
 from spewy.job.shipped import preset
-from spewy.look.solution import Solution
+from spewy.look.solution import Solution, solve
 from spewy.records.keys import STRATEGY
 from spewy.records.progress import first_dropped, quick_seconds, saved_sweeps
 from spewy.run.events import Advanced
@@ -127,6 +127,31 @@ def test_a_solve_of_the_whole_game_begins_anew_in_the_folder(folder, tmp_path):
         assert first_dropped(store) is None
     kept = good_json("solve", folder / "job.toml", "--quick", "--out", tmp_path / "mixed")
     assert kept["exploitability"] == alone["exploitability"]
+
+
+def test_one_command_answers_quickly_and_goes_on(folder, tmp_path):
+    text = good("solve", folder / "job.toml", "--quick", "--go-on", "--out", tmp_path / "both")
+    alone = good_json("solve", folder / "job.toml", "--out", tmp_path / "alone")
+    assert text.index("quick ") < text.index("converged")
+    with Solution.open(tmp_path / "both") as solution:
+        assert solution.result.exploitability == alone["exploitability"]
+    assert "add --quick" in refused("solve", folder / "job.toml", "--go-on", "--out", tmp_path / "both")
+
+
+def test_what_is_shown_says_that_the_solve_was_quick(folder):
+    assert "sweeps of a quick solve" in good("show", folder / "out")
+
+
+def test_an_estimate_is_of_the_lean_game(folder):
+    few = good_json("estimate", folder / "job.toml", "--set", 'solve.quick="0.0001 s"')
+    every = good_json("estimate", folder / "job.toml")
+    assert few["information_sets"] < every["information_sets"]
+
+
+def test_python_solves_quickly(tmp_path):
+    solution = solve(parsed_job(FLOP).replace(max_sweeps=9), quick=5)
+    assert solution.result.quick["seconds"] == 5
+    assert solution.result.sweeps == 9
 
 
 def test_a_quick_solve_does_not_replace_an_unfinished_whole_one(folder, tmp_path):

@@ -8,7 +8,7 @@ import tomllib
 import httpx
 import pytest
 from cli_runs import COMMAND, POLARISED
-from jobs import EXAMPLES, parsed_job
+from jobs import ALIKE, EXAMPLES, parsed_job
 from web_client import Pages
 from web_server import serving
 
@@ -102,6 +102,23 @@ def test_a_river_from_the_form_to_its_solution(server):
         assert solution.job.spot.oop == "KhKd,JcTc,JhTh,JdTd"
     assert server.get("/api/position", folder=name)["kind"] == "decision"
     assert server.get("/api/setup/solve", folder=name)["text"] == checked["text"]
+
+
+def test_a_quick_answer_is_followed_by_the_whole_game(server):
+    checked = server.post("/api/setup/check", text=ALIKE)
+    assert checked["facts"]["quick"]
+    name = server.started(checked["text"], quick=True)
+    server.wait(name, saved)
+    with Solution.open(server.folder / name) as solution:
+        assert solution.node().actions[0] == "Check"
+    found = server.wait(name, ended)
+    assert found["job"]["error"] is None
+    assert found["solve"]["exploitability"] <= found["solve"]["target"]
+
+
+def test_a_river_has_no_quick_answer(server):
+    assert not server.post("/api/setup/check", text=ENDLESS)["facts"]["quick"]
+    assert "river is solved exactly" in server.refused("/api/jobs/start", text=ENDLESS, quick=True)
 
 
 def test_a_solve_is_stopped_and_goes_on(server):
