@@ -342,6 +342,8 @@ class Job(Section):
             del data["tree"]["allin_from"]  # nor this one
         if self.tree.short_allins:
             del data["tree"]["short_allins"]  # nor this one
+        if not self.tree.check_down:
+            del data["tree"]["check_down"]  # nor this one
         if not self.solve.refine:
             del data["solve"]["refine"]  # nor this one
         if self.solve.choose is None:

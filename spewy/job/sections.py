@@ -190,6 +190,8 @@ class TreeSection(Section):
     """Turn a bet into an all-in if the player has then put in more than this share of the stack; default: 1, never."""
     short_allins: bool = True
     """Whether a player may raise all-in by less than the smallest raise of the rules."""
+    check_down: bool = False
+    """Leave out the checks of rounds from which on no sizes allow a bet; their lines go straight to the showdown."""
     merge: float = Field(0.0, ge=0)
     """Merge two bet sizes into the larger one if they differ by less than about this share of the pot."""
     min_bet: Amount | None = None

@@ -51,6 +51,19 @@ def test_the_first_round_keeps_its_bets():
     assert small.bets["turn"].bet == small.bets["river"].bet == ""
 
 
+def test_rounds_without_bets_have_no_decisions_and_equal_values():
+    bets = {"bets.turn": {"bet": "50%"}, "bets.river": {"bet": ""}, "target": "0.01%"}
+    results = {}
+    for short in (False, True):
+        job = parsed_job(FLOP).replace({**bets, "tree.check_down": short})
+        results[short] = (solve(job).result, job.tree_count.rounds[-1])
+    (whole, rounds), (less, fewer) = results[False], results[True]
+    assert less.ev == pytest.approx(whole.ev, abs=1e-3)
+    assert sum(rounds.decisions) > 0
+    assert fewer.decisions == [0, 0]
+    assert fewer.showdowns == rounds.showdowns
+
+
 def test_a_turn_has_a_lean_river():
     job = Job.of(TURN).replace(quick="0.0001 s")
     assert lean(job).job.bets["river"].bet == ""
