@@ -38,6 +38,8 @@ def _of_paste(parameters: Parameters) -> dict[str, Any]:
     if len(found["hands"]) > 1:
         return {"hands": found["hands"]}
     if not found["hands"]:
-        raise InputError("; ".join(f"hand {each['number']}: {each['reason']}" for each in found["others"][:3]))
+        raise InputError(
+            "; ".join(f"hand {each['number']}: {each['reason']}" for each in found["others"][:3])
+        )
     draft = hand_draft({"text": pasted, "place": found["hands"][0]["place"]})
     return draft | {"told": draft["from_hand"]}
