@@ -75,9 +75,9 @@ def read_hands_text(
 
 
 def has_hands(text: str) -> bool:
-    r"""Whether a text is a file of hands, judged by the lines with which hands begin.
+    """Whether a text is a file of hands, judged by the lines with which hands begin.
 
-    >>> has_hands("PokerStars Hand #243490149326: Hold'em No Limit ($0.50/$1.00)"), has_hands('[spot]\npot = 5.5')
+    >>> has_hands("PokerStars Hand #243490149326: Hold'em No Limit ($0.50/$1.00)"), has_hands("pot = 5.5")
     (True, False)
     """
     return bool(ROOM.search(text) or _LINES.search(text))

@@ -139,12 +139,7 @@ def _examined(folder: Path) -> Listed:
                 return found
             try:
                 return _described(found, job, saved, store, folder)
-            except (
-                InputError,
-                KeyError,
-                TypeError,
-                ValueError,
-            ):  # the manifest of a program of another version
+            except (InputError, KeyError, TypeError, ValueError):  # a manifest of another version
                 return found
     except DamagedLockerError:
         return Listed(DAMAGED)

@@ -44,6 +44,8 @@ from spewy.web.answers import Parameters, get, optional, post, text
 from spewy.web.folders import Entry, Folders
 from spewy.web.job_process import Estimates
 
+SIZES = re.compile(r"^sizes, position \d+: ")
+"""Matches the subject with which the errors of bet sizes begin; a page shows such an error beside its field."""
 MOST_NODES = 400
 """Largest number of nodes of a betting tree in one answer; a page asks for the nodes below separately."""
 MOST_SEED = 10**6
@@ -161,11 +163,14 @@ def _texts(data: Mapping[str, Any]) -> Iterator[dict[str, str]]:
             yield from _problem(f"spot.{seat}", partial(parse_range, value))
     for name in ROUND_NAMES:
         section = bets.get(name) if isinstance(bets, dict) else None
-        for key in ("bet", "raise", "donk"):
-            value = section.get(key) if isinstance(section, dict) else None
-            if isinstance(value, str):
-                parse = partial(parse_sizes, value, raises=key == "raise", key="sizes", unit=unit)
-                yield from _problem(f"bets.{name}.{key}", parse)
+        if not isinstance(section, dict):
+            continue
+        for path, own in ((name, section), *((f"{name}.{seat}", section.get(seat)) for seat in SEAT_NAMES)):
+            for key in ("bet", "raise", "donk"):
+                value = own.get(key) if isinstance(own, dict) else None
+                if isinstance(value, str):
+                    parse = partial(parse_sizes, value, raises=key == "raise", key="sizes", unit=unit)
+                    yield from _problem(f"bets.{path}.{key}", parse)
 
 
 def _problem(key: str, parse: Callable[[], object]) -> Iterator[dict[str, str]]:
@@ -173,7 +178,7 @@ def _problem(key: str, parse: Callable[[], object]) -> Iterator[dict[str, str]]:
     try:
         parse()
     except InputError as error:
-        yield {"key": key, "message": str(error)}
+        yield {"key": key, "message": SIZES.sub("", str(error))}
 
 
 def tree_part(job: Job, parameters: Parameters) -> dict[str, Any]:
@@ -260,9 +265,7 @@ def _of_example(parameters: Parameters) -> dict[str, Any]:
     name = text(parameters, "name")
     found = next((each for each in examples() if each.name == name), None)
     if found is None:
-        raise InputError(
-            f"example: there is none of the name {shown(name)}; spewy examples --list names them"
-        )
+        raise InputError(f"name: expected an example that comes with Spewy, found {shown(name)}")
     return checked(Draft.of_text(found.text))
 
 

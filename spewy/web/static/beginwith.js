@@ -13,7 +13,7 @@ const PASTED = "a pasted text";
 export function beginWith(draft, presets) {
   const steps = twoSteps({ id: "begin-with", label: "begin with", picked: begin, opened: listSolves });
   const error = el("span", { class: "field-error", role: "alert" });
-  const changed = el("span", { class: "tools begun" });
+  const changed = el("div", { class: "tools begun" });
   const known = { presets: [], solves: [] };
   let before = null;
 
@@ -118,7 +118,7 @@ export function beginWith(draft, presets) {
     return el("li", {}, smallButton(number, take), ` ${about} `, cardList(board).map(cardNode));
   }
 
-  const choice = el("div", { class: "begin" }, el("label", { for: "begin-with-group" }, "Begin with"), el("div", { class: "tools" }, steps.nodes, changed), error);
+  const choice = el("div", { class: "begin" }, el("label", { for: "begin-with-group" }, "Begin with"), el("div", { class: "two-steps" }, steps.nodes), changed, error);
   return el("div", { class: "begin-rows" }, choice, paste);
 }
 

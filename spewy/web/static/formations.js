@@ -38,7 +38,8 @@ export function twoSteps({ id, label, picked, opened = () => {} }) {
       return part ? el("optgroup", { label: part }, rows) : rows;
     });
     const here = inside.some(({ value }) => value === shown.value);
-    fill(options, here ? null : el("option", { value: "" }, shown.otherwise), nodes);
+    const elsewhere = offered.some(({ value }) => value === shown.value);
+    fill(options, here ? null : el("option", { value: "" }, elsewhere ? "choose …" : shown.otherwise), nodes);
     options.value = here ? shown.value : "";
   }
 
@@ -62,13 +63,10 @@ export function twoSteps({ id, label, picked, opened = () => {} }) {
 
   groups.addEventListener("focus", opened);
   options.addEventListener("focus", opened);
-  groups.addEventListener("change", () => {
-    shown = { ...shown, otherwise: "choose …" };
-    fillOptions();
-  });
+  groups.addEventListener("change", fillOptions);
   options.addEventListener("change", () => {
     if (!options.value) return;
-    shown = { value: options.value, otherwise: "choose …" };
+    shown = { ...shown, value: options.value };
     fillOptions();
     picked(shown.value);
   });

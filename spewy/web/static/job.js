@@ -270,15 +270,21 @@ export function jobCost(draft) {
 
   function refresh() {
     const text = draft.facts ? draft.text : null;
-    if (text === state.text) return;
+    if (text && text === state.text) return;
     state.text = text;
     state.asked += 1;
     clearTimeout(state.timer);
-    if (!text && draft.problems.length + draft.missing.length === 0 && body.firstChild) return; // the old cost stays, dim, until the check
-    if (!text) return fill(body, el("p", { class: "note" }, draft.problems.length ? "The job has errors; its cost is not known yet." : "Its cost is known once the job is complete."));
+    if (!text) return fillUnknown();
     body.setAttribute("aria-busy", "true");
     if (!body.querySelector("dl")) fill(body, el("p", { class: "note" }, "counting …"));
     state.timer = setTimeout(() => estimate(text), WAIT_MS);
+  }
+
+  function fillUnknown() {
+    if (draft.checking && body.firstChild) return; // the old cost stays, dim, until the check
+    const reason = draft.missing.length && !draft.problems.length ? "The cost is known once the job is complete." : "The job has errors; its cost is not known yet.";
+    body.removeAttribute("aria-busy");
+    fill(body, el("p", { class: "note" }, draft.checking ? "…" : reason));
   }
 
   async function estimate(text) {

@@ -256,7 +256,7 @@ export function rangeEditor(draft, { seat, title, choices }) {
     "section",
     { class: "range-editor", "aria-label": title },
     el("h2", {}, title, " ", summary),
-    el("div", { class: "tools" }, el("label", { for: `choice-${seat}-group` }, "preset"), preset.nodes, smallButton("clear", () => draft.set(key, undefined))),
+    el("div", { class: "tools" }, el("label", { for: `choice-${seat}-group` }, "preset"), preset.nodes[0], smallButton("clear", () => draft.set(key, undefined)), preset.nodes[1]),
     el("div", { class: "tools" }, el("label", { for: top.id }, "best hands"), top, topText),
     el("div", { class: "tools" }, el("label", { for: weight.id }, "paint with"), weight, weightText),
     grid,

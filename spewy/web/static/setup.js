@@ -2,7 +2,7 @@
 
 import { showLines } from "./beginwith.js";
 import { el, fill } from "./dom.js";
-import { RANKS, SUITS, boardCards, boardNode, cardTable } from "./cards.js";
+import { RANKS, SUITS, boardCards, cardTable } from "./cards.js";
 import { roundText } from "./format.js";
 import { jobCost, jobField, jobGroup, jobText, jobTree, showFieldError, smallButton } from "./job.js";
 import { placeAddress } from "./page.js";
@@ -49,7 +49,7 @@ export function setupForm(draft, started) {
     jobField(draft, { key: "spot.pot", label: "pot", number: true }),
     jobField(draft, { key: "spot.stack", label: "stack behind", number: true, hint: "of the player with fewer chips" }),
     unit,
-    jobField(draft, { key: "spot.rake.rate", label: "rake", example: "none", hint: "5, 5 % or 0.05: numbers below 1 are shares of the pot", read: rakeRate, echo: shareText }),
+    jobField(draft, { key: "spot.rake.rate", label: "rake", example: "none", hint: "5, 5 % or 0.05: a number below 1 is a share", read: rakeRate, echo: shareText }),
     jobField(draft, { key: "spot.rake.cap", label: "rake at most", example: "no limit", number: true }),
   ];
   const solving = [
@@ -151,7 +151,7 @@ const QUICK = "The flop or turn after about 3 seconds; then the whole game, exac
 
 /** Make the box that starts the solve of a draft; `started(id)` is called once the solve has begun. */
 function starter(draft, started) {
-  const name = jobField(draft, { key: "name", label: "name", size: 24, blank: "" });
+  const name = jobField(draft, { key: "name", label: "name", size: 20, blank: "" });
   const errors = el("div", { role: "alert" });
   const missing = el("p", { class: "note", role: "status" });
   const notes = el("div");
@@ -159,7 +159,7 @@ function starter(draft, started) {
   const button = el("button", { type: "button", class: "primary", onclick: () => start(false) }, "Start");
   const quick = el("button", { type: "button", title: QUICK, onclick: () => start(true) }, "Quick answer first");
   const failure = el("p", { class: "field-error", role: "alert" });
-  const state = el("div", { class: "start-state" }, missing, place, errors, notes, failure);
+  const state = el("div", { class: "start-state" }, name.node.querySelector(".field-error"), missing, place, errors, notes, failure);
   const node = el("section", { class: "job-box", "aria-label": "start" }, el("div", { class: "start-line" }, name.node, button, quick), state);
 
   function refresh() {
@@ -213,8 +213,8 @@ function starter(draft, started) {
 
 const KINDS = [
   ["one", "one board"],
-  ["flops", "flops that represent all 1,755"],
-  ["list", "several boards"],
+  ["flops", "flops for all 1,755"],
+  ["list", "several"],
 ];
 const MOST_CARDS = 5;
 const USUAL_SUBSET = 25;
@@ -222,9 +222,9 @@ const USUAL_SUBSET = 25;
 /** Make the board picker of a draft; `renamed(old, new)` is called with the cards before and after a change. */
 function boardPicker(draft, renamed) {
   const table = el("div");
-  const chosen = el("div", { class: "board-chosen" });
+  const wanted = el("span", { class: "note" });
   const error = el("span", { class: "field-error", role: "alert", id: "board-error", "data-label": "board" });
-  const field = el("input", { id: "board-text", size: 16, autocomplete: "off", spellcheck: "false", "aria-describedby": error.id });
+  const field = el("input", { id: "board-text", size: 14, placeholder: "3 to 5 cards", autocomplete: "off", spellcheck: "false", "aria-label": "cards of the board", "aria-describedby": error.id });
   const subset = el("input", { id: "board-subset", type: "number", min: 1, max: 1755, size: 5 });
   const list = el("textarea", { id: "board-list", rows: 3, spellcheck: "false", placeholder: "Ks 7h 2d, Qs Jh 2h" });
   const kinds = KINDS.map(([value, text]) => {
@@ -234,10 +234,10 @@ function boardPicker(draft, renamed) {
   const one = el(
     "div",
     {},
-    el("div", { class: "tools" }, chosen, el("label", { for: field.id }, "cards"), field, smallButton("random flop", randomFlop), smallButton("clear", () => setBoard(""))),
+    el("div", { class: "tools" }, field, smallButton("random", randomFlop, { title: "a random flop" }), smallButton("clear", () => setBoard("")), wanted),
     table,
   );
-  const many = el("div", { class: "tools" }, el("label", { for: subset.id }, "number of flops"), subset, el("span", { class: "note" }, "each is solved for itself and has a weight; reports add them up"));
+  const many = el("div", { class: "tools" }, el("label", { for: subset.id }, "number of flops"), subset, el("span", { class: "note" }, "they represent all 1,755: each is solved for itself and has a weight; reports add them up"));
   const several = el("div", {}, el("label", { for: list.id }, "boards, separated by commas"), list);
   field.addEventListener("input", () => setBoard(field.value));
   subset.addEventListener("input", () => draft.set("spot.boards", { subset: Number(subset.value) || subset.value }));
@@ -293,7 +293,7 @@ function boardPicker(draft, renamed) {
     const text = draft.get("spot.board") || "";
     const cards = boardCards(text);
     if (document.activeElement !== field) field.value = text;
-    fill(chosen, cards.length ? boardNode(cards.join("")) : null, cards.length < 3 ? el("span", { class: "note" }, cards.length ? `${3 - cards.length} more` : "three to five cards") : null);
+    fill(wanted, cards.length && cards.length < 3 ? `${3 - cards.length} more` : null);
     if (table.dataset.cards === cards.join("")) return;
     const focused = table.contains(document.activeElement) ? document.activeElement.dataset.card : null;
     table.dataset.cards = cards.join("");
@@ -346,6 +346,7 @@ function sizesForm(draft) {
     error,
   );
   const donks = new Map();
+  let first = 0;
 
   /** Remove donk sizes where nobody can donk: on the first round; put them back once the round is a later one again. */
   function fitDonks(first) {
@@ -364,10 +365,10 @@ function sizesForm(draft) {
   }
 
   function refresh() {
-    if (!draft.get("spot.boards") && ![3, 4, 5].includes(boardCards(draft.get("spot.board") || "").length)) return;
-    fitDonks(firstRound(draft));
+    // An unfinished board changes nothing, so that a user who picks other cards keeps the sizes of later rounds.
+    if (draft.get("spot.boards") || boardCards(draft.get("spot.board") || "").length >= 3) first = firstRound(draft);
+    fitDonks(first);
     fill(node.querySelector(".unit-example"), draft.get("unit") === "bb" ? "2.5bb" : "100c");
-    const first = firstRound(draft);
     rounds.forEach((round, number) => {
       round.node.hidden = number < first;
       if (number >= first) round.refresh(number === first);

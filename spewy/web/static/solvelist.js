@@ -33,7 +33,7 @@ export async function chooseSolve(root, page) {
 function solveTable(rows, page) {
   const place = el("div");
   const found = el("span", { class: "note", role: "status" });
-  const field = el("input", { id: "search-solves", type: "search", size: 28, value: listing.search, placeholder: "name, board, positions", "aria-label": "search the solves", autocomplete: "off", spellcheck: "false", oninput: search });
+  const field = el("input", { id: "search-solves", type: "search", size: 28, value: listing.search, placeholder: "name, board, ranges", "aria-label": "search the solves", autocomplete: "off", spellcheck: "false", oninput: search });
 
   function search() {
     listing.search = field.value;
@@ -57,7 +57,7 @@ function solveColumns(page) {
   return [
     { id: "name", title: "solve", head: true, value: ({ id }) => id.toLowerCase(), text: link },
     { id: "board", title: "board", value: (entry) => entry.board || entry.boards.length || null, text: (entry) => boardsOf(entry, page), style: "left" },
-    { id: "about", title: "positions", value: ({ about }) => about || null, text: ({ about }) => about, style: "left wide-only about" },
+    { id: "about", title: "ranges", value: ({ about }) => about || null, text: ({ about }) => about, style: "left wide-only about" },
     { id: "pot", title: "pot", value: inChips("pot"), text: (entry) => money(entry, "pot") },
     { id: "stack", title: "stack", value: inChips("stack"), text: (entry) => money(entry, "stack") },
     { id: "exploitability", title: "exploitability", value: ({ exploitability }) => exploitability, text: gapText },
@@ -121,7 +121,7 @@ const DOORS = [
     title: "You write bots",
     text: "Let your bot play against a solved game over the ACPC protocol, in matches with little luck, and see which decisions lose.",
     links: [],
-    commands: ["spewy examples examples", "spewy solve examples/leduc.toml", "spewy play acpc results/leduc --help"],
+    commands: ["spewy examples examples", "spewy solve examples/leduc.toml", "spewy match results/leduc call --hands 1000"],
     page: "docs/start/bot-author.md",
   },
 ];

@@ -306,7 +306,7 @@ function precise(value) {
 // Draws how exploitability has fallen over time, on a logarithmic scale.
 
 const CHART = { height: 320, left: 62, right: 16, top: 14, bottom: 40, narrowest: 320, widest: 1400 };
-const TIMES = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 28800, 43200, 86400];
+const TIMES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 28800, 43200, 86400];
 const TICK_PIXELS = 90;
 
 /**
