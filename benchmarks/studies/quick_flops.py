@@ -157,7 +157,7 @@ def game_of(spot: Spot, way: str) -> tuple[Job, int, str]:
 def quick(job: Job, iterations: int, name: str, *, threads: int) -> Quick:
     wall, cpu = time.perf_counter(), time.process_time()
     layout = Layout.of(job.problem)
-    with closing(ExactCfr(layout.live, variant(name), threads=threads)) as engine:
+    with closing(ExactCfr(layout.live, variant(name), threads=threads, short=True)) as engine:
         engine.run(iterations)
         engine.leaf_values()
         sums = engine.read("sums", 0, 0)

@@ -16,15 +16,15 @@ from spewy.job.job import Job
 from spewy.run.stopping import QUICK_SAVING, QUICK_SWEEPS
 from spewy.run.walked_cost import layout_seconds, number_of_cells, sweep_seconds
 
-CELL_BYTES = 12
-"""Bytes of an action of a hand, with its predicted regret."""
+CELL_BYTES = 6
+"""Bytes of an action of a hand in 16-bit numbers: regret, predicted regret and strategy sum."""
 VARIANT = "pdcfr"
 """Default variant of CFR, which loses least after 20 sweeps."""
 RESERVE = 0.7
 """Largest share of ``solve.memory`` that regrets and strategy sums may take."""
 MENUS = (
     (None, ("", ""), ("", ""), 40),
-    ("one bet, all-in as the raise", ("75%", "a"), ("75%", "a"), 40),
+    ("one bet, all-in as the raise", ("75%", "a"), ("75%", "a"), 25),
     ("one bet, no raise", ("75%", ""), ("75%", ""), 15),
     ("one bet on the turn, none on the river", ("75%", ""), ("", ""), 15),
     ("no bets", ("", ""), ("", ""), 1),
@@ -74,7 +74,8 @@ def sweeps_in(job: Job, game: Job) -> int:
 def _games(job: Job) -> Iterator[tuple[Lean, int]]:
     """Yield the games of `MENUS` for a job, each with its number of sweeps."""
     data, first = job.model_dump(), job.tree_config.start_round
-    solve = {"variant": VARIANT} | {key: value for key, value in data["solve"].items() if key != "quick"}
+    precision = {} if job.too_deep_for_single else {"precision": "16-bit"}
+    solve = {"variant": VARIANT, **precision} | {key: value for key, value in data["solve"].items() if key != "quick"}
     data = data | {"solve": solve, "save": {"rounds": ROUND_NAMES[first]}}
     later = ROUND_NAMES[first + 1 : job.rules.num_rounds]
     kept = {name: bets for name, bets in data["bets"].items() if name not in later}

@@ -36,7 +36,7 @@ from spewy.records.progress import first_dropped, quick_seconds, require_whole, 
 from spewy.run.events import Listener, noting
 from spewy.run.folder_state import finished, held
 from spewy.run.plan import Note, Plan, connect
-from spewy.run.quick import lean
+from spewy.run.quick import Lean, lean
 from spewy.run.result import SolveResult
 from spewy.run.stopping import Stopping
 from spewy.run.stores import Stores
@@ -78,7 +78,7 @@ class WalkedPlan(Plan):
     Attributes:
         setup: the engine and its settings.
         memory_plan: how much of the engine's state stays in memory.
-        bets: the bets of later rounds in a quick solve, in words; None: those of the job.
+        lean: the game of a quick solve; None: the solve is not quick.
     """
 
     mapped_bytes = 32 * 2**20  # measured: 9 MiB
@@ -87,7 +87,7 @@ class WalkedPlan(Plan):
     layout: Layout
     setup: EngineSetup
     memory_plan: MemoryPlan
-    bets: str | None = None
+    lean: Lean | None = None
 
     @property
     def threads(self) -> int:
@@ -131,7 +131,7 @@ class WalkedPlan(Plan):
     def prepare(self, note: Note, done: int) -> None:
         job = self.job
         if self.setup.exact:
-            wanted = [Kernels("exact", self.layout.n_rounds, job.solve.short)]
+            wanted = [Kernels("exact", self.layout.n_rounds, self._solve.short)]
             dropped = job.rules.num_rounds - (job.first_dropped or job.rules.num_rounds)
             if dropped:  # commands that show strategies solve dropped rounds again
                 wanted.append(Kernels("exact", dropped))
@@ -145,7 +145,7 @@ class WalkedPlan(Plan):
             note(f"{job.name}: {words} {self.cost.program}; it has no steps to save")
 
     def engine(self, stores: Stores, start: Start | None, tell: Listener) -> Engine:
-        solve, layout, store = self.job.solve, self.layout, stores.store
+        solve, layout, store = self._solve, self.layout, stores.store
         if self.setup.engine == "program":
             from spewy.learn.lp import LpEngine
 
@@ -187,6 +187,11 @@ class WalkedPlan(Plan):
             anew=quick_seconds(store) is not None,
         )
 
+    @property
+    def _solve(self) -> SolveSection:
+        """The method of the solve; that of a quick solve has defaults of its own."""
+        return self.job.solve if self.lean is None else self.lean.job.solve
+
     def policy(self, stores: Stores) -> Policy:
         problem = self.layout.problem if self.job.solve.quick is None else self.job.problem
         return ChunkPolicy(problem, stores.store)
@@ -207,7 +212,7 @@ class WalkedPlan(Plan):
     @property
     def quick(self) -> Mapping[str, Any] | None:
         seconds = self.job.quick_seconds
-        return None if seconds is None else {"seconds": seconds, "bets": self.bets}
+        return None if self.lean is None else {"seconds": seconds, "bets": self.lean.bets}
 
     @classmethod
     def of(
@@ -228,7 +233,7 @@ class WalkedPlan(Plan):
         if job.solve.quick is not None:
             game = lean(job)
             plan = cls.of(game.job, streaming=streaming, progress=progress, cost=cost)
-            return replace(plan, job=job, bets=game.bets)
+            return replace(plan, job=job, lean=game)
         if cost is not None:
             return cls.on(job, Layout.of(job.problem, progress), streaming=streaming, cost=cost)
         require_possible(job)
@@ -251,7 +256,7 @@ class WalkedPlan(Plan):
         if job.solve.quick is not None:
             game = lean(job)
             plan = cls.counted(game.job, streaming=streaming, progress=progress)
-            return replace(plan, job=job, bets=game.bets)
+            return replace(plan, job=job, lean=game)
         if job.one_program:
             from spewy.learn.lp import lp_size, require_small  # scipy only where it is needed
 

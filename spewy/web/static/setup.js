@@ -173,8 +173,7 @@ function starter(draft, started) {
     showLines(notes, draft.notes, "note");
     fill(place, placeText());
     button.disabled = draft.checking || !draft.facts || !["new", "same", "file"].includes(state);
-    quick.disabled = button.disabled;
-    quick.hidden = state === "same" || !(draft.facts && draft.facts.quick);
+    quick.disabled = button.disabled || state === "same" || !draft.facts.quick;
     fill(button, state === "same" ? "Continue the solve" : state === "file" ? "Replace the job file and start" : "Start");
   }
 
