@@ -105,9 +105,11 @@ def estimate(job_file: Path, locks: tuple[str, ...], overrides: tuple[str, ...],
 
 
 def _walked(job: Job) -> Estimate:
+    from spewy.run.quick import lean
     from spewy.run.walked_cost import lower_bounds  # this import loads Numba
     from spewy.run.walked_plan import cuts
 
+    job, bets = lean(job)
     least, tree = lower_bounds(job), job.tree_count
     data, rows = _seen(job) if _can_be_seen(job, least) else _guessed(job, least)
     needed = data["memory_bytes"] or least.memory_bytes
@@ -119,7 +121,8 @@ def _walked(job: Job) -> Estimate:
         "betting_counted": tree.complete,
         **{f"least_{name}": value for name, value in asdict(least).items()},
     }
-    return head | data | known, [*_head(job, str(job.leaves)), *rows, *_cut_rows(smaller)]
+    quick = [("quick", f"{bets} on later rounds")] if bets else []
+    return head | data | known, [*_head(job, str(job.leaves)), *quick, *rows, *_cut_rows(smaller)]
 
 
 def _head(job: Job, leaves: str) -> Rows:

@@ -71,6 +71,18 @@ SHOWN_RUNNING = 4
     "--again.",
 )
 @click.option(
+    "--quick",
+    is_flag=True,
+    help="Solve a flop or turn for 3 seconds, with few bets on later rounds. Commands that show a later round then "
+    'solve it with all bets. --set solve.quick="10 s" gives another time; without --quick, the same command goes on to '
+    "a solve of the whole game.",
+)
+@click.option(
+    "--go-on",
+    is_flag=True,
+    help="After a quick solve, go on to a solve of the whole game; the quick answer can be shown meanwhile.",
+)
+@click.option(
     "--save-every",
     metavar="SECONDS",
     type=Seconds(),
@@ -100,6 +112,8 @@ def solve(
     folder: Path | None,
     at_once: int | None,
     again: bool,
+    quick: bool,
+    go_on: bool,
     save_every: float | None,
     start_from: Path | None,
     address: str | None,
@@ -140,7 +154,8 @@ def solve(
       seconds {build (tree, boards, folder), solve, best_response (part of solve), total}, peak_rss_mib,
       trace [[sweep, seconds, exploitability], ...], process_mib (peak memory without mapped files),
       variant (of CFR),
-      choice {choose, programs, entropy, sizes, bluff} (with solve.choose)
+      choice {choose, programs, entropy, sizes, bluff} (with solve.choose),
+      quick {seconds, bets (of later rounds; null: all)} (of a quick solve)
     A job with amounts in big blinds adds "unit": "bb". Several jobs, or a job with spot.boards, give an array of these
     objects in the order of the input, each also with
       board, same_as (a board that equals this board up to suits, with which it is solved), folder,
@@ -153,7 +168,7 @@ def solve(
     from spewy.run.session import Session
     from spewy.run.walked_cost import lower_bounds
 
-    overrides += locking(locks)
+    overrides += (*locking(locks), *(('solve.quick="3 s"',) if quick else ()))
     if address is not None and save_every is not None:
         raise click.UsageError(
             "--save-every has no effect with --dask, whose workers send the folders back at the end; remove it"
@@ -161,6 +176,8 @@ def solve(
     if len(job_files) > 1 or lists_boards(job_files[0], overrides):
         if start_from is not None:
             raise InputError("--start-from works for one job only, and there are several")
+        if go_on:
+            raise InputError("--go-on works for one job only, and there are several")
         with _naming_out():
             code = solve_batch(job_files, overrides, folder, at_once, again, save_every, as_json, address)
         ctx.exit(code)
@@ -170,33 +187,42 @@ def solve(
         )
     refuse_unused("for one job on one board, whose threads solve.workers sets", "at_once")
     job = Job.load(job_files[0], overrides)
+    if go_on and job.solve.quick is None:
+        raise InputError("--go-on follows a quick solve; add --quick, or leave it out")
     if job.one_program:
         refuse_unused("for one linear program, which is saved at its end", "save_every")
     where = folder or default_folder(job.name)
     say(f"{job.name}: lockers in {path_text(where)}")
-    if not job.sampled and lower_bounds(job).memory_bytes >= SLOW_LAYOUT:
-        say(f"{job.name}: laying out boards and betting")
-    with _naming_out():
-        session = Session(job, where, save_every, start_from=start_from, again=again)
-    listener = solve_listener()
-    try:
-        result = session.solve(listener)
-        saved = session.saved
-        first = () if as_json or not saved else _first_action(job, session.policy())
-    finally:
-        listener.close()
-        session.close()
-    result = replace(result, seconds={**result.seconds, "total": time.perf_counter() - STARTED})
-    lost = _mean_loss(where) if job.solve.refine and job.first_dropped is None and saved else None
+    for each in (job, job.replace({"solve.quick": None})) if go_on else (job,):
+        if not job.sampled and each.solve.quick is None and lower_bounds(each).memory_bytes >= SLOW_LAYOUT:
+            say(f"{job.name}: laying out boards and betting")
+        started = STARTED if each is job else time.perf_counter()
+        with _naming_out():
+            again_now = again and each is job
+            session = Session(
+                each, where, save_every, start_from=start_from, again=again_now, started=started
+            )
+        listener = solve_listener()
+        try:
+            result = session.solve(listener)
+            saved = session.saved
+            first = () if as_json or not saved else _first_action(each, session.policy())
+        finally:
+            listener.close()
+            session.close()
+        result = replace(result, seconds={**result.seconds, "total": time.perf_counter() - started})
+        lost = _mean_loss(where) if job.solve.refine and each.first_dropped is None and saved else None
+        if not as_json:
+            rows = [*summary(result, first)]
+            if lost is not None:
+                rows.append(
+                    ("mean loss", f"{number(lost, 4)}% of the pot, at all decisions and by all hands alike")
+                )
+            click.echo(facts(rows))
+        if result.interrupted:
+            break
     if as_json:
         click.echo(json_text(result.to_json() | ({} if lost is None else {"decision_loss_pct": lost})))
-    else:
-        rows = [*summary(result, first)]
-        if lost is not None:
-            rows.append(
-                ("mean loss", f"{number(lost, 4)}% of the pot, at all decisions and by all hands alike")
-            )
-        click.echo(facts(rows))
     if result.interrupted:
         say(f"interrupted after sweep {result.sweeps}; everything is saved, the same command continues")
         ctx.exit(INTERRUPTED)
@@ -225,11 +251,19 @@ def default_folder(name: str) -> Path:
 
 def summary(result: SolveResult, first: tuple[tuple[str, float], ...]) -> Iterator[tuple[str, str]]:
     yield "job", result.name
-    yield "converged", "yes" if result.converged else "no, interrupted" if result.interrupted else "no"
+    if result.quick is None or result.interrupted:
+        yield "converged", "yes" if result.converged else "no, interrupted" if result.interrupted else "no"
     yield "sweeps", f"{result.sweeps:,}"
     if result.variant is not None:
         yield "variant", result.variant
-    yield "exploitability", _exploitability(result)
+    if result.quick is None:
+        yield "exploitability", _exploitability(result)
+    else:
+        bets = result.quick["bets"] or "all bets of the job"
+        yield (
+            "quick",
+            f"{result.quick['seconds']:g} s; later rounds have {bets}, and are solved when they are shown",
+        )
     if result.ev is not None:
         yield "EV", f"oop {number(result.ev[0])}, ip {number(result.ev[1])} {result.unit} of the pot"
     if result.equity is not None:

@@ -8,7 +8,7 @@ Equal blinds are antes. Only games with two players and one or two hole cards ar
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from buckets.cards import Deck, History, hand_index
@@ -141,6 +141,12 @@ def load_game(name_or_path: str | Path) -> Game:
 
 def shipped_games() -> tuple[str, ...]:
     return tuple(sorted(file.stem for file in GAMES.glob("*.game")))
+
+
+@cache
+def shipped_name(text: str) -> str | None:
+    """Return the name of the game that comes with Spewy and has this text (see `format_game`); None if none has."""
+    return next((name for name in shipped_games() if format_game(load_game(name)) == text), None)
 
 
 def parse_game(text: str, name: str) -> Game:

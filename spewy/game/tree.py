@@ -271,6 +271,8 @@ class _Builder:
             return self.after_round(following, state.round, line + "c")
         if following.round == state.round:
             return self.decision(following, put_in_before)
+        if self.config.is_checked_down(following.round):
+            return self.after_round(following, state.round, line + "c")
         below = self.decision(following, following.spent[0], may_donk(state, following))
         return self.make("chance", None, state.round, following.spent, line + "c", (), (below,))
 

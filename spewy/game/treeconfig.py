@@ -104,6 +104,17 @@ class TreeConfig:
     """A bet becomes all-in if the player has then put in more than this share of the stack since the root."""
     short_allins: bool = True
     """Whether a player may raise all-in by less than the smallest raise."""
+    check_down: bool = False
+    """Whether rounds have no decisions if no sizes allow a bet in them or later (`is_checked_down`)."""
+
+    def is_checked_down(self, r: int) -> bool:
+        """Whether the tree leaves out the checks of all rounds from number ``r`` of `rules` on."""
+        return (
+            self.check_down
+            and not self.lines
+            and not self.rules.limit
+            and not any(sizes.bet or sizes.donk for players in self.sizes[r:] for sizes in players)
+        )
 
     @cached_property
     def totals(self) -> Mapping[str, tuple[int, ...]]:
@@ -165,6 +176,7 @@ def spot_config(
     lines: Sequence[str] = (),
     allin_from: float = 1.0,
     short_allins: bool = True,
+    check_down: bool = False,
 ) -> TreeConfig:
     """Configure the tree of a spot, and check all values; the arguments are the attributes of `TreeConfig`.
 
@@ -196,6 +208,7 @@ def spot_config(
             tuple(lines),
             allin_from,
             short_allins,
+            check_down,
         )
     )
 
@@ -213,6 +226,7 @@ def game_config(
     lines: Sequence[str] = (),
     allin_from: float = 1.0,
     short_allins: bool = True,
+    check_down: bool = False,
 ) -> TreeConfig:
     """Configure the tree of a whole game, and check all values; the arguments are the attributes of `TreeConfig`."""
     if not game.limit and game.stacks is None:
@@ -228,7 +242,7 @@ def game_config(
     thresholds = (add_allin, force_allin, merge, min_bet)
     config = TreeConfig(game, 0, 0, None, by_round, *thresholds, unit=unit, max_raises=max_raises)
     config = replace(config, lines=tuple(lines), allin_from=allin_from, short_allins=short_allins)
-    return _checked(config)
+    return _checked(replace(config, check_down=check_down))
 
 
 def _no_sizes(game: Game, start_round: int) -> tuple[RoundSizes, ...]:

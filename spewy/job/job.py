@@ -66,15 +66,16 @@ from spewy.job.settings import (
     Leaves,
     require_betting_used,
     require_method,
+    require_quick,
     require_rounds,
     require_solving_used,
 )
-from spewy.job.texts import parse_target, unit_chips, with_lock_texts
+from spewy.job.texts import parse_duration, parse_target, unit_chips, with_lock_texts
 from spewy.system.html import Table
 
 NOT_OF_THE_FOLDER = (
     *("target", "max_sweeps", "max_time", "check_every", "check_flops", "seed"),
-    *("cfr_br", "coarse_to_fine", "workers", "memory"),
+    *("cfr_br", "coarse_to_fine", "workers", "memory", "quick"),
 )
 """Keys of ``solve`` that may differ between two runs in one folder."""
 MOST_NAME = 255
@@ -208,6 +209,16 @@ class Job(Section):
     def _require_possible(self) -> None:
         """Refuse keys that contradict each other."""
         raked = self.spot is not None and self.spot.rake is not None
+        require_quick(
+            self.solve, self.leaves, self.rows, self.rules.num_rounds - self.tree_config.start_round
+        )
+        if self.solve.quick is not None and any(
+            lock.round > self.tree_config.start_round for lock in self.problem.locks
+        ):
+            raise InputError(
+                "solve.quick: expected locks on the first round only, because a quick solve keeps that round only; "
+                "remove solve.quick or the other locks"
+            )
         require_method(self.solve, self.leaves, self.rows, raked=raked, locked=bool(self.lock))
 
     def _require_used(self) -> None:
@@ -331,6 +342,8 @@ class Job(Section):
             del data["tree"]["allin_from"]  # nor this one
         if self.tree.short_allins:
             del data["tree"]["short_allins"]  # nor this one
+        if not self.tree.check_down:
+            del data["tree"]["check_down"]  # nor this one
         if not self.solve.refine:
             del data["solve"]["refine"]  # nor this one
         if self.solve.choose is None:
@@ -369,10 +382,17 @@ class Job(Section):
     @property
     def first_dropped(self) -> int | None:
         """First round whose strategies are deleted when the solve is finished; None if all are kept."""
+        if self.solve.quick is not None:
+            return self.tree_config.start_round + 1
         if self.save.rounds == "all":
             return None
         following = ROUND_NAMES.index(self.save.rounds) + 1
         return following if following < self.rules.num_rounds else None
+
+    @property
+    def quick_seconds(self) -> float | None:
+        """Seconds of a quick solve (`spewy.run.quick`); None: the whole game is solved to the target."""
+        return None if self.solve.quick is None else parse_duration(self.solve.quick)
 
     @property
     def sampled(self) -> bool:

@@ -190,6 +190,8 @@ class TreeSection(Section):
     """Turn a bet into an all-in if the player has then put in more than this share of the stack; default: 1, never."""
     short_allins: bool = True
     """Whether a player may raise all-in by less than the smallest raise of the rules."""
+    check_down: bool = False
+    """Leave out the checks of rounds from which on no sizes allow a bet; their lines go straight to the showdown."""
     merge: float = Field(0.0, ge=0)
     """Merge two bet sizes into the larger one if they differ by less than about this share of the pot."""
     min_bet: Amount | None = None
@@ -314,6 +316,8 @@ class SolveSection(Section):
     """Exploitability to stop at: "0.3%" of the pot (spots), "1 mbb" per hand (whole games), "0.01 bb" or "1 chips"."""
     max_sweeps: int | None = Field(None, gt=0)
     """Largest number of sweeps, by default 1000; with [boards], largest number of deals, by default unlimited."""
+    quick: Annotated[str, readable(parse_duration)] | None = None
+    """Time of a quick solve of a flop or turn, such as "3 s"; later rounds have few bets, and are solved when shown."""
     max_time: Annotated[str, readable(parse_duration)] | None = None
     """Time limit of all runs together, such as "8 h", with [boards]; it includes the last check of exploitability."""
     check_every: int | str | None = None
@@ -421,7 +425,7 @@ class SampledSolve(SolveSection):
 
     without_effect: ClassVar[tuple[str, ...]] = (
         *("method", "choose", "variant", "integrate", "leaves", "iterations", "order", "tremble"),
-        *("refine", "symmetry"),
+        *("refine", "symmetry", "quick"),
     )
     _unused = no_effect(SolveSection, without_effect, WITH_BOARDS)
 

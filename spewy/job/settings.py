@@ -376,6 +376,20 @@ def require_method(
         )
 
 
+def require_quick(solve: SolveSection, leaves: Leaves, rows: RowsSection, n_rounds: int) -> None:
+    """Refuse ``solve.quick`` for a job that it cannot solve; ``n_rounds`` is the number of rounds from the root on."""
+    if solve.quick is None:
+        return
+    bucketed = any(getattr(rows, name) != "hands" for name in ROUND_NAMES)
+    if solve.method == "lp" or solve.integrate == "average" or bucketed or not leaves.live:
+        raise InputError("solve.quick: expected CFR with live leaves and a row per hand; remove solve.quick")
+    if not 2 <= n_rounds <= 3:
+        raise InputError(
+            "solve.quick: expected a spot that begins on the flop or the turn; "
+            + ("a river is solved exactly as quickly" if n_rounds == 1 else "solve a flop")
+        )
+
+
 def require_rounds(game: Game, root: int, rows: RowsSection, saved: str) -> None:
     """Refuse ``[rows]`` and ``[save]`` with rounds that the game or the solve does not have."""
     for name in ROUND_NAMES[game.num_rounds :]:

@@ -98,6 +98,25 @@ def preset(name: str) -> Preset:
     return known[name]
 
 
+def preset_of(oop: str, ip: str) -> Preset | None:
+    """Return the first preset with two ranges that have these texts, whatever their line breaks; None if there is none.
+
+    >>> preset_of(*(given.text for given in preset("hu-3bet").ranges)).name
+    'hu-3bet'
+    """
+    return _by_ranges().get((_one_word(oop), _one_word(ip)))
+
+
+@cache
+def _by_ranges() -> Mapping[tuple[str, str], Preset]:
+    rows = [(tuple(_one_word(each.text) for each in known.ranges), known) for known in presets().values()]
+    return {(oop, ip): known for (oop, ip), known in reversed(rows)}
+
+
+def _one_word(text: str) -> str:
+    return "".join(text.split())
+
+
 def _solves() -> Iterator[dict[str, Any]]:
     """Yield a dictionary for each file of solved ranges and presets, the smallest depth of stacks first."""
     for file in sorted(_PRESETS.joinpath("preflop").iterdir(), key=lambda file: file.name):

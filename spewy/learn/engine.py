@@ -16,6 +16,7 @@ There are four engines:
 
 from __future__ import annotations
 
+import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -54,6 +55,7 @@ class Goal:
         every: number of sweeps between two checks; None if the time since the last check decides.
         together: whether one call may make several checks.
         check_at: number of the sweep after which the next check is due; None if ``every`` decides.
+        seconds_left: seconds until the time limit of the solve.
     """
 
     target: float
@@ -61,6 +63,7 @@ class Goal:
     every: int | None = None
     together: bool = True
     check_at: int | None = None
+    seconds_left: float = math.inf
 
     def left(self, done: int) -> int | None:
         """Number of sweeps or deals until the next check or the end of the solve; None if there is no limit."""

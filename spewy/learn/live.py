@@ -48,6 +48,8 @@ class LiveEngine(Engine):
 
     Args:
         solver: a new solver for the layout's live game.
+        quick: seconds of a quick solve, which the next save records; None: it is no quick solve.
+        anew: whether to begin with the first sweep, whatever the store holds; a save then replaces it.
     """
 
     def __init__(
@@ -59,8 +61,10 @@ class LiveEngine(Engine):
         *,
         exact: bool,
         threads: int = 1,
+        quick: float | None = None,
+        anew: bool = False,
     ) -> None:
-        super().__init__(threads, saved_seconds(store))
+        super().__init__(threads, 0.0 if anew else saved_seconds(store))
         self.layout = layout
         self.store = store
         self.solver = solver
@@ -69,8 +73,8 @@ class LiveEngine(Engine):
         self._kinds = [kind for kind, part in PARTS.items() if part in solver.parts]
         self._pace = max(1, solver.state_bytes) / STATE_SPEED if exact else SECONDS_AT_ONCE
         self._checks = FIRST_SPRINT
-        self._saved = saved_sweeps(store)
-        if self._saved:
+        self._saved, self._quick, self._anew = saved_sweeps(store), quick, anew
+        if self._saved and not anew:
             solver.iteration = self._saved
             for kind in self._kinds:
                 self._load(kind)
@@ -87,7 +91,7 @@ class LiveEngine(Engine):
         checks = self._sprint(goal)
         if not checks:
             n_left = goal.left(self.done)
-            n = max(1, min(n_left or 1, int(SECONDS_AT_ONCE / self._pace)))
+            n = max(1, min(n_left or 1, int(min(SECONDS_AT_ONCE, goal.seconds_left) / self._pace)))
             begun = time.perf_counter()
             self.solver.run(n)
             self._pace = (time.perf_counter() - begun) / n
@@ -106,7 +110,7 @@ class LiveEngine(Engine):
 
     def save(self, seconds: float = 0.0, dropping: int | None = None, *, wait: bool = True) -> None:
         """Save regrets, strategy sums and the values of chance leaves, if sweeps were made since the last save."""
-        if self._saved == self.done:
+        if self._saved == self.done and not self._anew:
             return
         timer = Timer()
         if not self.solver.finite():
@@ -124,9 +128,10 @@ class LiveEngine(Engine):
             counted=not self._exact,
             leaves=self.solver.leaf_values() if self.layout.n_rounds > 1 else {},
             dropping=dropping,
+            quick=self._quick,
         )
         self.solver.let_go()
-        self._saved = self.done
+        self._saved, self._anew = self.done, False
         _, self._save_took = timer.times()
 
     def close(self) -> None:

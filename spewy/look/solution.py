@@ -268,7 +268,11 @@ def _measured(solution: Solution, *, lp: bool) -> ExploitResult:
 
 
 def solve(
-    job: Job | str | Path, folder: str | Path | None = None, *, listener: Listener | None = None
+    job: Job | str | Path,
+    folder: str | Path | None = None,
+    *,
+    quick: float | None = None,
+    listener: Listener | None = None,
 ) -> Solution:
     """Solve a job, or continue its solve, until it reaches its target or its last sweep.
 
@@ -280,6 +284,7 @@ def solve(
     Args:
         job: the job, or the path of its file.
         folder: folder for the lockers of the job, which is created if it is missing; None keeps them in memory.
+        quick: seconds of a quick solve of a flop or turn, as ``solve.quick`` of the job file; None: as the job says.
         listener: called with each event of the solve, such as `spewy.Checked`; None: nobody listens.
 
     Returns:
@@ -292,6 +297,7 @@ def solve(
     from spewy.run.session import Session  # imported here, since it loads kernels
 
     job = job if isinstance(job, Job) else Job.load(job)
+    job = job if quick is None else job.replace(quick=f"{quick:g} s")
     session = Session(job, folder)
     try:
         result = session.solve(listener)

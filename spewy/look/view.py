@@ -30,7 +30,7 @@ from spewy.look.dropped import Note, StoreReads
 from spewy.look.folder import open_strategies, require_solved, saved_work, stored_job, stored_policy
 from spewy.look.node import NodeView, Step
 from spewy.look.selection import Selection
-from spewy.records.progress import first_dropped, read_trace, require_whole
+from spewy.records.progress import first_dropped, quick_seconds, read_trace, require_whole
 from spewy.system.tools import Closing, as_path
 
 if TYPE_CHECKING:
@@ -99,7 +99,8 @@ class SolveView(Closing):
     @property
     def progress(self) -> str:
         """Number of sweeps or deals that the strategies average, in words."""
-        return f"{self.sweeps:,} {self.job.counted}"
+        kind = "" if quick_seconds(self.store) is None else " of a quick solve"
+        return f"{self.sweeps:,} {self.job.counted}{kind}"
 
     @property
     def checked_pct(self) -> float:

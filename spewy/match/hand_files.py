@@ -18,6 +18,8 @@ from spewy.match.phh import SUFFIXES, read_phh
 from spewy.match.room_text import ROOM, read_rooms
 from spewy.system.textfile import read_text
 
+_LINES = re.compile(r"^(STATE:\d|\s*actions\s*=)", re.MULTILINE)
+"""Matches a line that only a log of the ACPC's dealer or a Poker Hand History has."""
 HOLDEM = "holdem.nolimit.2p.reverse_blinds"
 _PHH = re.compile(r"^\s*variant\s*=", re.MULTILINE)
 _NAMED_GAME = re.compile(r"^# (?:game (\S+)|name/game/hands/seed \S+ (\S+) )", re.MULTILINE)
@@ -70,6 +72,15 @@ def read_hands_text(
         raise InputError(f"{subject}: {only}hand {first.number}: {first.reason}")
     yield from unread
     yield from read
+
+
+def has_hands(text: str) -> bool:
+    """Whether a text is a file of hands, judged by the lines with which hands begin.
+
+    >>> has_hands("PokerStars Hand #243490149326: Hold'em No Limit ($0.50/$1.00)"), has_hands("pot = 5.5")
+    (True, False)
+    """
+    return bool(ROOM.search(text) or _LINES.search(text))
 
 
 def game_of_file(path: Path) -> Game:

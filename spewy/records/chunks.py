@@ -41,6 +41,7 @@ from spewy.records.keys import (
     LEAVES_KEY,
     META,
     PAYOFF,
+    QUICK_KEY,
     REGRET,
     STRATEGY,
     SWEEP_KEY,
@@ -202,6 +203,7 @@ def save_boards(
     counted: bool,
     leaves: LeafValues | None = None,
     dropping: int | None = None,
+    quick: float | None = None,
 ) -> None:
     """Write the arrays of all boards in several transactions, and the number of sweeps in the last one.
 
@@ -215,6 +217,7 @@ def save_boards(
         counted: whether to count a visit of each chunk, also of chunks without decisions.
         leaves: values of chance leaves under the average strategies; None if they are unknown.
         dropping: first round of the game that is marked as dropped in the last transaction; None for no round.
+        quick: seconds of a quick solve; None: it is no quick solve.
     """
 
     @lru_cache(len(kinds))
@@ -254,8 +257,10 @@ def save_boards(
                 txn.put(META, SWEEP_KEY, np.array(sweeps[1]))
                 if leaves is not None:
                     txn.put(META, LEAVES_KEY, np.array(sweeps[1]))
-                if dropping is not None:
-                    txn.put(META, DROPPED_KEY, np.array(dropping))
+                for mark, value in ((DROPPED_KEY, dropping), (QUICK_KEY, quick)):
+                    txn.delete(META, mark)  # a quick solve may have been before
+                    if value is not None:
+                        txn.put(META, mark, np.array(value))
 
         store.transact(write)
         store.let_go()

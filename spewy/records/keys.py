@@ -26,6 +26,9 @@ CHOICE_KEY = b"choice|"
 DROPPED_KEY = b"dropped|"
 """Key of the number of the first dropped round."""
 
+QUICK_KEY = b"dropped|quick"
+"""Key of the seconds of a quick solve (``solve.quick``), whose later rounds had other bets than the job."""
+
 NUMBERS_KEY = b"dropped|numbers"
 """Key that marks a solve with dropped regrets and strategy sums, which cannot continue."""
 

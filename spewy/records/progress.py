@@ -15,7 +15,16 @@ from lockers import Reads, Store, Transaction
 from solvers.state import all_finite
 from spewy.errors import InputError, SolveError, SpewyError
 from spewy.game.names import ROUND_NAMES
-from spewy.records.keys import CHOICE_KEY, DROPPED_KEY, META, RESULT_KEY, SWEEP_KEY, TARGET_KEY, TRACE_KEY
+from spewy.records.keys import (
+    CHOICE_KEY,
+    DROPPED_KEY,
+    META,
+    QUICK_KEY,
+    RESULT_KEY,
+    SWEEP_KEY,
+    TARGET_KEY,
+    TRACE_KEY,
+)
 
 Trace = list[tuple[int, float, float]]
 """Number of sweeps, seconds of work, and exploitability in chips at each check."""
@@ -107,6 +116,12 @@ def first_dropped(store: Reads) -> int | None:
     """Read the number of the first dropped round of the game; None if no round was dropped."""
     array = store.get(META, DROPPED_KEY)
     return None if array is None else int(array)
+
+
+def quick_seconds(store: Reads) -> float | None:
+    """Read the seconds that the last solve was given as a quick solve; None: it was none, or nothing was solved."""
+    array = store.get(META, QUICK_KEY)
+    return None if array is None else float(array)
 
 
 def mark_dropped(store: Store, first: int) -> None:

@@ -102,9 +102,15 @@ def kept_abstraction(job: Job, folder: Path | None) -> Abstraction | None:
 
 
 def finished(job: Job, stored: Stored) -> SolveResult | None:
-    """Return the stored result if no work is left: the solve has reached the job's target or its last sweep."""
-    result = stored.result
-    if result is None or result.exploitability is None:
+    """Return the stored result if no work is left: the solve has reached the job's target or its last sweep.
+
+    A quick job has no work left if the folder holds a solve that had as much time, or one of the whole game.
+    """
+    result, seconds = stored.result, job.quick_seconds
+    if result is not None and seconds is not None:
+        enough = result.quick is None or result.quick["seconds"] >= seconds
+        return result.in_unit(job.amounts) if enough else None
+    if result is None or result.exploitability is None or result.quick is not None:
         return None
     amount, unit = parse_target(job.solve.target)
     converged = result.exploitability <= amount * unit_chips(job.rules, job.pot, unit)

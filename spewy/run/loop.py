@@ -100,7 +100,8 @@ class Loop:
         self.solving = (now if check is None else max(check.at, self._started)) - self._started
         if ended == INTERRUPTED and engine.slow:
             self._note("saving; another interruption stops at once and loses the last work")
-        self._saving.finish(worked, None if ended == INTERRUPTED else self._job.first_dropped)
+        whole = ended == INTERRUPTED and self._job.solve.quick is None
+        self._saving.finish(worked, None if whole else self._job.first_dropped)
         self._write_trace()
         self._status.end(worked)
         self._log("save", f"{engine.done} {engine.counted}, {worked:.1f} s of work")
@@ -134,7 +135,8 @@ class Loop:
             if ended is not None and (check is not None or not self._stopping.measured):
                 return ended
             if self._stop.is_set():
-                if not self._saving.only_checked or check is not None or not self._engine.done:
+                unchecked = not (self._saving.only_checked and self._stopping.measured)
+                if unchecked or check is not None or not self._engine.done:
                     return INTERRUPTED
             elif ended is None:
                 return None
@@ -146,7 +148,7 @@ class Loop:
         if before == self._first and self._result is not None:
             with self._stores.use() as store:
                 forget_result(store)
-        goal = self._stopping.goal(self.trace, together=self._together)
+        goal = self._stopping.goal(self.trace, self.seconds, together=self._together)
         for check in engine.run(goal, self._stop, self._progress):
             self.checking += check.took
             self._record(check)

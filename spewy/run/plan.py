@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from spewy.errors import InputError
 from spewy.job.job import Job
@@ -93,6 +93,11 @@ class Plan(ABC):
     @property
     def variant(self) -> str | None:
         """Name of the variant of CFR; None: an engine without variants."""
+        return None
+
+    @property
+    def quick(self) -> Mapping[str, Any] | None:
+        """`SolveResult.quick`."""
         return None
 
 

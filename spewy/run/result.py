@@ -51,6 +51,8 @@ class SolveResult(Printed):
         variant: variant of CFR, and whether the solve was refined.
         choice: what ``solve.choose`` has changed: ``choose`` and ``programs``, and for ``entropy``, ``sizes`` and
             ``bluff`` the numbers of both players ``before`` and ``after``.
+        quick: of a quick solve, its ``seconds`` as the job gives them, and ``bets``, the bets of later rounds in words
+            (None: those of the job).
     """
 
     name: str
@@ -71,6 +73,7 @@ class SolveResult(Printed):
     process_mib: float | None = None
     variant: str | None = None
     choice: Mapping[str, Any] | None = None
+    quick: Mapping[str, Any] | None = None
 
     @classmethod
     def of_json(cls, data: Mapping[str, Any]) -> SolveResult:
@@ -90,6 +93,7 @@ class SolveResult(Printed):
         process_mib: float | None = None,
         variant: str | None = None,
         choice: Mapping[str, Any] | None = None,
+        quick: Mapping[str, Any] | None = None,
     ) -> SolveResult:
         """Make the result of a run, in chips.
 
@@ -121,6 +125,7 @@ class SolveResult(Printed):
             process_mib=process_mib,
             variant=variant,
             choice=choice,
+            quick=quick,
         )
 
     def in_unit(self, unit: Unit) -> SolveResult:

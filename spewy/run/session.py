@@ -18,7 +18,7 @@ from spewy.errors import InputError, path_text, shown
 from spewy.job.job import Job
 from spewy.learn.engine import Engine, Stop
 from spewy.records.policy import Policy
-from spewy.records.progress import saved_sweeps, write_result
+from spewy.records.progress import quick_seconds, saved_sweeps, write_result
 from spewy.records.status import STOP
 from spewy.run.cost import Cost, ProcessMemory, require_address_space
 from spewy.run.events import Began, Ended, Listener, Noted, noting, unfailing
@@ -52,6 +52,7 @@ class Session(Closing):
         start_from: folder of another solve with board buckets, of the same game and betting; a new solve begins with
             the regrets and averages in this folder.
         again: whether to start from scratch; the job's data in the folder is removed once the job is known to fit.
+        started: time of `time.perf_counter` from which a quick solve counts its seconds; None: now.
 
     Attributes:
         plan: the plan of the solve.
@@ -73,8 +74,9 @@ class Session(Closing):
         *,
         start_from: Path | None = None,
         again: bool = False,
+        started: float | None = None,
     ) -> None:
-        started = time.perf_counter()
+        started = time.perf_counter() if started is None else started
         if not isinstance(job, Job):
             raise InputError(f"session: expected a Job, such as Job.load returns, found {shown(job)}")
         self.job = job
@@ -96,6 +98,8 @@ class Session(Closing):
             if self._coarse is not None:
                 opened.enter_context(self._coarse)
             self._before = self.plan.finished_before(self.stores)
+            with self.stores.read() as store:
+                self._anew = quick_seconds(store) is not None
             self._opened = opened.pop_all()
         self.build_seconds = time.perf_counter() - started
 
@@ -158,7 +162,7 @@ class Session(Closing):
         self.plan.require()
         require_address_space(self.cost.memory_bytes + self.plan.mapped_bytes, self.plan.threads + 1)
         with _log_of(self.folder) as log:
-            done = self.saved
+            done = 0 if self._anew else self.saved
             self.plan.prepare(note, done)
             tell(Began(self.job, self.cost, done))
             coarse = None if done else self._coarse
@@ -180,6 +184,8 @@ class Session(Closing):
                 note(f"{self.job.name}: no stages with fewer board buckets and rows, because of --start-from")
             with closing(self.plan.engine(self.stores, start, tell)) as engine:
                 building = self.build_seconds + time.perf_counter() - begun
+                if self.job.solve.quick is not None:
+                    self.stopping = self.stopping.later(building)
                 log("start", self._start_text(engine, start))
                 with interruptible() if stop is None else nullcontext(stop) as stopping:
                     return self._run(engine, tell, log, stopping, building, memory)
@@ -211,6 +217,8 @@ class Session(Closing):
         solving, interrupted, dropping = loop.solving + earlier, ended == INTERRUPTED, job.first_dropped
         check = loop.current
         net = None if check is None else check.net or engine.expected_values()
+        if job.solve.quick is not None and engine.done:
+            net = engine.expected_values()
         if net is not None:
             require_zero_sum(job, net, self.plan.most_rake)
         times = {
@@ -233,11 +241,12 @@ class Session(Closing):
             memory.peak_mib,
             self.plan.variant,
             engine.choice,
+            self.plan.quick,
         )
         if not interrupted:
             with self.stores.use() as store:
                 write_result(store, result.to_json())
-            if dropping is not None:
+            if dropping is not None and job.solve.quick is None:
                 from spewy.run.drop import drop
 
                 names = drop(job, self.store, dropping)

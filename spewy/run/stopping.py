@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from spewy.learn.engine import Check, Engine, Goal
 
 CHECK_EVERY = 10
 """Default number of sweeps between two checks."""
+QUICK_SWEEPS = 8
+"""Smallest number of sweeps of a quick solve, even if they take longer than it should."""
+QUICK_SAVING = 0.05
+"""Share of a quick solve's seconds that stays for the values of leaves and the save."""
 SHORT_SWEEP = 5e-4
 """Estimated seconds of a sweep from which a default solve makes few checks; faster solves check inside a kernel."""
 LONGEST_GAP = 30.0
@@ -47,7 +51,9 @@ class Stopping:
         most_apart: largest number of sweeps between two checks, if a forecast chooses the sweep of each check;
             None: ``every`` or ``every_seconds`` decides.
         most_seconds: largest number of seconds of work in all runs; None: no limit.
-        measured: whether the solve measures its exploitability; a stage with fewer board buckets does not.
+        measured: whether the solve measures its exploitability; a stage with fewer board buckets and a quick solve do
+            not.
+        fewest: smallest number of sweeps, even if they take longer than ``most_seconds``.
     """
 
     target: float
@@ -59,6 +65,7 @@ class Stopping:
     most_seconds: float | None
     most_apart: int | None = None
     measured: bool = True
+    fewest: int = 0
 
     @classmethod
     def of(cls, job: Job, seconds_per_sweep: float | None = None) -> Stopping:
@@ -71,6 +78,19 @@ class Stopping:
         chips, dealing = unit_chips(job.rules, job.pot, unit), job.dealing
         if dealing is None:
             assert isinstance(job.solve, WalkedSolve)
+            if job.quick_seconds is not None:
+                most = (1 - QUICK_SAVING) * job.quick_seconds
+                return cls(
+                    amount * chips,
+                    unit,
+                    chips,
+                    job.last_sweep,
+                    None,
+                    None,
+                    most,
+                    measured=False,
+                    fewest=QUICK_SWEEPS,
+                )
             every, apart = job.solve.check_every, None
             if every is None and seconds_per_sweep is not None and seconds_per_sweep >= SHORT_SWEEP:
                 apart = max(CHECK_EVERY, int(LONGEST_GAP / seconds_per_sweep))
@@ -94,13 +114,18 @@ class Stopping:
             dealing.most_seconds,
         )
 
-    def goal(self, trace: Trace, *, together: bool) -> Goal:
-        """Return the limits of the next call of an engine's ``run``.
+    def later(self, seconds: float) -> Stopping:
+        """Return the rules of a solve that has spent ``seconds`` of its time limit before the first sweep."""
+        return self if self.most_seconds is None else replace(self, most_seconds=self.most_seconds - seconds)
+
+    def goal(self, trace: Trace, seconds: float, *, together: bool) -> Goal:
+        """Return the limits of the next call of an engine's ``run``, after ``seconds`` of work.
 
         ``together``: whether that call may make several checks.
         """
-        at = self.check_at(trace)
-        return Goal(self.target, self.last, self.every, together and at is None, at)
+        at, most = self.check_at(trace), self.most_seconds
+        left = math.inf if most is None else max(0.0, most - seconds)
+        return Goal(self.target, self.last, self.every, together and at is None, at, left)
 
     def check_at(self, trace: Trace) -> int | None:
         """Choose the sweep after which the next check is due, from the checks so far; None: at regular intervals.
@@ -144,7 +169,7 @@ class Stopping:
         ``seconds`` is the work of all runs.
         """
         taken = seconds if last is None else seconds + last.took
-        if self.most_seconds is not None and taken >= self.most_seconds:
+        if self.most_seconds is not None and taken >= self.most_seconds and engine.done >= self.fewest:
             return "time is up"
         if self.last is not None and engine.done >= self.last:
             return f"all {engine.counted} made"

@@ -50,6 +50,11 @@ SLACK = 64 << 10  # bytes of a store that small transactions leave unused (measu
 SECONDS_PER_SET = 1e-8
 """Seconds of one core for an information set in a sweep of the exact engine (measured: 7 to 11 ns)."""
 
+SECONDS_PER_CELL, SECONDS_PER_FOLD, SECONDS_PER_SHOWDOWN = 2e-9, 4e-10, 1.4e-9
+"""Seconds of one core for an action of a hand, and for a fold or showdown of a hand, in a sweep (measured)."""
+SECONDS_PER_ROW = 8e-7
+"""Seconds of one core for a hand on a board of the last round, before the first sweep (measured: 7e-7)."""
+
 LOCKERS = 2  # regrets and strategy sums; some variants also store predictions
 
 
@@ -150,7 +155,8 @@ def walked_cost(layout: Layout, setup: EngineSetup, program: LpSize | None = Non
         information_sets += int((rows @ decisions).sum())
         payoffs += 8 * len(slots) * int(matrices.sum())
         largest = max(largest, len(setup.kinds) * setup.saved_itemsize * int(of_board.max()))
-        disk = disk.plus(*_saved(layout, t, setup, rows, matrices))
+        saved = [*_saved(layout, t, setup, rows, matrices)]
+        disk = disk.plus(*saved) if saved else disk
         kept = disk if setup.first_dropped is None or table.round < setup.first_dropped else kept
     n_kinds, stored = len(setup.kinds), disk.total
     at_once, state, tables = stored, padded * setup.itemsize * n_kinds, _table_bytes(layout)
@@ -308,6 +314,21 @@ def number_of_cells(job: Job) -> float:
             for slots, held in zip(one.slots, of_round, strict=True)
         )
     )
+
+
+def layout_seconds(job: Job) -> float:
+    """Estimate the seconds of one core in which the tables of an exact solve are made."""
+    return SECONDS_PER_ROW * sum(_boards_and_rows(job)[1][-1])
+
+
+def sweep_seconds(job: Job) -> float:
+    """Estimate the seconds of one core for a sweep of an exact solve, from counts alone."""
+    _, rows, _ = _boards_and_rows(job)
+    ends = sum(
+        (SECONDS_PER_FOLD * one.folds + SECONDS_PER_SHOWDOWN * one.showdowns) * sum(held)
+        for one, held in zip(job.tree_count.rounds, rows, strict=True)
+    )
+    return SECONDS_PER_CELL * number_of_cells(job) + ends
 
 
 def thread_bytes(job: Job) -> int:

@@ -9,7 +9,7 @@ sizes, and a tenth of a second for a tree of half a million nodes (measured).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -32,10 +32,11 @@ from spewy.job.texts import parse_memory
 from spewy.learn.engine import Engine
 from spewy.learn.live import LiveEngine
 from spewy.records.policy import ChunkPolicy, Policy
-from spewy.records.progress import first_dropped, require_whole
+from spewy.records.progress import first_dropped, quick_seconds, require_whole, saved_sweeps
 from spewy.run.events import Listener, noting
 from spewy.run.folder_state import finished, held
 from spewy.run.plan import Note, Plan, connect
+from spewy.run.quick import Lean, lean
 from spewy.run.result import SolveResult
 from spewy.run.stopping import Stopping
 from spewy.run.stores import Stores
@@ -77,6 +78,7 @@ class WalkedPlan(Plan):
     Attributes:
         setup: the engine and its settings.
         memory_plan: how much of the engine's state stays in memory.
+        lean: the game of a quick solve; None: the solve is not quick.
     """
 
     mapped_bytes = 32 * 2**20  # measured: 9 MiB
@@ -85,6 +87,7 @@ class WalkedPlan(Plan):
     layout: Layout
     setup: EngineSetup
     memory_plan: MemoryPlan
+    lean: Lean | None = None
 
     @property
     def threads(self) -> int:
@@ -110,6 +113,14 @@ class WalkedPlan(Plan):
 
     def finished_before(self, stores: Stores) -> SolveResult | None:
         wanted, job, store = self.job.first_dropped, self.job, stores.store
+        if job.solve.quick is not None or quick_seconds(store) is not None:
+            result = finished(job, held(store))
+            if result is None and saved_sweeps(store) and quick_seconds(store) is None:
+                raise InputError(
+                    f"solve.quick: expected a folder without a solve of the whole game, found one with "
+                    f"{saved_sweeps(store):,} sweeps; continue it without solve.quick, or choose another folder"
+                )
+            return result
         if wanted is not None and first_dropped(store) == wanted:
             result = finished(job, held(store))
             if result is not None:
@@ -120,7 +131,7 @@ class WalkedPlan(Plan):
     def prepare(self, note: Note, done: int) -> None:
         job = self.job
         if self.setup.exact:
-            wanted = [Kernels("exact", self.layout.n_rounds, job.solve.short)]
+            wanted = [Kernels("exact", self.layout.n_rounds, self._solve.short)]
             dropped = job.rules.num_rounds - (job.first_dropped or job.rules.num_rounds)
             if dropped:  # commands that show strategies solve dropped rounds again
                 wanted.append(Kernels("exact", dropped))
@@ -134,7 +145,7 @@ class WalkedPlan(Plan):
             note(f"{job.name}: {words} {self.cost.program}; it has no steps to save")
 
     def engine(self, stores: Stores, start: Start | None, tell: Listener) -> Engine:
-        solve, layout, store = self.job.solve, self.layout, stores.store
+        solve, layout, store = self._solve, self.layout, stores.store
         if self.setup.engine == "program":
             from spewy.learn.lp import LpEngine
 
@@ -165,23 +176,43 @@ class WalkedPlan(Plan):
             dtype = np.float32 if solve.precision == "single" else np.float64
             solver = Cfr(game, schedule, threads=self.setup.threads, dtype=dtype)
         layout.forget_live()  # the solver has copied what it needs
-        return LiveEngine(layout, store, solver, game.locks, exact=exact, threads=self.setup.threads)
+        return LiveEngine(
+            layout,
+            store,
+            solver,
+            game.locks,
+            exact=exact,
+            threads=self.setup.threads,
+            quick=self.job.quick_seconds,
+            anew=quick_seconds(store) is not None,
+        )
+
+    @property
+    def _solve(self) -> SolveSection:
+        """The method of the solve; that of a quick solve has defaults of its own."""
+        return self.job.solve if self.lean is None else self.lean.job.solve
 
     def policy(self, stores: Stores) -> Policy:
-        return ChunkPolicy(self.layout.problem, stores.store)
+        problem = self.layout.problem if self.job.solve.quick is None else self.job.problem
+        return ChunkPolicy(problem, stores.store)
 
     @property
     def variant(self) -> str | None:
         if self.setup.engine == "program":
             return None
         name, solve, depth = self.setup.variant, self.job.solve, self.layout.problem.depth
-        if self.setup.exact and solve.variant is None:
+        if self.setup.exact and solve.variant is None and solve.quick is None:
             best = exact_variant(self.layout.n_rounds, depth)
             if name != best:
                 name += f" (solve.memory is too small for {best})"
             elif name != exact_variant(self.layout.n_rounds):
                 name += f" (the stack is {depth:.3g} pots)"
         return name + (", refined" if solve.refine else "")
+
+    @property
+    def quick(self) -> Mapping[str, Any] | None:
+        seconds = self.job.quick_seconds
+        return None if self.lean is None else {"seconds": seconds, "bets": self.lean.bets}
 
     @classmethod
     def of(
@@ -199,6 +230,10 @@ class WalkedPlan(Plan):
             progress: called for each board that is enumerated.
             cost: the job's cost, if it was estimated before and fits the job's memory; None: it is estimated now.
         """
+        if job.solve.quick is not None:
+            game = lean(job)
+            plan = cls.of(game.job, streaming=streaming, progress=progress, cost=cost)
+            return replace(plan, job=job, lean=game)
         if cost is not None:
             return cls.on(job, Layout.of(job.problem, progress), streaming=streaming, cost=cost)
         require_possible(job)
@@ -218,6 +253,10 @@ class WalkedPlan(Plan):
 
         The count may be only an upper bound. If the job exceeds its memory with such a bound, the buckets are computed.
         """
+        if job.solve.quick is not None:
+            game = lean(job)
+            plan = cls.counted(game.job, streaming=streaming, progress=progress)
+            return replace(plan, job=job, lean=game)
         if job.one_program:
             from spewy.learn.lp import lp_size, require_small  # scipy only where it is needed
 

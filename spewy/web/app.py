@@ -26,7 +26,9 @@ from spewy.web.folders import Folders
 from spewy.web.hands import hand_routes
 from spewy.web.job_process import Estimates, JobProcess
 from spewy.web.jobs import job_routes
+from spewy.web.listing import listing_routes
 from spewy.web.looking import look_routes
+from spewy.web.pasting import paste_routes
 from spewy.web.playing import Playing
 from spewy.web.readers import Stamped
 from spewy.web.security import Guard
@@ -59,11 +61,13 @@ def make_app(
     app = Starlette(
         routes=[
             *PageFiles().routes,
+            *listing_routes(folders),
             *look_routes(folders),
             *setup_routes(folders, Estimates()),
             *job_routes(folders, jobs or JobProcess()),
             *Playing(folders).routes,
             *hand_routes(folders),
+            *paste_routes(),
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
         exception_handlers={HTTPException: refused, Exception: failed},

@@ -1,4 +1,4 @@
-"""The folders that a server shows: finds their solves and batches, says why one cannot be opened, opens solutions.
+"""The folders that a server shows: finds their solves and batches, and opens solutions.
 
 Pages name a solve by its id, the path from a given folder, such as ``T1`` or ``flops/Ks7h2d``. An id has one or two
 names of folders below a given folder, and neither may be ``..`` or hidden, so a request cannot leave the given folders.
@@ -17,24 +17,21 @@ from typing import Any, Literal
 
 from buckets.cards import parse_cards
 from buckets.errors import CardError
-from lockers import DamagedLockerError, LockerError, lacks_manifest, open_store
+from lockers import lacks_manifest
 from lockers.files import FILE
 from spewy.batch.batch import folder_name
-from spewy.errors import InputError, one_line, shown
-from spewy.look.folder import WEIGHTS_FILE, saved_work, strategy_folder
+from spewy.errors import InputError, shown
+from spewy.look.folder import WEIGHTS_FILE
 from spewy.look.solution import Solution
 from spewy.records.strategy_locker import FOLDER
 from spewy.web.background import Background, Work
-from spewy.web.readers import Readers, Stamped, identity, stamp
+from spewy.web.readers import Readers, identity, stamp
 
 NAME = re.compile(r"[^\W_][\w .+-]{0,99}")
 """Matches valid names of new solves."""
 UNREADABLE = "the folder cannot be read; change its permissions"
 REMEDY = "restore the folder from a copy, or solve its job again"
-DAMAGED = f"a file of the solve is damaged; {REMEDY}"
 NO_MANIFEST = f"the file manifest.json is missing; {REMEDY}"
-UNSAVED = "nothing is saved yet; wait until the solve saves, or continue it on the Solve page"
-FOREIGN = "it holds lockers, but no solve"
 
 
 @dataclass(frozen=True)
@@ -288,49 +285,3 @@ def _subfolders(folder: Path) -> list[str]:
             return sorted(child.name for child in children if _is_plain(child.name) and child.is_dir())
     except NotADirectoryError:
         return []
-
-
-@dataclass(frozen=True)
-class Health:
-    """Whether the solve in a folder can be opened.
-
-    Attributes:
-        problem: why it cannot be opened; None if it can.
-        is_game: whether it is a whole game rather than a spot; None if the problem hides it.
-        board_buckets: whether it is a whole game with board buckets.
-    """
-
-    problem: str | None
-    is_game: bool | None = None
-    board_buckets: bool = False
-
-
-class Healths:
-    """Examines the folders of solves, and remembers the result until a solve changes."""
-
-    def __init__(self) -> None:
-        self._examined = Stamped(_examined)
-
-    def of(self, folder: Path) -> Health:
-        try:
-            return self._examined.of(folder)
-        except (OSError, LockerError) as error:
-            return _refused(error)
-
-
-def _examined(folder: Path) -> Health:
-    try:
-        with open_store(strategy_folder(folder), read_only=True) as store:
-            job = store.manifest.get("job")
-            if not isinstance(job, dict):
-                return Health(FOREIGN)
-            sampled = job.get("boards") is not None
-            return Health(None if saved_work(store) else UNSAVED, job.get("spot") is None, sampled)
-    except DamagedLockerError:
-        return Health(DAMAGED)
-    except (LockerError, OSError) as error:
-        return _refused(error)
-
-
-def _refused(error: Exception) -> Health:
-    return Health(one_line(str(error), 300))

@@ -29,13 +29,13 @@ MOST_HANDS = 5000
 
 def hand_routes(folders: Folders) -> list[Route]:
     return [
-        post("/api/hands", _listed),
-        post("/api/hands/job", _job),
+        post("/api/hands", listed_hands),
+        post("/api/hands/job", hand_draft),
         post("/api/hands/review", lambda parameters: _reviewed(folders, parameters)),
     ]
 
 
-def _listed(parameters: Parameters) -> dict[str, Any]:
+def listed_hands(parameters: Parameters) -> dict[str, Any]:
     """Return the hands of a file that reach a spot, with their index as ``place``; and why the ``others`` do not."""
     rows, others = [], []
     for place, each in enumerate(_read(parameters)):
@@ -67,7 +67,7 @@ def _row(logged: LoggedHand) -> dict[str, Any]:
     }
 
 
-def _job(parameters: Parameters) -> dict[str, Any]:
+def hand_draft(parameters: Parameters) -> dict[str, Any]:
     """Return a draft for the spot of a hand (see `setting_up.checked`); its key ``from_hand`` has notes on the spot."""
     street = text(parameters, "street", "flop")
     if street not in ROUND_NAMES[1:]:

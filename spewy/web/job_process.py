@@ -60,14 +60,21 @@ class JobProcess:
         self._id, self._stopping = "", False
         self._begun = self._ended = 0.0
 
-    def start(self, name: str, file: Path, folder: Path) -> None:
+    def start(self, name: str, file: Path, folder: Path, *, quick: bool = False) -> None:
+        """Start the solve of a job; ``quick`` makes a quick solve first, and then goes on."""
         with self._lock:
             self._require_free()
             if self._log is not None:
                 self._log.close()
             self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the next solve starts
             self._process = _start(
-                ("solve", os.fspath(file), "--out", os.fspath(folder)),
+                (
+                    "solve",
+                    os.fspath(file),
+                    "--out",
+                    os.fspath(folder),
+                    *(("--quick", "--go-on") if quick else ()),
+                ),
                 stdout=subprocess.DEVNULL,
                 stderr=self._log,
             )

@@ -25,6 +25,8 @@ from spewy.web.job_process import JobProcess
 from spewy.web.readers import Stamped, stamp
 from spewy.web.setting_up import Draft, draft_of, draft_of_solve, job_file
 
+QUICK = "3 s"
+"""Time of a quick solve."""
 READ_SECONDS = 0.3
 """Seconds that an answer may spend on reading the progress of a batch's boards; the next answer reads more of them."""
 MOST_POINTS = 500
@@ -68,9 +70,12 @@ def job_routes(folders: Folders, jobs: JobProcess) -> list[Route]:
             raise InputError(f"name: {found['message']}")
         if found["state"] != "new" and parameters.get("continue") is not True:
             return {"started": False} | found
+        quick = parameters.get("quick") is True
+        if quick:
+            draft.job.replace(quick=QUICK)  # refuses a job that no quick solve can solve
         jobs.require_free()
         replace_text(job_file(entry.path), draft.text)
-        jobs.start(entry.id, job_file(entry.path), entry.path)
+        jobs.start(entry.id, job_file(entry.path), entry.path, quick=quick)
         return {"started": True, "id": entry.id}
 
     def stop(parameters: Parameters) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Routes for looking at solutions: the list of solves, positions, curves, ranges, tables and pictures."""
+"""Routes for looking at solutions: positions, curves, ranges, tables and pictures."""
 
 from __future__ import annotations
 
@@ -16,20 +16,17 @@ from spewy.errors import InputError, MissingError, shown
 from spewy.game.names import SEAT_NAMES
 from spewy.look.folder import find_boards
 from spewy.look.hand_filter import filter_names, filtered
-from spewy.look.pairs import load_kernels
 from spewy.look.solution import Solution
 from spewy.web.answers import Parameters, filters_of, get, optional, text
 from spewy.web.background import Progress
 from spewy.web.chunks import chunk_routes
-from spewy.web.folders import Entry, Folders, Health, Healths, cards_of
+from spewy.web.folders import Entry, Folders, cards_of
 from spewy.web.position import both_views, curves, position, range_texts, summary
 from spewy.web.readers import KeptAnswers
 from spewy.web.reporting import report_routes
 
 Question = Callable[[Parameters], Any]
 """A function from the parameters of a question to the JSON object that answers it."""
-UNEXAMINED = Health(None, is_game=False)
-"""Health of batches and of their boards in the list of solves."""
 PICTURES = {"png": "image/png", "svg": "image/svg+xml"}
 """Formats of pictures, and their media types."""
 MAPS = {"strategy": None, "EV": "EV", "equity": "equity", "reach": "reach"}
@@ -45,26 +42,6 @@ class Solutions(Protocol):
 
 
 def look_routes(folders: Folders) -> list[Route]:
-    healths = Healths()
-
-    def listed(parameters: Parameters) -> dict[str, Any]:
-        del parameters
-        found = folders.listing()
-        boards = {board for entry in found.entries for board in entry.boards}
-        # A batch may have thousands of boards, so they are not examined.
-        examined = {
-            e.id: healths.of(e.path) for e in found.entries if e.kind == "solve" and e.id not in boards
-        }
-        if any(health.board_buckets for health in examined.values()):
-            load_kernels()  # while the reader chooses a solve
-        rows = [
-            {"id": entry.id, "kind": entry.kind, "boards": list(entry.boards)}
-            | vars(examined.get(entry.id, UNEXAMINED))
-            for entry in found.entries
-        ]
-        problems = [{"id": name, "problem": problem} for name, problem in found.problems]
-        return {"folders": rows, "roots": [root.name for root in folders.roots], "problems": problems}
-
     questions = solution_questions(folders)
     of_solve = questions["/api/summary"]
 
@@ -83,7 +60,6 @@ def look_routes(folders: Folders) -> list[Route]:
     own = {"/api/summary": facts, "/api/position": at}
     routes = [get(path, question) for path, question in (questions | own).items()]
     return [
-        get("/api/folders", listed),
         *routes,
         *saving_routes(folders),
         *report_routes(folders),

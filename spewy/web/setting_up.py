@@ -24,10 +24,9 @@ from buckets.cards import Deck, cards_name, hand_index, hand_name, hands, parse_
 from buckets.errors import CardError
 from lockers import open_store
 from spewy.batch.batch import JobBoards, validated
-from spewy.bridges.spots import read_spot, recognised
 from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS, Unit
-from spewy.game.gamefile import format_game, load_game, shipped_games
+from spewy.game.gamefile import format_game, shipped_games, shipped_name
 from spewy.game.lines import line_words, read_line, sized_words
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES
 from spewy.game.nodes import Node, entry_line
@@ -35,7 +34,7 @@ from spewy.game.ranges import Range, format_range, parse_range
 from spewy.game.ranges.range import NUM_HANDS
 from spewy.game.sizes import parse_sizes
 from spewy.job.job import Job, SpotJob
-from spewy.job.shipped import preset, presets
+from spewy.job.shipped import examples, preset, presets, shipped_ranges
 from spewy.job.write import DOCS, Answers, drawn_board, job_text, write_job
 from spewy.look.colours import action_colours, hex_colour
 from spewy.look.folder import stored_job, strategy_folder
@@ -45,6 +44,8 @@ from spewy.web.answers import Parameters, get, optional, post, text
 from spewy.web.folders import Entry, Folders
 from spewy.web.job_process import Estimates
 
+SIZES = re.compile(r"^sizes, position \d+: ")
+"""Matches the subject with which the errors of bet sizes begin; a page shows such an error beside its field."""
 MOST_NODES = 400
 """Largest number of nodes of a betting tree in one answer; a page asks for the nodes below separately."""
 MOST_SEED = 10**6
@@ -74,8 +75,8 @@ def setup_routes(folders: Folders, estimates: Estimates) -> list[Route]:
     return [
         get("/api/presets", _presets),
         get("/api/setup/preset", _of_preset),
+        get("/api/setup/example", _of_example),
         get("/api/setup/solve", of_solve),
-        post("/api/setup/spot", _of_spot),
         post("/api/setup/check", _check),
         post("/api/setup/tree", lambda parameters: tree_part(draft_of(parameters).job, parameters)),
         post("/api/setup/cost", cost),
@@ -108,8 +109,8 @@ def checked(draft: Draft) -> dict[str, Any]:
 
     It has the ``text`` and the ``data`` of the job, and its ``problems``, each with a key and a message. A valid job
     also has ``notes`` about hands that the solve leaves out for their small weight, and ``facts``: the number of
-    boards, the numbers of decisions and ends of the betting tree and whether all were counted, and the number of combos
-    of each range on the board.
+    boards, the numbers of decisions and ends of the betting tree, in all and by round, whether all were counted, the
+    number of combos of each range on the board, and whether a quick solve is possible.
     """
     found: dict[str, Any] = {
         "text": draft.text,
@@ -130,13 +131,26 @@ def checked(draft: Draft) -> dict[str, Any]:
         "kind": "whole game" if job.spot is None else "spot",
         "boards": 1 if draft.boards is None else len(draft.boards.boards),
         "nodes": count.nodes,
+        "rounds": [
+            {"round": name, "decisions": sum(each.decisions), "nodes": each.nodes}
+            for name, each in zip(job.rules.round_names[-len(count.rounds) :], count.rounds, strict=True)
+        ],
         "all_counted": count.complete,
         "hands": [float(one.combos) for one in job.ranges] if isinstance(job, SpotJob) else [],
         "unit": job.amounts.name,
+        "quick": draft.boards is None and _can_be_quick(job),
     }
     # Hands that the board blocks need no note: the page shows how many hands are left.
     notes = [note for note in job.range_notes if ": the board blocks " not in note]
     return found | {"notes": notes, "facts": facts}
+
+
+def _can_be_quick(job: Job) -> bool:
+    try:
+        job.replace(quick="1 s")
+    except InputError:
+        return False
+    return True
 
 
 def _texts(data: Mapping[str, Any]) -> Iterator[dict[str, str]]:
@@ -149,11 +163,14 @@ def _texts(data: Mapping[str, Any]) -> Iterator[dict[str, str]]:
             yield from _problem(f"spot.{seat}", partial(parse_range, value))
     for name in ROUND_NAMES:
         section = bets.get(name) if isinstance(bets, dict) else None
-        for key in ("bet", "raise", "donk"):
-            value = section.get(key) if isinstance(section, dict) else None
-            if isinstance(value, str):
-                parse = partial(parse_sizes, value, raises=key == "raise", key="sizes", unit=unit)
-                yield from _problem(f"bets.{name}.{key}", parse)
+        if not isinstance(section, dict):
+            continue
+        for path, own in ((name, section), *((f"{name}.{seat}", section.get(seat)) for seat in SEAT_NAMES)):
+            for key in ("bet", "raise", "donk"):
+                value = own.get(key) if isinstance(own, dict) else None
+                if isinstance(value, str):
+                    parse = partial(parse_sizes, value, raises=key == "raise", key="sizes", unit=unit)
+                    yield from _problem(f"bets.{path}.{key}", parse)
 
 
 def _problem(key: str, parse: Callable[[], object]) -> Iterator[dict[str, str]]:
@@ -161,7 +178,7 @@ def _problem(key: str, parse: Callable[[], object]) -> Iterator[dict[str, str]]:
     try:
         parse()
     except InputError as error:
-        yield {"key": key, "message": str(error)}
+        yield {"key": key, "message": SIZES.sub("", str(error))}
 
 
 def tree_part(job: Job, parameters: Parameters) -> dict[str, Any]:
@@ -221,16 +238,10 @@ def _tree_node(job: Job, node: Node) -> dict[str, Any]:
 def _presets(parameters: Parameters) -> dict[str, Any]:
     del parameters
     rows = [
-        {
-            "name": each.name,
-            "about": each.about,
-            "pot": each.pot,
-            "stack": each.stack,
-            "ranges": [asdict(given) for given in each.ranges],
-        }
+        {"name": each.name, "about": each.about, "pot": each.pot, "stack": each.stack}
         for each in presets().values()
     ]
-    return {"presets": rows}
+    return {"presets": rows, "ranges": [asdict(given) for given in shipped_ranges().values()]}
 
 
 def _of_preset(parameters: Parameters) -> dict[str, Any]:
@@ -250,20 +261,12 @@ def _of_preset(parameters: Parameters) -> dict[str, Any]:
     return checked(Draft.of_text(job_text(Answers.of(known, cards, None), "spewy serve")))
 
 
-def _of_spot(parameters: Parameters) -> dict[str, Any]:
-    """Return the draft of a pasted text: a spot of another program, or a job file.
-
-    The object is that of `checked`, with the notes on the pasted text as ``told``.
-    """
-    pasted = parameters.get("text")
-    if not isinstance(pasted, str) or not pasted.strip():
-        raise InputError("expected the text of a spot, found none")
-    if len(pasted) > MOST_CHARACTERS:
-        raise InputError(f"expected at most {MOST_CHARACTERS:,} characters, found {len(pasted):,}")
-    if recognised(pasted) is None:
-        return checked(Draft.of_text(pasted)) | {"told": []}
-    spot = read_spot(pasted, "the pasted text")
-    return checked(Draft.of_data(spot.data, f"A spot of {spot.program}.")) | {"told": list(spot.notes)}
+def _of_example(parameters: Parameters) -> dict[str, Any]:
+    name = text(parameters, "name")
+    found = next((each for each in examples() if each.name == name), None)
+    if found is None:
+        raise InputError(f"name: expected an example that comes with Spewy, found {shown(name)}")
+    return checked(Draft.of_text(found.text))
 
 
 def range_answer(parameters: Parameters) -> dict[str, Any]:
@@ -461,7 +464,5 @@ def _require_no_files(data: Mapping[str, Any]) -> None:
 def _game(job: Job) -> dict[str, str]:
     """Return the section ``[game]`` of a job: the name of a game that comes with Spewy, or the text of the game."""
     text = format_game(job.rules)
-    for name in shipped_games():
-        if format_game(load_game(name)) == text:
-            return {"file": name}
-    return {"text": text}
+    name = shipped_name(text)
+    return {"text": text} if name is None else {"file": name}

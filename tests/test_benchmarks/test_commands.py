@@ -57,6 +57,7 @@ studies.round_starts NOLIMIT --turns 2 --iterations 5 --sizes 3
 studies.outcome_curves OUT/curves.png
 studies.real_hands OUT
 studies.regret_rules --spots polarised --most 10
+studies.quick_flops --save OUT/quick.jsonl --spots 0 --ways none,none,2 1s --accuracy 30
 studies.resolved_flops table
 studies.resolved_rounds LIMIT --hands 3 --iterations 3
 studies.resolved_rounds LIMIT --hands 3 --few 1,2

@@ -1,5 +1,6 @@
 /** The job that a user sets up: its draft, and the fields, the cost, the betting tree and the text that show it. */
 
+import { boardCards } from "./cards.js";
 import { el, fill } from "./dom.js";
 import { bytes, count, duration, roundText } from "./format.js";
 import { send } from "./source.js";
@@ -10,8 +11,9 @@ const CHECK_MS = 250;
 /**
  * Make an empty draft. It checks itself after each change, and keeps its text in the browser, so that closing the page
  * loses nothing.
- * @returns {object} the draft: `data`, `text`, `problems`, `notes`, `facts` and `place` of the last check, `origin` (the
- *   solve that locks were added to), and the functions below.
+ * @returns {object} the draft: `data`, `text`, `problems`, `notes`, `facts` and `place` of the last check; `missing`, the
+ *   keys of entries that are unfinished rather than wrong; `begun`, what it began with, such as `preset:srp-btn-bb`, and
+ *   whether it was `changed` since; `origin` (the solve that locks were added to), and the functions below.
  */
 export function createDraft() {
   const listeners = new Set();
@@ -21,7 +23,10 @@ export function createDraft() {
     text: "",
     about: "",
     origin: "",
+    begun: "",
+    changed: false,
     problems: [],
+    missing: [],
     notes: [],
     facts: null,
     place: null,
@@ -32,6 +37,8 @@ export function createDraft() {
     setText,
     take,
     remembered,
+    state: () => ({ text: draft.text, origin: draft.origin, begun: draft.begun, changed: draft.changed }),
+    restore,
     subscribe: (listener) => listeners.add(listener),
     claim: (key) => claimed.add(key),
     problem,
@@ -49,6 +56,7 @@ export function createDraft() {
   /** Change the value at a path; undefined removes it, with tables that get empty. */
   function set(path, value) {
     draft.data = withValue(draft.data || {}, path.split("."), value);
+    draft.changed = true;
     tell();
     checkSoon({ data: draft.data, about: draft.about }, CHECK_MS);
   }
@@ -57,13 +65,21 @@ export function createDraft() {
   function setText(text, delay = CHECK_MS) {
     draft.text = text;
     draft.about = firstComment(text);
+    draft.changed = true;
     keep();
     checkSoon({ text }, delay);
   }
 
+  /** Go back to an earlier `state()`. */
+  function restore({ text, origin = "", begun = "", changed = true }) {
+    setText(text, 0);
+    Object.assign(draft, { origin, begun, changed });
+    keep();
+  }
+
   /** Replace the draft by one that the server has checked, such as the draft of a preset. */
-  function take(found, origin = "") {
-    draft.origin = origin;
+  function take(found, { origin = "", begun = "" } = {}) {
+    Object.assign(draft, { origin, begun, changed: false });
     draft.about = firstComment(found.text);
     asked += 1;
     clearTimeout(timer);
@@ -75,8 +91,7 @@ export function createDraft() {
     try {
       const kept = JSON.parse(localStorage.getItem(KEPT));
       if (!kept || !kept.text) return false;
-      draft.origin = kept.origin || "";
-      setText(kept.text, 0);
+      restore(kept);
       return true;
     } catch {
       return false;
@@ -108,16 +123,18 @@ export function createDraft() {
       if (number === asked) accept(found, "text" in question);
     } catch (error) {
       if (number !== asked) return;
-      Object.assign(draft, { checking: false, facts: null, place: null, problems: [], failure: error.message });
+      Object.assign(draft, { checking: false, facts: null, place: null, problems: [], missing: [], failure: error.message });
       tell();
     }
   }
 
   async function accept(found, withData) {
     const number = asked;
-    Object.assign(draft, { text: found.text, problems: found.problems, notes: found.notes, facts: found.facts });
-    Object.assign(draft, { checking: false, failure: "", place: null });
     if (withData && found.data) draft.data = found.data;
+    const unfinished = found.problems.filter(({ key }) => isIncomplete(key, get(key)));
+    Object.assign(draft, { text: found.text, notes: found.notes, facts: found.facts });
+    Object.assign(draft, { missing: unfinished.map(({ key }) => key), problems: found.problems.filter((each) => !unfinished.includes(each)) });
+    Object.assign(draft, { checking: false, failure: "", place: null });
     keep();
     tell();
     if (!found.facts) return;
@@ -134,7 +151,7 @@ export function createDraft() {
 
   function keep() {
     try {
-      localStorage.setItem(KEPT, JSON.stringify({ text: draft.text, origin: draft.origin }));
+      localStorage.setItem(KEPT, JSON.stringify(draft.state()));
     } catch {
       // The browser has no room or forbids it; then the draft lives as long as the page.
     }
@@ -145,6 +162,16 @@ export function createDraft() {
   }
 
   return draft;
+}
+
+/** Whether an entry with a problem is not wrong yet: empty, a board of fewer than three cards, or half of a card. */
+function isIncomplete(key, value) {
+  if (!key) return false;
+  if (value === undefined || value === null || value === "" || (Array.isArray(value) && !value.length)) return true;
+  if (key !== "spot.board" || typeof value !== "string") return false;
+  const cards = boardCards(value);
+  const rest = value.replace(/[2-9TJQKA][cdhs♣♦♥♠]/gi, "").replace(/[\s,]/g, "");
+  return new Set(cards).size === cards.length && (rest ? cards.length < 5 && /^[2-9tjqka]$/i.test(rest) : cards.length < 3);
 }
 
 /** Return a copy of nested objects with another value at a path; undefined removes the value. */
@@ -170,24 +197,27 @@ function firstComment(text) {
  * @param {object} options `key`: path of the value in the job; `label`; `hint`: text after the input; `example`: what an empty
  *   input stands for; `number`: whether
  *   the value is a number; `size`: width in characters; `options`: pairs of value and text for a choice; `blank`: the value
- *   that an empty input stands for.
+ *   that an empty input stands for; `read(text)`: reads what was typed; `echo(value)`: text that says how it was read.
  */
-export function jobField(draft, { key, label, hint = "", example = "", number = false, size = 8, options = null, blank = undefined, type = "text" }) {
+export function jobField(draft, { key, label, hint = "", example = "", number = false, size = 8, options = null, blank = undefined, type = "text", read = null, echo = null }) {
   const id = `job-${key.replaceAll(".", "-")}`;
-  const error = el("span", { class: "field-error", id: `${id}-error`, role: "alert" });
+  const error = el("span", { class: "field-error", id: `${id}-error`, role: "alert", "data-label": label });
+  const reading = el("output", { for: id });
   const input = options
     ? el("select", { id }, options.map(([value, text]) => el("option", { value }, text)))
     : el("input", { id, type, size, inputmode: number ? "decimal" : null, autocomplete: "off", spellcheck: "false", placeholder: example || null });
   input.setAttribute("aria-describedby", error.id);
   draft.claim(key);
-  input.addEventListener(options ? "change" : "input", () => draft.set(key, typedValue(input.value, { number, blank })));
-  const node = el("div", { class: "job-field" }, el("label", { for: id }, label), input, hint ? el("span", { class: "note" }, hint) : null, error);
+  input.addEventListener(options ? "change" : "input", () => draft.set(key, typedValue(input.value, { number, blank, read })));
+  const node = el("div", { class: "job-field" }, el("label", { for: id }, label), input, echo ? reading : null, hint ? el("span", { class: "note" }, hint) : null, error);
   return {
     node,
     input,
     refresh() {
       const value = draft.get(key);
       if (document.activeElement !== input) input.value = value === undefined || value === null ? "" : String(value);
+      if (echo) fill(reading, value === undefined ? "" : echo(value));
+      input.classList.toggle("missing", draft.missing.includes(key));
       showFieldError(input, error, draft.problem(key));
     },
   };
@@ -200,15 +230,19 @@ export function showFieldError(input, error, message) {
 }
 
 /** Return the value that a user has typed: a number if it reads as one and the field takes numbers. */
-function typedValue(text, { number = false, blank = undefined } = {}) {
+function typedValue(text, { number = false, blank = undefined, read = null } = {}) {
   const typed = text.trim();
   if (!typed) return blank;
+  if (read) return read(typed);
   return number && /^-?(\d+\.?\d*|\.\d+)$/.test(typed) ? Number(typed) : typed;
 }
 
-/** Make a group of fields with a title. */
+/** Make a group of fields with a title; the errors of its fields stand beside the title, so that they move nothing. */
 export function jobGroup(title, ...children) {
-  return el("fieldset", { class: "job-group" }, el("legend", {}, title), children);
+  const errors = el("div", { class: "group-errors" });
+  const group = el("fieldset", { class: "job-group" }, el("legend", {}, title), errors, children);
+  errors.append(...group.querySelectorAll("[data-label]"));
+  return group;
 }
 
 /** Make a small button. */
@@ -236,14 +270,21 @@ export function jobCost(draft) {
 
   function refresh() {
     const text = draft.facts ? draft.text : null;
-    if (text === state.text) return;
+    if (text && text === state.text) return;
     state.text = text;
     state.asked += 1;
     clearTimeout(state.timer);
-    if (!text) return fill(body, el("p", { class: "note" }, draft.checking ? "…" : "The job has errors; its cost is not known yet."));
+    if (!text) return fillUnknown();
     body.setAttribute("aria-busy", "true");
-    fill(body, el("p", { class: "note" }, "counting …"));
+    if (!body.querySelector("dl")) fill(body, el("p", { class: "note" }, "counting …"));
     state.timer = setTimeout(() => estimate(text), WAIT_MS);
+  }
+
+  function fillUnknown() {
+    if (draft.checking && body.firstChild) return; // the old cost stays, dim, until the check
+    const reason = draft.missing.length && !draft.problems.length ? "The cost is known once the job is complete." : "The job has errors; its cost is not known yet.";
+    body.removeAttribute("aria-busy");
+    fill(body, el("p", { class: "note" }, draft.checking ? "…" : reason));
   }
 
   async function estimate(text) {
@@ -317,21 +358,23 @@ export function jobCost(draft) {
 // Draws the betting tree of a job, round by round; the server builds it from the job itself.
 
 const SEATS_OF_TREE = ["oop", "ip"];
-const OPEN_DEPTH = 1;
+const OPEN_DEPTH = 2;
 
 /** Make the drawing of a draft's tree; `lock(line)` is called for a decision at which the user wants to lock hands. */
 export function jobTree(draft, { lock }) {
   const body = el("div", { class: "job-tree" });
-  const count = el("span", { class: "note" });
-  const box = el("details", { class: "job-box" }, el("summary", {}, "Betting tree ", count), body);
+  const counts = el("p", { class: "note tree-counts" });
+  const box = el("section", { class: "job-box tree-box", "aria-label": "betting tree" }, el("h2", {}, "Betting tree"), counts, body);
   const state = { drawn: null, asked: 0 };
-  box.addEventListener("toggle", refresh);
 
   function refresh() {
     const { facts } = draft;
-    const nodes = facts ? `${facts.all_counted ? "" : "more than "}${facts.nodes.toLocaleString("en")} decisions and ends` : "";
-    if (count.textContent !== nodes) fill(count, nodes);
-    if (!box.open || !facts || state.drawn === draft.text) return;
+    body.classList.toggle("stale", !facts);
+    if (!facts) return;
+    const more = facts.all_counted ? "" : "more than ";
+    const text = facts.rounds.map(({ round, decisions }) => `${round} ${more}${count(decisions)}`).join(", ");
+    fill(counts, `Decisions: ${text}; with ends ${more}${count(facts.nodes)}.`);
+    if (state.drawn === draft.text) return;
     state.drawn = draft.text;
     draw(draft.text);
   }

@@ -2,6 +2,7 @@
 
 import { el, fill } from "./dom.js";
 import { RANKS, SUITS, boardCards, cardList, cardNode } from "./cards.js";
+import { formationOf, twoSteps } from "./formations.js";
 import { percent } from "./format.js";
 import { className } from "./grid.js";
 import { showFieldError, smallButton } from "./job.js";
@@ -17,15 +18,16 @@ const SUIT_ORDER = "cdhs";
  */
 export function rangeEditor(draft, { seat, title, choices }) {
   const key = `spot.${seat}`;
-  const range = { hands: new Map(), text: null, board: null, chosen: "AA", asked: 0, timer: null, painting: null };
+  const range = { hands: new Map(), text: null, board: null, found: null, chosen: "AA", asked: 0, timer: null, painting: null };
   const error = el("span", { class: "field-error", role: "alert", id: `range-${seat}-error` });
   const summary = el("span", { class: "note" });
-  const field = el("textarea", { id: `range-${seat}`, rows: 3, spellcheck: "false", "aria-describedby": error.id });
+  const field = el("textarea", { id: `range-${seat}`, rows: 7, spellcheck: "false", "aria-describedby": error.id });
   const weight = el("input", { id: `weight-${seat}`, type: "range", min: 0, max: 100, step: 5, value: 100 });
   const weightText = el("output", { for: weight.id }, "100 %");
   const top = el("input", { id: `top-${seat}`, type: "range", min: 0, max: 100, step: 0.5, value: 0 });
   const topText = el("output", { for: top.id }, "");
-  const select = el("select", { id: `choice-${seat}` }, el("option", { value: "" }, "choose a range …"));
+  const preset = twoSteps({ id: `choice-${seat}`, label: `preset of ${seat}`, picked: (text) => draft.set(key, text) });
+  const byText = new Map(); // texts of presets by their groups in one line
   const cells = {};
   const grid = rangeGrid();
   const detail = el("div", { class: "range-detail" });
@@ -34,14 +36,25 @@ export function rangeEditor(draft, { seat, title, choices }) {
   field.addEventListener("input", () => draft.set(key, field.value || undefined));
   weight.addEventListener("input", () => fill(weightText, `${weight.value} %`));
   top.addEventListener("input", () => {
-    fill(topText, `${top.value} %`);
+    fill(topText, percent(Number(top.value) / 100));
     draft.set(key, Number(top.value) ? `${top.value}%` : undefined);
   });
-  select.addEventListener("change", () => {
-    if (select.value) draft.set(key, select.value);
-    select.value = "";
-  });
-  choices.then((ranges) => select.append(...ranges.map(({ about, text }) => el("option", { value: text }, about)))).catch(() => {});
+  choices
+    .then((ranges) => {
+      for (const { text } of ranges) byText.set(oneLine(text), text);
+      preset.offer(ranges.map(({ about, text }) => ({ ...inParts(about), value: text })));
+      showPreset();
+    })
+    .catch(() => {});
+
+  function inParts(about) {
+    const { group, title, owner } = formationOf(about);
+    return { group, title, part: owner };
+  }
+
+  function showPreset() {
+    preset.show(byText.get(oneLine(String(draft.get(key) ?? ""))) || "", "choose a range …");
+  }
 
   function rangeGrid() {
     const table = el("div", { class: "grid range-grid", role: "grid", "aria-label": `${title}: weights of hands` });
@@ -175,23 +188,33 @@ export function rangeEditor(draft, { seat, title, choices }) {
     const number = ++range.asked;
     const found = text.trim() ? await send("/api/range", { text, board }).catch(() => null) : { hands: {}, combos: 0, share: 0, live: 0 };
     if (number !== range.asked || range.painting) return;
-    if (!found || found.error) return;
+    if (!found || found.error) return showStale();
     range.hands = new Map(Object.entries(found.hands));
     for (const name of Object.keys(cells)) drawCell(name);
     drawDetail();
     showSummary(found);
   }
 
-  function showSummary({ combos, share, live }) {
+  /** Show that the grid and the counts are not those of the text, which cannot be read. */
+  function showStale() {
+    fill(summary);
+    grid.classList.add("stale");
+  }
+
+  function showSummary(found) {
+    const { combos, share, live } = found;
+    range.found = found;
+    grid.classList.remove("stale");
+    if (!isShare(String(draft.get(key) ?? ""))) showTop(share);
     const rest = live < combos ? `, ${live.toFixed(1)} on this board` : "";
     fill(summary, `${combos.toFixed(1)} hands, ${percent(share)} of all${rest}`);
   }
 
-  /** Put the slider of the best hands where the text is a share of them, such as 6.5%, and else to its beginning. */
-  function showTop(text) {
-    const [, share] = /^(\d+(?:\.\d+)?)%$/.exec(text.trim()) || [];
-    top.value = share || 0;
-    fill(topText, share ? `${share} %` : "");
+  /** Put the slider of the best hands where as many hands are in the range. */
+  function showTop(share) {
+    if (document.activeElement === top) return;
+    top.value = 100 * share;
+    fill(topText, percent(share));
   }
 
   function drawCell(name) {
@@ -213,12 +236,16 @@ export function rangeEditor(draft, { seat, title, choices }) {
     const board = draft.get("spot.board") || "";
     if (document.activeElement !== field) field.value = text.trim();
     const message = draft.problem(key);
-    showFieldError(field, error, message && !text.trim() ? "choose at least one hand" : message);
-    if (document.activeElement !== top) showTop(text);
+    showFieldError(field, error, message);
+    if (message) showStale();
+    else if (range.found) showSummary(range.found);
+    showPreset();
+    if (isShare(text)) showTop(Number.parseFloat(text) / 100);
     if (text === range.text && board === range.board) return;
     const typed = range.text !== null && document.activeElement === field;
     range.text = text;
     range.board = board;
+    range.found = null;
     clearTimeout(range.timer);
     range.timer = setTimeout(() => read(text, board), typed ? TEXT_MS : 0);
   }
@@ -229,7 +256,7 @@ export function rangeEditor(draft, { seat, title, choices }) {
     "section",
     { class: "range-editor", "aria-label": title },
     el("h2", {}, title, " ", summary),
-    el("div", { class: "tools" }, el("label", { for: select.id }, "preset"), select, smallButton("clear", () => draft.set(key, undefined))),
+    el("div", { class: "tools" }, el("label", { for: `choice-${seat}-group` }, "preset"), preset.nodes[0], smallButton("clear", () => draft.set(key, undefined)), preset.nodes[1]),
     el("div", { class: "tools" }, el("label", { for: top.id }, "best hands"), top, topText),
     el("div", { class: "tools" }, el("label", { for: weight.id }, "paint with"), weight, weightText),
     grid,
@@ -240,6 +267,15 @@ export function rangeEditor(draft, { seat, title, choices }) {
     error,
   );
   return { node, refresh };
+}
+
+/** Whether the text of a range is a share of the best hands, such as 6.5%. */
+function isShare(text) {
+  return /^\d+(?:\.\d+)?%$/.test(text.trim());
+}
+
+function oneLine(text) {
+  return text.replace(/\s+/g, "");
 }
 
 /** Return the names of the hands of a class, such as AsKs of AKs; the higher card comes first. */

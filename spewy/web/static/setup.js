@@ -1,7 +1,8 @@
 /** The form that sets up a job: name, board, ranges, bet sizes and locks. */
 
+import { showLines } from "./beginwith.js";
 import { el, fill } from "./dom.js";
-import { RANKS, SUITS, boardCards, boardNode, cardTable } from "./cards.js";
+import { RANKS, SUITS, boardCards, cardTable } from "./cards.js";
 import { roundText } from "./format.js";
 import { jobCost, jobField, jobGroup, jobText, jobTree, showFieldError, smallButton } from "./job.js";
 import { placeAddress } from "./page.js";
@@ -26,8 +27,9 @@ const SAVED = [
  * @param {function} started called with the id of a solve that has begun.
  */
 export function setupForm(draft, started) {
-  const presets = ask("/api/presets").then((found) => found.presets);
-  const choices = presets.then(distinctRanges);
+  const known = ask("/api/presets");
+  const presets = known.then((found) => found.presets);
+  const choices = known.then((found) => found.ranges);
   const unit = jobField(draft, { key: "unit", label: "amounts in", options: [["bb", "big blinds"], ["chips", "chips"]] });
   unit.input.addEventListener("change", () => unit.input.value === "chips" && draft.set("unit", undefined));
   const refreshUnit = unit.refresh;
@@ -47,7 +49,7 @@ export function setupForm(draft, started) {
     jobField(draft, { key: "spot.pot", label: "pot", number: true }),
     jobField(draft, { key: "spot.stack", label: "stack behind", number: true, hint: "of the player with fewer chips" }),
     unit,
-    jobField(draft, { key: "spot.rake.rate", label: "rake, share of the pot", number: true, example: "none", hint: "0.05 or 5%" }),
+    jobField(draft, { key: "spot.rake.rate", label: "rake", example: "none", hint: "5, 5 % or 0.05: a number below 1 is a share", read: rakeRate, echo: shareText }),
     jobField(draft, { key: "spot.rake.cap", label: "rake at most", example: "no limit", number: true }),
   ];
   const solving = [
@@ -72,8 +74,7 @@ export function setupForm(draft, started) {
   const text = jobText(draft);
   const whole = el("p", { class: "note" }, "This job is a whole game, without a board and ranges. Change its game and its bet sizes in the job file below.");
   const spotOnly = [
-    jobGroup("Board", board.node),
-    jobGroup("Pot and stacks", fieldNodes(pot)),
+    el("div", { class: "setup-top" }, jobGroup("Board", board.node), jobGroup("Pot and stacks", fieldNodes(pot))),
     jobGroup("Ranges", el("div", { class: "grids" }, fieldNodes(ranges))),
     jobGroup("Bet sizes", sizes.node, el("details", {}, el("summary", {}, "All-ins, smallest bet and number of raises"), fieldNodes(thresholds))),
   ];
@@ -84,11 +85,10 @@ export function setupForm(draft, started) {
     spotOnly,
     lockBox,
     jobGroup("Solving", fieldNodes(solving)),
-    tree.node,
     text.node,
   );
   const parts = [board, ...pot, ...ranges, sizes, locks, ...solving, ...thresholds, start, tree, cost, text];
-  const side = el("div", { class: "setup-side" }, start.node, cost.node);
+  const side = el("div", { class: "setup-side" }, start.node, cost.node, tree.node);
   const node = el("div", { class: "setup" }, form, side);
 
   function refresh() {
@@ -122,89 +122,45 @@ export function setupForm(draft, started) {
   return { node, presets, openLocks: () => (lockBox.open = true) };
 }
 
-/** Make the rows above the form that fill it: presets, jobs of solves, and pasted spots of other programs. */
-export function beginWith(draft, presets, loaded) {
-  const select = el("select", { id: "begin-with" }, el("option", { value: "" }, "choose …"));
-  const solves = el("optgroup", { label: "the job of a solve" });
-  const error = el("span", { class: "field-error", role: "alert" });
-  presets.then((rows) => {
-    const options = rows.map(({ name, about }) => el("option", { value: `preset:${name}` }, about));
-    select.append(el("optgroup", { label: "common pots with 100 big blinds" }, options), solves);
-    listSolves();
-  }, (failure) => fill(error, failure.message));
-
-  async function listSolves() {
-    const { folders } = await ask("/api/folders").catch(() => ({ folders: [] }));
-    const inside = new Set(folders.flatMap((entry) => entry.boards));
-    fill(solves, folders.filter(({ id }) => !inside.has(id)).map(({ id }) => el("option", { value: `solve:${id}` }, id)));
-  }
-
-  select.addEventListener("focus", listSolves);
-  select.addEventListener("change", async () => {
-    const [kind, name] = [select.value.slice(0, select.value.indexOf(":")), select.value.slice(select.value.indexOf(":") + 1)];
-    select.value = "";
-    const board = boardCards(draft.get("spot.board")).join("");
-    const query = kind === "preset" ? { name, board: board.length >= 6 && board.length <= 10 ? board : "" } : { folder: name };
-    takeOver(ask(`/api/setup/${kind}`, query), error);
-  });
-
-  async function takeOver(answer, failed) {
-    const before = draft.text;
-    try {
-      const found = await answer;
-      loaded(found);
-      fill(failed);
-      fill(undo, before ? smallButton("undo", () => (draft.setText(before, 0), fill(undo))) : null);
-      return found;
-    } catch (failure) {
-      fill(failed, failure.message);
-      return null;
-    }
-  }
-
-  const undo = el("span");
-  const pasted = el("textarea", { id: "pasted-spot", rows: 6, cols: 70, spellcheck: "false", "aria-label": "text of a spot", placeholder: "#Range0#AA,KK …" });
-  const pasteError = el("p", { class: "field-error", role: "alert" });
-  const told = el("div", { "aria-live": "polite" });
-  const paste = el(
-    "details",
-    { class: "job-group" },
-    el("summary", {}, "Paste a spot of PioViewer, TexasSolver or WASM Postflop"),
-    pasted,
-    el("div", { class: "tools" }, smallButton("fill in the form", fillIn)),
-    pasteError,
-    told,
-  );
-
-  async function fillIn() {
-    const found = await takeOver(send("/api/setup/spot", { text: pasted.value }), pasteError);
-    showLines(told, found ? found.told : [], "note");
-  }
-
-  return el("div", {}, el("div", { class: "tools" }, el("label", { for: select.id }, "begin with"), select, undo, error), paste);
-}
-
 function fieldNodes(fields) {
   return fields.map((field) => field.node);
 }
 
-function distinctRanges(presets) {
-  const found = new Map();
-  for (const preset of presets) for (const range of preset.ranges) found.set(range.about, range);
-  return [...found.values()];
+/** Read a rake: a number from 1 on is percent, a smaller one is a share of the pot. */
+function rakeRate(typed) {
+  const [, number, sign] = /^(\d+\.?\d*|\.\d+)\s*(%?)$/.exec(typed) || [];
+  if (number === undefined) return typed;
+  return sign || Number(number) >= 1 ? `${Number(number)}%` : Number(number);
+}
+
+function shareText(value) {
+  const [, percents] = /^([\d.]+)%$/.exec(value) || [];
+  const share = percents ? Number(percents) / 100 : value;
+  return typeof share === "number" ? `= ${Number((100 * share).toFixed(4))} %` : "";
+}
+
+const MISSING = { name: "the name", "spot.board": "the board", "spot.boards": "the boards", "spot.pot": "the pot", "spot.stack": "the stack", "spot.oop": "the range of oop", "spot.ip": "the range of ip" };
+
+function missingName(key) {
+  return MISSING[key] || key;
 }
 
 // The name of a job, its errors, and the button that starts the solve.
 
+const QUICK = "The flop or turn after about 3 seconds; then the whole game, exactly";
+
 /** Make the box that starts the solve of a draft; `started(id)` is called once the solve has begun. */
 function starter(draft, started) {
-  const name = jobField(draft, { key: "name", label: "name", size: 24, blank: "" });
+  const name = jobField(draft, { key: "name", label: "name", size: 20, blank: "" });
   const errors = el("div", { role: "alert" });
+  const missing = el("p", { class: "note", role: "status" });
   const notes = el("div");
   const place = el("div", { "aria-live": "polite" });
-  const button = el("button", { type: "button", class: "primary", onclick: start }, "Start");
+  const button = el("button", { type: "button", class: "primary", onclick: () => start(false) }, "Start");
+  const quick = el("button", { type: "button", title: QUICK, onclick: () => start(true) }, "Quick answer first");
   const failure = el("p", { class: "field-error", role: "alert" });
-  const node = el("section", { class: "job-box", "aria-label": "start" }, name.node, place, errors, notes, el("div", { class: "tools" }, button), failure);
+  const state = el("div", { class: "start-state" }, name.node.querySelector(".field-error"), missing, place, errors, notes, failure);
+  const node = el("section", { class: "job-box", "aria-label": "start" }, el("div", { class: "start-line" }, name.node, button, quick), state);
 
   function refresh() {
     name.refresh();
@@ -213,9 +169,11 @@ function starter(draft, started) {
     const inFields = draft.problems.length - others.length;
     const lines = [draft.failure, ...others, inFields ? inFields === 1 ? "One field has an error, shown beside it." : `${inFields} fields have errors, shown beside them.` : ""].filter(Boolean);
     showLines(errors, lines, "error");
+    fill(missing, draft.missing.length ? `Still to fill in: ${[...new Set(draft.missing.map(missingName))].join(", ")}.` : null);
     showLines(notes, draft.notes, "note");
     fill(place, placeText());
     button.disabled = draft.checking || !draft.facts || !["new", "same", "file"].includes(state);
+    quick.disabled = button.disabled || state === "same" || !draft.facts.quick;
     fill(button, state === "same" ? "Continue the solve" : state === "file" ? "Replace the job file and start" : "Start");
   }
 
@@ -232,35 +190,30 @@ function starter(draft, started) {
     );
   }
 
-  async function start() {
-    button.disabled = true;
+  async function start(first) {
+    button.disabled = quick.disabled = true;
     fill(failure);
     try {
       const go = draft.place && draft.place.state !== "new";
-      const found = await send("/api/jobs/start", { text: draft.text, continue: go });
+      const found = await send("/api/jobs/start", { text: draft.text, continue: go, quick: first });
       if (found.started) return started(found.id);
       draft.recheck();
     } catch (error) {
       const [, id] = /^(.+) is being solved; /.exec(error.message) || [];
       fill(failure, error.message, id ? [" ", el("a", { href: placeAddress("solve", { job: id }) }, "show it")] : null);
-      button.disabled = false;
+      button.disabled = quick.disabled = false;
     }
   }
 
   return { node, refresh };
 }
 
-function showLines(element, lines, kind) {
-  if (element.textContent === lines.join("")) return;
-  fill(element, lines.map((line) => el("p", { class: kind }, line)));
-}
-
 // Chooses the board of a job: one board, several boards, or flops that represent all flops.
 
 const KINDS = [
   ["one", "one board"],
-  ["flops", "flops that represent all 1,755"],
-  ["list", "several boards"],
+  ["flops", "flops for all 1,755"],
+  ["list", "several"],
 ];
 const MOST_CARDS = 5;
 const USUAL_SUBSET = 25;
@@ -268,9 +221,9 @@ const USUAL_SUBSET = 25;
 /** Make the board picker of a draft; `renamed(old, new)` is called with the cards before and after a change. */
 function boardPicker(draft, renamed) {
   const table = el("div");
-  const chosen = el("div", { class: "board-chosen" });
-  const error = el("span", { class: "field-error", role: "alert", id: "board-error" });
-  const field = el("input", { id: "board-text", size: 16, autocomplete: "off", spellcheck: "false", "aria-describedby": error.id });
+  const wanted = el("span", { class: "note" });
+  const error = el("span", { class: "field-error", role: "alert", id: "board-error", "data-label": "board" });
+  const field = el("input", { id: "board-text", size: 14, placeholder: "3 to 5 cards", autocomplete: "off", spellcheck: "false", "aria-label": "cards of the board", "aria-describedby": error.id });
   const subset = el("input", { id: "board-subset", type: "number", min: 1, max: 1755, size: 5 });
   const list = el("textarea", { id: "board-list", rows: 3, spellcheck: "false", placeholder: "Ks 7h 2d, Qs Jh 2h" });
   const kinds = KINDS.map(([value, text]) => {
@@ -280,10 +233,10 @@ function boardPicker(draft, renamed) {
   const one = el(
     "div",
     {},
-    el("div", { class: "tools" }, chosen, el("label", { for: field.id }, "cards"), field, smallButton("random flop", randomFlop), smallButton("clear", () => setBoard(""))),
+    el("div", { class: "tools" }, field, smallButton("random", randomFlop, { title: "a random flop" }), smallButton("clear", () => setBoard("")), wanted),
     table,
   );
-  const many = el("div", { class: "tools" }, el("label", { for: subset.id }, "number of flops"), subset, el("span", { class: "note" }, "each is solved for itself and has a weight; reports add them up"));
+  const many = el("div", { class: "tools" }, el("label", { for: subset.id }, "number of flops"), subset, el("span", { class: "note" }, "they represent all 1,755: each is solved for itself and has a weight; reports add them up"));
   const several = el("div", {}, el("label", { for: list.id }, "boards, separated by commas"), list);
   field.addEventListener("input", () => setBoard(field.value));
   subset.addEventListener("input", () => draft.set("spot.boards", { subset: Number(subset.value) || subset.value }));
@@ -332,15 +285,14 @@ function boardPicker(draft, renamed) {
     many.hidden = now !== "flops";
     several.hidden = now !== "list";
     const message = draft.problem("spot.board") || draft.problem("spot.boards");
-    const isEmpty = now === "one" && !draft.get("spot.board");
-    showFieldError({ one: field, flops: subset, list }[now], error, message && isEmpty ? "choose three to five cards" : message);
+    showFieldError({ one: field, flops: subset, list }[now], error, message);
     if (now === "flops" && document.activeElement !== subset) subset.value = draft.get("spot.boards.subset");
     if (now === "list" && document.activeElement !== list) list.value = draft.get("spot.boards").join(", ");
     if (now !== "one") return;
     const text = draft.get("spot.board") || "";
     const cards = boardCards(text);
     if (document.activeElement !== field) field.value = text;
-    fill(chosen, cards.length ? boardNode(cards.join("")) : el("span", { class: "note" }, "pick three to five cards"));
+    fill(wanted, cards.length && cards.length < 3 ? `${3 - cards.length} more` : null);
     if (table.dataset.cards === cards.join("")) return;
     const focused = table.contains(document.activeElement) ? document.activeElement.dataset.card : null;
     table.dataset.cards = cards.join("");
@@ -369,7 +321,7 @@ const SIZE_KEYS = [
   ["raise", "raise", "60%, 2.5x"],
 ];
 const DONKS = [
-  ["as", "the bet sizes"],
+  ["as", "the sizes of a bet"],
   ["never", "never"],
   ["own", "own sizes:"],
 ];
@@ -393,6 +345,7 @@ function sizesForm(draft) {
     error,
   );
   const donks = new Map();
+  let first = 0;
 
   /** Remove donk sizes where nobody can donk: on the first round; put them back once the round is a later one again. */
   function fitDonks(first) {
@@ -411,10 +364,10 @@ function sizesForm(draft) {
   }
 
   function refresh() {
-    if (!draft.get("spot.boards") && ![3, 4, 5].includes(boardCards(draft.get("spot.board") || "").length)) return;
-    fitDonks(firstRound(draft));
+    // An unfinished board changes nothing, so that a user who picks other cards keeps the sizes of later rounds.
+    if (draft.get("spot.boards") || boardCards(draft.get("spot.board") || "").length >= 3) first = firstRound(draft);
+    fitDonks(first);
     fill(node.querySelector(".unit-example"), draft.get("unit") === "bb" ? "2.5bb" : "100c");
-    const first = firstRound(draft);
     rounds.forEach((round, number) => {
       round.node.hidden = number < first;
       if (number >= first) round.refresh(number === first);
@@ -473,14 +426,13 @@ function roundSizes(draft, name, number) {
   donkField.addEventListener("input", write);
 
   const columns = SEAT_KEYS.map((seat, i) => el("div", { class: "size-column" }, el("b", {}), inputs[i].map((each) => each.node)));
-  const donkRow = el("div", { class: "tools donk-row" }, el("label", { for: donk.id }, "oop bets into the last aggressor with"), donk, donkField);
+  const donkRow = el("div", { class: "tools donk-row" }, el("label", { for: donk.id, title: "oop bets first into the player who bet or raised last on the round before" }, "donk bet"), donk, donkField);
   const node = el(
     "div",
     { class: "round-sizes" },
-    el("div", { class: "tools" }, el("h2", {}, name), el("label", { class: "job-choice" }, same, " same for both players")),
+    el("div", { class: "tools" }, el("h2", {}, name), el("label", { class: "job-choice" }, same, " same for both players"), error),
     el("div", { class: "size-columns" }, columns),
     donkRow,
-    error,
   );
 
   function layOut() {

@@ -1,12 +1,13 @@
 /** The page that sets up jobs, solves them and watches them. */
 
+import { beginWith } from "./beginwith.js";
 import { el, fill, svg } from "./dom.js";
 import { boardNode } from "./cards.js";
 import { count, duration, known } from "./format.js";
 import { createDraft, smallButton } from "./job.js";
 import { heldHands } from "./handspage.js";
 import { placeAddress } from "./page.js";
-import { beginWith, exactShares, setupForm } from "./setup.js";
+import { exactShares, setupForm } from "./setup.js";
 import { ask, send } from "./source.js";
 
 const FIRST = { name: "srp-btn-bb", board: "Ks7h2d" };
@@ -61,7 +62,8 @@ function makeSetup() {
   const node = el(
     "div",
     {},
-    el("div", { class: "solve" }, el("h1", {}, "Set up and solve"), beginWith(draft, form.presets, (found) => draft.take(found))),
+    el("h1", {}, "Set up and solve"),
+    beginWith(draft, form.presets),
     running,
     failure,
     form.node,
@@ -71,7 +73,7 @@ function makeSetup() {
   async function begin() {
     if (draft.text || draft.remembered()) return draft.recheck && draft.data ? draft.recheck() : undefined;
     try {
-      draft.take(await ask("/api/setup/preset", FIRST));
+      draft.take(await ask("/api/setup/preset", FIRST), { begun: `preset:${FIRST.name}` });
     } catch (error) {
       tell(error.message);
     }
@@ -81,12 +83,13 @@ function makeSetup() {
   async function from({ from: folder, lock, board, hand, street }) {
     if (!folder) return fromHand(Number(hand), street);
     const found = await ask("/api/setup/solve", { folder });
-    if (lock === undefined) return draft.take(found);
+    const begun = `solve:${folder}`;
+    if (lock === undefined) return draft.take(found, { begun });
     const position = await ask("/api/position", { folder, line: lock, board, ev: 0 });
     const view = position.views[position.player];
     const data = { ...found.data, name: `${folder.split("/").at(-1)}-locked` };
     data.lock = [...(data.lock || []), newLock(position, view, hand)];
-    draft.take(await send("/api/setup/check", { data, about: `${folder} with a lock` }), folder);
+    draft.take(await send("/api/setup/check", { data, about: `${folder} with a lock` }), { origin: folder, begun });
     form.openLocks();
   }
 
@@ -230,7 +233,7 @@ function watchSolve(root, { id, origin }) {
       ["measuring", solve.checking ? `${solve.checking[0]} of ${solve.checking[1]} flops` : null],
     ];
     fill(facts, rows.filter(([, text]) => text).map(([name, text]) => el("div", {}, el("dt", {}, name), el("dd", {}, text))));
-    fill(body, convergenceChart(wholeCurve(solve), solve));
+    fill(body, convergenceChart(wholeCurve(solve), solve, body.clientWidth));
   }
 
   /** Return the saved checks and those that this page has seen since the last save. */
@@ -302,21 +305,23 @@ function precise(value) {
 
 // Draws how exploitability has fallen over time, on a logarithmic scale.
 
-const WIDE = { width: 720, height: 300, left: 62, right: 14, top: 14, bottom: 40 };
-const NARROW = { width: 360, height: 260, left: 56, right: 10, top: 14, bottom: 40 };
+const CHART = { height: 320, left: 62, right: 16, top: 14, bottom: 40, narrowest: 320, widest: 1400 };
+const TIMES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 28800, 43200, 86400];
+const TICK_PIXELS = 90;
 
 /**
  * Draw the curve of a solve's exploitability over time.
  * @param {Array<Array<number>>} curve for each check the sweeps, the seconds and the exploitability.
  * @param {object} options `unit` of exploitability; `target`, or null.
+ * @param {number} space width of the place in pixels.
  */
-function convergenceChart(curve, { unit, target }) {
+function convergenceChart(curve, { unit, target }, space) {
   const points = curve.filter(([, , value]) => value > 0);
   if (points.length < 2) return el("p", { class: "note" }, "The curve begins after two checks.");
-  const box = matchMedia("(max-width: 640px)").matches ? NARROW : WIDE;
+  const box = { ...CHART, width: Math.min(CHART.widest, Math.max(CHART.narrowest, space)) };
   const values = points.map(([, , value]) => value);
-  const low = Math.log10(Math.min(...values, target || Infinity)) - 0.05;
-  const high = Math.log10(Math.max(...values, target || 0)) + 0.05;
+  const levels = chartLevels(Math.min(...values, target || Infinity), Math.max(...values, target || 0));
+  const [low, high] = [Math.log10(levels[0]), Math.log10(levels.at(-1))];
   const last = points.at(-1)[1] || 1;
   const x = (seconds) => box.left + (seconds / last) * (box.width - box.left - box.right);
   const y = (value) => box.top + ((high - Math.log10(value)) / (high - low)) * (box.height - box.top - box.bottom);
@@ -324,14 +329,15 @@ function convergenceChart(curve, { unit, target }) {
   const text = `exploitability fell from ${writeLevel(values[0])} to ${writeLevel(values.at(-1))} ${unit} in ${duration(last)}`;
   return svg(
     "svg",
-    { class: "convergence", viewBox: `0 0 ${box.width} ${box.height}`, role: "img", "aria-label": text },
-    chartLevels(low, high).map((value) => [
+    { class: "convergence", width: box.width, height: box.height, viewBox: `0 0 ${box.width} ${box.height}`, role: "img", "aria-label": text },
+    levels.map((value) => [
       svg("line", { class: "chart-grid", x1: box.left, x2: box.width - box.right, y1: y(value), y2: y(value) }),
       svg("text", { x: box.left - 6, y: y(value) + 4, "text-anchor": "end" }, writeLevel(value)),
     ]),
-    [0, 0.5, 1].map((share) =>
-      svg("text", { x: x(share * last), y: box.height - box.bottom + 16, "text-anchor": ["start", "middle", "end"][2 * share] }, share ? duration(share * last) : "0"),
-    ),
+    chartTimes(last, (box.width - box.left - box.right) / TICK_PIXELS).map((seconds) => [
+      svg("line", { class: "chart-grid", x1: x(seconds), x2: x(seconds), y1: box.top, y2: box.height - box.bottom }),
+      svg("text", { class: "chart-time", x: x(seconds), y: box.height - box.bottom + 16, "text-anchor": "middle" }, timeText(seconds)),
+    ]),
     svg("text", { class: "chart-unit", x: x(last / 2), y: box.height - 6, "text-anchor": "middle" }, "time"),
     svg("text", { class: "chart-unit", x: -(box.height - box.bottom + box.top) / 2, y: 11, transform: "rotate(-90)", "text-anchor": "middle" }, `exploitability, ${unit === "%" ? "% of the pot" : unit}`),
     target > 0 ? [svg("line", { class: "target-line", x1: box.left, x2: box.width - box.right, y1: y(target), y2: y(target) }), svg("text", { class: "target-text", x: box.left + 4, y: y(target) - 4 }, "target")] : null,
@@ -339,16 +345,30 @@ function convergenceChart(curve, { unit, target }) {
   );
 }
 
-/** Return round numbers between two powers of ten, given by their exponents. */
-function chartLevels(low, high) {
+/** Return round numbers, the first at most `least` and the last at least `largest`; there are two or more. */
+function chartLevels(least, largest) {
+  const decades = Math.log10(largest / least);
+  const steps = decades > 3 ? [1] : decades > 1.5 ? [1, 3] : [1, 2, 5];
   const found = [];
-  const steps = high - low > 2 ? [1] : high - low > 1 ? [1, 3] : [1, 2, 5];
-  for (let power = Math.floor(low); power <= high; power++)
+  for (let power = Math.floor(Math.log10(least)); found.length < 2 || found.at(-1) < largest; power++)
     for (const step of steps) {
-      const exponent = Math.log10(step) + power;
-      if (exponent >= low && exponent <= high) found.push(step * 10 ** power);
+      const level = Number(`${step}e${power}`);
+      while (found.length && level <= least) found.pop();
+      if (found.length < 2 || found.at(-1) < largest) found.push(level);
     }
   return found;
+}
+
+/** Return round times from 0 to the last second of a curve: at most `most` besides 0. */
+function chartTimes(last, most) {
+  const step = TIMES.find((each) => last / each <= most) || 86400 * Math.ceil(last / 86400 / most);
+  return Array.from({ length: Math.floor(last / step) + 1 }, (_, i) => i * step);
+}
+
+function timeText(seconds) {
+  const parts = [[3600, "h"], [60, "min"], [1, "s"]];
+  const [unit, name] = parts.find(([each]) => seconds >= each && Number.isInteger(Number((seconds / each).toFixed(9)) * (each > 1 ? 2 : 10))) || parts[2];
+  return seconds ? `${Number((seconds / unit).toFixed(1))} ${name}` : "0";
 }
 
 function writeLevel(value) {

@@ -4,7 +4,7 @@ import { el, fill } from "./dom.js";
 import { boardNode } from "./cards.js";
 import { amount, chips, known, percent } from "./format.js";
 import { classOf } from "./grid.js";
-import { chooseSolve } from "./lookpage.js";
+import { chooseSolve } from "./solvelist.js";
 import { placeAddress } from "./page.js";
 import { sessionRequests } from "./source.js";
 

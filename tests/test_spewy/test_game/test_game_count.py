@@ -76,6 +76,7 @@ thresholds = st.fixed_dictionaries(
         "max_raises": st.sampled_from([None, 1, 2]),
         "allin_from": st.sampled_from([1.0, 0.6, 0.0]),
         "short_allins": st.booleans(),
+        "check_down": st.booleans(),
     }
 )
 

@@ -8,12 +8,13 @@ import tomllib
 import httpx
 import pytest
 from cli_runs import COMMAND, POLARISED
-from jobs import EXAMPLES, parsed_job
+from jobs import ALIKE, EXAMPLES, parsed_job
 from web_client import Pages
 from web_server import serving
 
 from spewy.game.ranges import parse_range
 from spewy.job.job import Job
+from spewy.job.shipped import preset
 from spewy.look.solution import Solution
 from spewy.look.status import progress_of
 from spewy.records.status import running
@@ -102,6 +103,23 @@ def test_a_river_from_the_form_to_its_solution(server):
         assert solution.job.spot.oop == "KhKd,JcTc,JhTh,JdTd"
     assert server.get("/api/position", folder=name)["kind"] == "decision"
     assert server.get("/api/setup/solve", folder=name)["text"] == checked["text"]
+
+
+def test_a_quick_answer_is_followed_by_the_whole_game(server):
+    checked = server.post("/api/setup/check", text=ALIKE)
+    assert checked["facts"]["quick"]
+    name = server.started(checked["text"], quick=True)
+    server.wait(name, saved)
+    with Solution.open(server.folder / name) as solution:
+        assert solution.node().actions[0] == "Check"
+    found = server.wait(name, ended)
+    assert found["job"]["error"] is None
+    assert found["solve"]["exploitability"] <= found["solve"]["target"]
+
+
+def test_a_river_has_no_quick_answer(server):
+    assert not server.post("/api/setup/check", text=ENDLESS)["facts"]["quick"]
+    assert "river is solved exactly" in server.refused("/api/jobs/start", text=ENDLESS, quick=True)
 
 
 def test_a_solve_is_stopped_and_goes_on(server):
@@ -333,7 +351,7 @@ def test_every_preset_can_be_set_up(server):
         found = server.get("/api/setup/preset", name=row["name"], board="Ks7h2d5c")
         assert found["problems"] == []
         assert found["data"]["spot"]["pot"] == row["pot"]
-        assert found["data"]["spot"]["oop"].strip() == row["ranges"][0]["text"]
+        assert found["data"]["spot"]["oop"].strip() == preset(row["name"]).ranges[0].text
     assert server.get("/api/setup/preset", name="hu-3bet")["problems"] == []
     flops = server.get("/api/setup/preset", name="hu-3bet", subset="25")
     assert (flops["problems"], flops["facts"]["boards"]) == ([], 25)
@@ -344,23 +362,23 @@ def test_a_spot_of_another_program_is_pasted(server):
         "set_pot 10\nset_effective_stack 20\nset_board Qs,Jh,2h,8c,3d\nset_range_oop AA\nset_range_ip KK\n"
     )
     script += "set_bet_sizes oop,river,bet,50\nset_bet_sizes oop,river,be\ndump_result x.json\n"
-    found = server.post("/api/setup/spot", text=script)
+    found = server.post("/api/setup/paste", text=script)
     assert (found["problems"], found["data"]["spot"]["pot"]) == ([], 10)
     assert found["data"]["bets"]["river"]["oop"] == {"bet": "50%"}
     assert [note.split(":")[0] for note in found["told"]][:2] == ["line 7", "line 8"]
     numbers = " ".join(["1"] * 1326)
     text = "#Board#Qs Jh 2h 8c 3d\n#Pot#10\n#EffectiveStacks#20\n"
-    found = server.post("/api/setup/spot", text=f"{text}set_range OOP {numbers}\nset_range IP {numbers}\n")
+    found = server.post("/api/setup/paste", text=f"{text}set_range OOP {numbers}\nset_range IP {numbers}\n")
     assert found["data"]["spot"]["oop"] == "random"
-    again = server.post("/api/setup/spot", text=found["text"])
+    again = server.post("/api/setup/paste", text=found["text"])
     assert (again["data"], again["told"]) == (found["data"], [])
     for text, words in (
-        ("", "expected the text of a spot, found none"),
+        ("", "expected the text of a spot, a hand or a job, found none"),
         (script[:60], "the pasted text: expected oop's range, ip's range, found none"),
         ("hello", "job: expected TOML"),
         ("#" * 400_001, "expected at most 400,000 characters"),
     ):
-        assert server.refused("/api/setup/spot", text=text).startswith(words)
+        assert server.refused("/api/setup/paste", text=text).startswith(words)
 
 
 def test_a_range_as_text_and_as_weights(server):

@@ -5,10 +5,12 @@ import tomllib
 
 import pytest
 from playwright.sync_api import expect
+from test_hands_page import FOLD, HAND, KINGS
 from web_server import serving
 
 from spewy.game.ranges import parse_range
 from spewy.job.job import Job
+from spewy.job.shipped import shipped_ranges
 from spewy.look.solution import Solution
 
 RIVER = "Ks 7h 2d 5c 9s"
@@ -151,7 +153,6 @@ def test_a_solve_that_has_made_no_sweep_is_being_prepared(page, address):
 
 
 def test_a_lock_is_set_in_the_tree_and_in_the_text(form):
-    form.locator("summary", has_text="Betting tree").last.click()
     form.locator(".job-tree").get_by_role("button", name="lock").first.click()
     check = form.get_by_label("frequency of Check in %")
     check.fill("100")
@@ -166,20 +167,36 @@ def test_a_lock_is_set_in_the_tree_and_in_the_text(form):
     expect(check).to_have_value("25")
 
 
-def test_the_page_begins_with_presets_and_with_solves(form):
-    form.select_option("#begin-with", "preset:4bet-btn-bb")
+def test_the_page_begins_with_presets(form):
+    group, preset = form.locator("#begin-with-group"), form.locator("#begin-with")
+    expect(group).to_have_value("six players, 100 big blinds")
+    expect(preset).to_have_value("preset:srp-btn-bb")
+    preset.select_option("preset:4bet-btn-bb")
     data = wait_for_job(form, lambda data: data["spot"]["pot"] == 50.5)
     assert data["spot"]["board"].replace(" ", "") == RIVER.replace(" ", "")
+    expect(preset).to_have_value("preset:4bet-btn-bb")
     form.get_by_role("button", name="undo").click()
     wait_for_job(form, lambda data: data["spot"]["pot"] == 5.5)
-    form.get_by_text("flops that represent all").click()
+    expect(preset).to_have_value("preset:srp-btn-bb")
+    group.select_option("heads-up, 50 big blinds, solved")
+    expect(preset).to_have_value("")
+    preset.select_option(label="the button raises to 2.5, the big blind calls")
+    wait_for_job(form, lambda data: (data["spot"]["pot"], data["spot"]["stack"]) == (5, 47.5))
+    form.fill("#job-spot-pot", "6")
+    expect(form.locator(".begun")).to_contain_text("changed since")
+    wait_for_job(form, lambda data: data["spot"]["pot"] == 6)
+    form.reload()
+    expect(preset).to_have_value("preset:hu-50bb-srp")
+    form.get_by_role("button", name="begin again").click()
+    wait_for_job(form, lambda data: data["spot"]["pot"] == 5)
+    expect(form.locator(".begun")).not_to_contain_text("changed since")
+    form.get_by_text("flops for all").click()
     form.fill("#board-subset", "3")
     data = wait_for_job(form, lambda data: data["spot"].get("boards") == {"subset": 3})
     assert (data["save"], data["solve"]["workers"]) == ({"rounds": "flop"}, 1)
 
 
 def test_a_pasted_spot_fills_the_form(form):
-    form.get_by_text("Paste a spot of").click()
     form.fill(
         "#pasted-spot",
         "#Range0#AA\n#Range1#KK\n#Board#Qs Jh 2h 8c 3d\n#Pot#30\n#EffectiveStacks#70\n#Strange#1\n",
@@ -189,3 +206,126 @@ def test_a_pasted_spot_fills_the_form(form):
     assert data["spot"]["oop"] == "AA"
     expect(form.get_by_text("line 6: Strange has no counterpart; left out")).to_be_visible()
     expect(form.locator("#job-name")).to_have_value("spot-QsJh2h8c3d")
+    expect(form.locator("#begin-with option").first).to_have_text("a pasted text")
+
+
+def test_a_pasted_hand_fills_the_form(form):
+    form.fill("#pasted-spot", KINGS)
+    form.get_by_role("button", name="fill in the form").click()
+    data = wait_for_job(form, lambda data: data["spot"]["pot"] == 20)
+    assert (data["spot"]["board"].replace(" ", ""), data["spot"]["stack"]) == ("Qs7h2d", 40)
+    other = HAND.format(number=4, hole="Kh Kc").replace("$50 in", "$70 in")
+    form.fill("#pasted-spot", "\n\n".join((FOLD, KINGS, other)))
+    form.get_by_role("button", name="fill in the form").click()
+    expect(form.get_by_text("2 hands have a spot; choose one:")).to_be_visible()
+    form.get_by_role("button", name="4", exact=True).click()
+    wait_for_job(form, lambda data: data["spot"]["stack"] == 60)
+
+
+def test_ranges_are_chosen_by_stacks_and_position(form):
+    group, preset = form.locator("#choice-oop-group"), form.locator("#choice-oop")
+    expect(preset.locator("option:checked")).to_have_text(
+        "the big blind calls a raise to 2.5 from the button"
+    )
+    group.select_option("heads-up, 20 big blinds, solved")
+    assert preset.locator("optgroup").evaluate_all("all => all.map(each => each.label)") == [
+        "button",
+        "big blind",
+    ]
+    preset.select_option(label="the button raises to 2")
+    wanted = shipped_ranges()["hu-20bb-btn-raises"].text
+    wait_for_job(form, lambda data: data["spot"]["oop"].split() == wanted.split())
+    expect(preset.locator("option:checked")).to_have_text("the button raises to 2")
+    form.fill("#range-oop", "AA")
+    expect(preset.locator("option:checked")).to_have_text("choose a range …")
+
+
+def places(page):
+    """Where the groups of the form stand, from top to bottom."""
+    return page.locator(".setup-form > :not([hidden])").evaluate_all(
+        "all => all.map(each => Math.round(each.getBoundingClientRect().top + scrollY))"
+    )
+
+
+def test_unfinished_entries_are_no_errors_and_move_nothing(form):
+    start = form.get_by_role("region", name="start")
+    expect(form.locator(".cost-rows")).to_be_visible()
+    form.fill("#board-text", "Ks 7h 2d 5")
+    expect(form.locator(".begun")).to_contain_text("changed since")
+    before = places(form)
+    for board in ("Ks 7", "Ks", "K", ""):
+        form.fill("#board-text", board)
+        expect(start).to_contain_text("Still to fill in: the board.")
+        expect(form.locator(".field-error:not(:empty)")).to_have_count(0)
+        assert places(form) == before
+    form.fill("#job-spot-pot", "")
+    form.fill("#range-ip", "")
+    expect(start).to_contain_text("Still to fill in: the board, the pot, the range of ip.")
+    expect(start.get_by_role("button", name="Start")).to_be_disabled()
+    expect(form.locator("[aria-invalid=true]")).to_have_count(0)
+    form.fill("#job-spot-pot", "much")
+    expect(form.locator("#job-spot-pot-error")).to_be_visible()
+    assert places(form) == before
+    form.fill("#board-text", "Ks Ks")
+    expect(form.locator("#board-error")).to_contain_text("Ks")
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept", "read"),
+    [("5", "5%", "= 5 %"), ("5 %", "5%", "= 5 %"), ("0.05", 0.05, "= 5 %"), ("0.5%", "0.5%", "= 0.5 %")],
+)
+def test_a_rake_is_typed_in_percent_or_as_a_share(form, typed, kept, read):
+    form.fill("#job-spot-rake-rate", typed)
+    data = wait_for_job(form, lambda data: data["spot"].get("rake") == {"rate": kept})
+    expect(form.locator("output[for=job-spot-rake-rate]")).to_have_text(read)
+    assert Job.of(data).spot.rake.rate == pytest.approx(0.005 if typed == "0.5%" else 0.05)
+
+
+def test_counts_of_a_range_are_those_of_its_text(form):
+    editor = form.get_by_role("region", name="oop, first to act")
+    share = 100 * parse_range(tomllib.loads(job_text(form))["spot"]["oop"]).combos / 1326
+    expect(form.locator("output[for=top-oop]")).to_have_text(f"{share:.1f} %")
+    form.fill("#range-oop", "AKs, 77")
+    expect(editor.locator("h2")).to_contain_text("10.0 hands, 0.8 % of all, 6.0 on this board")
+    form.fill("#range-oop", "AKs, 77, Q")
+    expect(editor.locator("h2")).not_to_contain_text("hands")
+    expect(editor.locator(".range-grid")).to_have_class(re.compile("stale"))
+    form.fill("#range-oop", "AKs, 77")
+    expect(editor.locator("h2")).to_contain_text("10.0 hands")
+    expect(editor.locator(".range-grid")).not_to_have_class(re.compile("stale"))
+
+
+def test_the_tree_beside_the_form_is_that_of_the_job(form):
+    tree = form.get_by_role("region", name="betting tree")
+    form.fill("#sizes-river-oop-bet", "50%")
+    form.fill("#sizes-river-oop-raise", "")
+    # Check or bet, after each of them the other player; after check and bet the first player again.
+    expect(tree).to_contain_text("Decisions: river 4; with ends 9.")
+    actions = tree.locator(".job-tree > .tree-node > ul > li")
+    expect(actions).to_have_count(2)
+    expect(actions.nth(1)).to_contain_text("bet 50 % (2.75)")
+    expect(actions.nth(1).locator("li")).to_have_text(["fold", "call showdown, pot 11"])
+
+
+def test_the_card_table_is_as_wide_as_the_cards(form):
+    cards, group = form.locator(".card-table"), form.get_by_role("group", name="Board", exact=True)
+    last = form.locator('[data-card="2c"]').bounding_box()
+    assert group.bounding_box()["width"] < 1.1 * (last["x"] + last["width"] - cards.bounding_box()["x"])
+
+
+def test_the_curve_has_round_ticks_around_it(page, address):
+    curve = [[sweeps, 0.07 * sweeps, 300 / sweeps**1.5] for sweeps in range(5, 205, 5)]
+    solve = dict.fromkeys(("stderr", "per_second", "seconds_left", "value", "checking"))
+    solve |= {"running": False, "finished": True, "ended": "target reached", "done": 200, "saved": 200}
+    solve |= {"counted": "sweeps", "target": 0.3, "exploitability": 0.106, "seconds": 14.0}
+    solve |= {"measured_at": 200, "curve": curve, "unit": "%"}
+    found = {"id": "old", "job": None, "kind": "solve", "solve": solve}
+    page.route("**/api/jobs/progress*", lambda route: route.fulfill(json=found))
+    page.goto(f"{address}#solve?job=old")
+    expect(page.locator(".chart-time")).to_have_text(
+        ["0", "2 s", "4 s", "6 s", "8 s", "10 s", "12 s", "14 s"]
+    )
+    levels = page.locator(".convergence > text:not([class])")
+    expect(levels).to_have_text(["0.1", "0.3", "1", "3", "10", "30"])
+    chart, place = page.locator(".convergence").bounding_box(), page.locator(".solve-progress").bounding_box()
+    assert chart["width"] == pytest.approx(place["width"], abs=2)

@@ -2,21 +2,29 @@
 
 import json
 import os
+import re
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
 from cli_runs import TURN
-from jobs import parsed_job
+from jobs import EXAMPLES, parsed_job
 from playwright.sync_api import Page, expect
 from web_client import Pages
 from web_pages import open_place
 from web_server import serving
 from without_rights import without_rights
 
-from lockers import DATA, open_store
+from buckets.cards import parse_cards
+from lockers import DATA, Store, open_store
 from lockers.files import FILE
-from spewy.web.folders import DAMAGED, FOREIGN, NO_MANIFEST, UNSAVED, Folders, Healths
+from spewy.job.shipped import preset, preset_of
+from spewy.job.write import Answers, job_text
+from spewy.look.status import progress_of
+from spewy.web import listing
+from spewy.web.folders import NO_MANIFEST, Entry, Folders
+from spewy.web.listing import DAMAGED, FOREIGN, UNSAVED, SolveList
 
 VERSION = "another version of the program made the folder"
 
@@ -56,11 +64,11 @@ def test_each_folder_has_its_reason(folder: Path) -> None:
 
 
 def test_a_reason_goes_when_the_folder_is_mended(folder: Path, tmp_path: Path) -> None:
-    healths, solve = Healths(), tmp_path / "solve"
-    shutil.copytree(folder / "cut", solve)
-    assert healths.of(solve).problem == healths.of(solve).problem == DAMAGED
-    shutil.copy(folder / "turn" / DATA, solve)
-    assert healths.of(solve).problem is None
+    solves, solve = SolveList(), Entry("solve", tmp_path / "solve", "solve")
+    shutil.copytree(folder / "cut", solve.path)
+    assert solves.of(solve).problem == solves.of(solve).problem == DAMAGED
+    shutil.copy(folder / "turn" / DATA, solve.path)
+    assert solves.of(solve).problem is None
 
 
 def test_a_folder_that_cannot_be_read(folder: Path, tmp_path: Path) -> None:
@@ -75,25 +83,93 @@ def test_a_folder_that_cannot_be_read(folder: Path, tmp_path: Path) -> None:
     without_rights(tmp_path, listed)
 
 
+def test_a_row_says_what_was_solved_and_how_well(folder: Path) -> None:
+    rows = {each["id"]: each for each in Pages(folder).ask("/api/folders")["folders"]}
+    progress = progress_of(folder / "turn")
+    row = rows["turn"]
+    assert {key: row[key] for key in ("board", "pot", "stack", "unit", "done")} == {
+        **{"board": "Qs7h2d3c", "pot": 100, "stack": 100, "unit": "chips"},
+        "done": progress.status.saved_deals,
+    }
+    assert row["exploitability"] == pytest.approx(progress.curve[-1][2])
+    assert row["about"] == "0.23 % of hands against 0.15 %"
+    assert row["disk"] == sum(512 * each.stat().st_blocks for each in (folder / "turn").iterdir())
+    assert row["saved_at"] == pytest.approx((folder / "turn" / DATA).stat().st_mtime, abs=1)
+    batch = rows["batch"]
+    assert (batch["pot"], batch["exploitability"], batch["disk"]) == (100, None, row["disk"])
+    assert (rows["kuhn"]["about"], rows["kuhn"]["board"], rows["kuhn"]["pot"]) == ("kuhn", "", None)
+
+
+def test_ranges_of_a_preset_have_its_name(tmp_path: Path) -> None:
+    given = preset("hu-3bet")
+    text = job_text(Answers.of(given, parse_cards("Ks7h2d5c9s"), None), "a test")
+    oop, ip = (tomllib.loads(text)["spot"][seat] for seat in ("oop", "ip"))
+    assert preset_of(oop, ip) == given
+    assert preset_of(ip, oop) is None
+
+
+def test_a_listed_solve_is_read_again_only_after_a_save(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("first", "second"):
+        shutil.copytree(folder / "turn", tmp_path / name)
+    pages, opened = Pages(tmp_path), []
+
+    def open_noted(path: Path, **options: bool) -> Store:
+        opened.append(path.name)
+        return open_store(path, **options)
+
+    monkeypatch.setattr(listing, "open_store", open_noted)
+    pages.ask("/api/folders")
+    pages.ask("/api/folders")
+    assert opened == ["first", "second"]
+    os.utime(tmp_path / "second" / DATA)
+    pages.ask("/api/folders")
+    assert opened == ["first", "second", "second"]
+
+
 def test_the_pages_show_one_list(page: Page, folder: Path) -> None:
     with serving(folder) as server:
-        for name, links in (("look", 4), ("play", 3), ("train", 2)):
+        for name, solves, links in (("look", 3, 4), ("play", 3, 3), ("train", 2, 2)):
             open_place(page, server.address, name)
-            rows = page.locator(".solves > li")
-            expect(rows).to_have_count(8)
-            names = [text.split()[0].rstrip(",") for text in rows.all_inner_texts()]
-            assert names == ["bare", "batch", "cut", "foreign", "fresh", "kuhn", "turn", "version"]
-            expect(rows.nth(0)).to_have_text(f"bare cannot be opened: {NO_MANIFEST}")
-            expect(rows.nth(2)).to_have_text(f"cut cannot be opened: {DAMAGED}")
-            expect(rows.nth(4)).to_have_text(f"fresh cannot be opened: {UNSAVED}")
-            expect(rows.nth(7)).to_contain_text(VERSION)
+            expect(page.locator(".solves tbody tr")).to_have_count(solves)
             expect(page.locator(".solves a")).to_have_count(links)
-        expect(page.locator(".solves > li").nth(5)).to_have_text(
-            "kuhn is a whole game; the trainer asks decisions of spots"
-        )
+            others = [f"bare cannot be opened: {NO_MANIFEST}", f"cut cannot be opened: {DAMAGED}"]
+            others += [f"foreign cannot be opened: {FOREIGN}", f"fresh cannot be opened: {UNSAVED}"]
+            if name == "train":
+                others.append("kuhn is a whole game; the trainer asks decisions of spots")
+            expect(page.locator(".broken-solves > li")).to_have_text(
+                [*others, re.compile(f"^version .*{VERSION}")]
+            )
         open_place(page, server.address)
         page.get_by_role("link", name="turn", exact=True).click()
         expect(page.locator(".stage.here .stage-title")).to_contain_text("oop to act")
+
+
+def test_the_list_is_sorted_and_searched(page: Page, folder: Path, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    for days, name in enumerate(("kuhn", "turn", "batch")):
+        shutil.copytree(folder / name, results / name)
+        for file in results.rglob(f"{name}/**/*.*"):
+            os.utime(file, (1.7e9 + 86400 * days,) * 2)
+    with serving(results) as server:
+        open_place(page, server.address)
+        names = page.locator(".solves tbody th")
+        expect(names).to_have_text(["batch", "turn", "kuhn"])  # the newest first
+        turn = page.locator(".solves tbody tr", has=page.get_by_role("link", name="turn", exact=True))
+        expect(turn).to_contain_text("2023-11-1")
+        page.get_by_role("button", name="solve").click()
+        expect(names).to_have_text(["batch", "kuhn", "turn"])
+        page.get_by_role("button", name="pot").click()
+        expect(names).to_have_text(["batch", "turn", "kuhn"])  # without a pot last
+        for search, found in (
+            ("qs 7h", ["turn"]),
+            ("KUHN", ["kuhn"]),
+            ("nothing", []),
+            ("", ["batch", "turn", "kuhn"]),
+        ):
+            page.fill("#search-solves", search)
+            expect(names).to_have_text(found)
 
 
 def test_a_list_without_any_solve_that_can_be_opened(page: Page, folder: Path, tmp_path: Path) -> None:
@@ -101,4 +177,19 @@ def test_a_list_without_any_solve_that_can_be_opened(page: Page, folder: Path, t
     with serving(tmp_path) as server:
         open_place(page, server.address)
         expect(page.get_by_text("There is no solve yet.")).to_be_visible()
-        expect(page.locator(".solves > li")).to_have_text(f"cut cannot be opened: {DAMAGED}")
+        expect(page.locator(".broken-solves > li")).to_have_text(f"cut cannot be opened: {DAMAGED}")
+
+
+def test_the_first_start_has_three_doors_and_an_example(page: Page, tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        open_place(page, server.address)
+        doors = page.locator(".doors section")
+        expect(doors.locator("h2")).to_have_text(["You play poker", "You do research", "You write bots"])
+        for path in doors.locator("code").all_inner_texts():
+            assert (EXAMPLES.parent / path).is_file()
+        page.get_by_role("button", name="Solve an example and look at it").click()
+        expect(page.locator(".stage.here .stage-title")).to_contain_text("oop to act")
+        assert page.url.endswith("#look?folder=R1")
+        assert (tmp_path / "R1.toml").read_text() == (EXAMPLES / "R1.toml").read_text()
+        page.get_by_role("link", name="all solves").click()
+        expect(page.locator(".solves tbody th")).to_have_text("R1")

@@ -1,0 +1,203 @@
+"""Measures what a flop's strategy from a quick solve loses: few iterations, and few bets on the turn and the river.
+
+    python -m benchmarks.studies.quick_flops --save FILE [--spots all] [--ways none,none,20 ...] [--accuracy 0.3]
+
+A quick solve has all bets of the flop, and a lean menu on later rounds. Its *loss* is measured in the true game, which
+has the rich menu on all rounds: one player's flop strategy is locked hand by hand, everything else is solved exactly,
+and this is done for both players. Half the sum of what both lose, in % of the pot, is half the difference of the first
+player's value with the second player's flop locked and with the own flop locked, so that the value of the unlocked game
+is not needed. Each of these two solves stops at ``--accuracy`` % of the pot, and the loss is known to about half of
+that.
+
+A way is written as turn menu, river menu, iterations and variant of CFR, such as ``75,none,20,dcfr``; menus are those
+of `MENUS`, or ``true``. A way such as ``3s`` is what ``solve.quick = "3 s"`` does on an idle machine with two cores:
+the menus of `spewy.run.quick`, and as many sweeps as its estimate says.
+
+"seconds" are those of the whole quick solve, from the job to the flop's strategies and values, and "CPU" those of all
+threads. Results are appended to a file, from which a repeated command continues.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.command import as_command
+from solvers.discount import LEAN_VARIANT, variant
+from solvers.exact import ExactCfr
+from solvers.game import LiveGame, Lock
+from solvers.state import ChunkStrategy, normalised
+from spewy.chunks.layout import Layout
+from spewy.job.job import Job
+from spewy.job.shipped import preset
+from spewy.run.quick import lean, sweeps_in
+from spewy.run.walked_cost import number_of_cells
+
+THREE = {"bet": "33%, 75%, 125%", "raise": "60%"}
+TWO = {"bet": "50%, 100%", "raise": "60%"}
+ONE = {"bet": "75%", "raise": "60%"}
+MENUS = {
+    "none": {"bet": ""},
+    "all-in": {"bet": "a"},
+    "75": {"bet": "75%"},
+    "75-or-all-in": {"bet": "75%, a"},
+    "75-and-all-in": {"bet": "75%", "raise": "a"},
+    "100": {"bet": "100%"},
+    "e": {"bet": "e"},
+}
+
+
+class Spot(NamedTuple):
+    """A flop: preset of the ranges and the pot, stack in big blinds, board, and the true game's later rounds."""
+
+    preset: str
+    stack: float
+    board: str
+    later: dict[str, str]
+
+    def job(self, turn: dict[str, str], river: dict[str, str]) -> Job:
+        given = preset(self.preset)
+        oop, ip = (one.text for one in given.ranges)
+        return Job.of(
+            {
+                "name": "quick",
+                "unit": "bb",
+                "game": {"file": "holdem.nolimit.2p.reverse_blinds"},
+                "spot": {"board": self.board, "pot": given.pot, "stack": self.stack, "oop": oop, "ip": ip},
+                "bets": {"flop": THREE, "turn": turn, "river": river},
+                "tree": {"max_raises": 2, "allin_from": 0.67},
+            }
+        )
+
+
+SPOTS = {
+    "4-bet pot, 1.7 pots": Spot("4bet-co-btn", 78, "Kd 9h 4c", THREE),
+    "3-bet pot, 1.2 pots": Spot("hu-20bb-3bet", 14, "9s 8s 5d", THREE),
+    "3-bet pot, 5.3 pots": Spot("3bet-co-btn", 92, "Qs Jh 2h", TWO),
+    "single-raised, 8.6 pots": Spot("srp-utg-bb", 47.5, "8s 8d 4c", ONE),
+    "single-raised, 18 pots": Spot("srp-utg-bb", 97.5, "Ks 7h 2d", ONE),
+}
+
+
+class Quick(NamedTuple):
+    """Result of a quick solve: both players' strategy sums ``[slot, hand]`` of the flop, and what it took."""
+
+    sums: ChunkStrategy
+    seconds: float
+    cpu: float
+    cells: int
+    sweeps: int
+    mib: float
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--save", type=Path, required=True, help="file of results, which a repeat continues")
+    parser.add_argument("--spots", default="all", help="numbers of spots, such as 0,2")
+    parser.add_argument("--ways", nargs="*", default=["none,none,20"], help="ways of the quick solve")
+    parser.add_argument(
+        "--accuracy", type=float, default=0.3, help="target of locked solves, in %% of the pot"
+    )
+    parser.add_argument("--threads", type=int, default=2, help="number of threads")
+    parser.add_argument("--table", action="store_true", help="print the results in the file as a table")
+    options = parser.parse_args()
+    if options.table:
+        print(table(rows(options.save)))
+        return
+    done = {tuple(row["key"]) for row in rows(options.save)}
+    names = list(SPOTS)
+    chosen = range(len(names)) if options.spots == "all" else map(int, options.spots.split(","))
+    for name in (names[i] for i in chosen):
+        missing = [way for way in options.ways if (name, way) not in done]
+        if not missing:
+            continue
+        truth = Truth(SPOTS[name], options.threads, options.accuracy)
+        for way in missing:
+            found = quick(*game_of(SPOTS[name], way), threads=options.threads)
+            loss = truth.loss(found.sums)
+            row = {"key": (name, way), "loss": loss, **found._asdict()}
+            del row["sums"]
+            with options.save.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+            print(row, flush=True)
+
+
+def table(found: list[dict[str, Any]]) -> str:
+    """Return a table of losses in % of the pot, with a line for each spot and a column for each way."""
+    ways = list(dict.fromkeys(row["key"][1] for row in found))
+    losses = {tuple(row["key"]): f"{max(0.0, row['loss']):.2f}" for row in found}
+    lines = [["spot", *ways], ["---"] * (len(ways) + 1)]
+    lines += [[spot, *(losses.get((spot, way), "") for way in ways)] for spot in SPOTS]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def rows(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def game_of(spot: Spot, way: str) -> tuple[Job, int, str]:
+    """Return the job, the number of sweeps and the variant of a way."""
+    if "," not in way:
+        job = spot.job(spot.later, spot.later).replace(quick=way.replace("s", " s"), workers=2)
+        game = lean(job).job
+        return game, sweeps_in(job, game), game.solve.variant or LEAN_VARIANT
+    turn, river, iterations, *named = way.split(",")
+    menus = [spot.later if name == "true" else MENUS[name] for name in (turn, river)]
+    return spot.job(*menus), int(iterations), (*named, LEAN_VARIANT)[0]
+
+
+def quick(job: Job, iterations: int, name: str, *, threads: int) -> Quick:
+    wall, cpu = time.perf_counter(), time.process_time()
+    layout = Layout.of(job.problem)
+    with closing(ExactCfr(layout.live, variant(name), threads=threads, short=True)) as engine:
+        engine.run(iterations)
+        engine.leaf_values()
+        sums = engine.read("sums", 0, 0)
+        mib = engine.state_bytes / 2**20
+    seconds = time.perf_counter() - wall, time.process_time() - cpu
+    return Quick(sums, *seconds, round(number_of_cells(job)), iterations, mib)
+
+
+class Truth:
+    """The true game of a spot, in which a locked flop is solved exactly."""
+
+    def __init__(self, spot: Spot, threads: int, accuracy: float) -> None:
+        self._layout = Layout.of(spot.job(spot.later, spot.later).problem)
+        self._game, self._threads, self._accuracy = self._layout.live, threads, accuracy
+
+    def loss(self, sums: ChunkStrategy) -> float:
+        """Return what both players lose by their flop strategies, half of the sum in % of the pot."""
+        own, other = (self._value(sums, p) for p in (1, 0))
+        return (own - other) / 2
+
+    def _value(self, sums: ChunkStrategy, p: int) -> float:
+        """Return the first player's value, in % of the pot, if player p plays the flop by ``sums``."""
+        pot = self._layout.problem.pot
+        game = replace(self._game, locks=tuple(locks(self._game, sums, p)))
+        with closing(ExactCfr(game, variant("pdcfr"), threads=self._threads, short=True)) as engine:
+            engine.run_to(self._accuracy / 100 * pot, 1000, 20)
+            return 100 * engine.expected_values()[0] / pot
+
+
+def locks(game: LiveGame, sums: ChunkStrategy, p: int) -> Iterator[Lock]:
+    """Yield a lock for each of player p's flop decisions, with the frequencies of ``sums``."""
+    forest, n_hands = game.rounds[0].forest, game.rounds[0].hands[p].row.shape[1]
+    a = forest.arrays
+    for node in np.flatnonzero(a.player == p):
+        first, count = int(a.slot[node]), int(a.n_actions[node])
+        frequencies = np.full((1, count, n_hands), np.nan)
+        held = normalised(sums[p][first : first + count])
+        frequencies[0, :, : held.shape[1]] = held
+        yield Lock(0, p, int(node), frequencies)
+
+
+if __name__ == "__main__":
+    as_command(main)

@@ -1,0 +1,89 @@
+"""The game of a quick solve (``solve.quick``): all bets of the first round, and few bets on later rounds.
+
+A quick solve runs for some seconds and keeps the first round only. Whoever looks at a later round solves it then, with
+all bets of the job, from the ranges of the first round. So the later rounds of a quick solve only value the leaves of
+the first, and one bet, or none, does that almost as well as a rich menu, in a fraction of the time
+(`benchmarks.studies.quick_flops`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from spewy.game.names import ROUND_NAMES
+from spewy.job.job import Job
+from spewy.run.stopping import QUICK_SAVING, QUICK_SWEEPS
+from spewy.run.walked_cost import layout_seconds, number_of_cells, sweep_seconds
+
+CELL_BYTES = 6
+"""Bytes of an action of a hand in 16-bit numbers: regret, predicted regret and strategy sum."""
+VARIANT = "pdcfr"
+"""Default variant of CFR, which loses least after 20 sweeps."""
+RESERVE = 0.7
+"""Largest share of ``solve.memory`` that regrets and strategy sums may take."""
+MENUS = (
+    (None, ("", ""), ("", ""), 40),
+    ("one bet, all-in as the raise", ("75%", "a"), ("75%", "a"), 25),
+    ("one bet, no raise", ("75%", ""), ("75%", ""), 15),
+    ("one bet on the turn, none on the river", ("75%", ""), ("", ""), 15),
+    ("no bets", ("", ""), ("", ""), 1),
+)
+"""Games from the richest to the leanest: name; bet and raise on the last round but one, and on the last; sweeps.
+
+The name None stands for all bets of the job. A game is chosen if the time allows its number of sweeps. One bet with 40
+sweeps loses less than a rich menu with 20, and a river without bets loses more than too few sweeps. Rounds without bets
+are checked down without decisions, which takes a third of the time.
+"""
+
+
+class Lean(NamedTuple):
+    """The game of a quick solve.
+
+    Attributes:
+        job: the job with fewer bets on later rounds.
+        bets: these bets in words; None: all bets of the job.
+    """
+
+    job: Job
+    bets: str | None = None
+
+
+def lean(job: Job) -> Lean:
+    """Choose the richest game for which a quick solve has time and memory; the leanest if it has for none.
+
+    A job without ``solve.quick`` stays as it is.
+    """
+    if job.quick_seconds is None:
+        return Lean(job)
+    game = Lean(job)
+    for game, fewest in _games(job):
+        fits = number_of_cells(game.job) * CELL_BYTES <= job.solve.memory_bytes * RESERVE
+        if fits and sweeps_in(job, game.job) >= fewest:
+            break
+    return game
+
+
+def sweeps_in(job: Job, game: Job) -> int:
+    """Estimate the number of sweeps of a quick solve of ``game`` on an idle machine."""
+    assert job.quick_seconds is not None
+    left = (1 - QUICK_SAVING) * job.quick_seconds - layout_seconds(game)
+    return max(QUICK_SWEEPS, int(left * job.solve.threads / sweep_seconds(game)))
+
+
+def _games(job: Job) -> Iterator[tuple[Lean, int]]:
+    """Yield the games of `MENUS` for a job, each with its number of sweeps."""
+    data, first = job.model_dump(), job.tree_config.start_round
+    precision = {} if job.too_deep_for_single else {"precision": "16-bit"}
+    solve = {"variant": VARIANT, **precision} | {key: value for key, value in data["solve"].items() if key != "quick"}
+    data = data | {"solve": solve, "save": {"rounds": ROUND_NAMES[first]}}
+    later = ROUND_NAMES[first + 1 : job.rules.num_rounds]
+    kept = {name: bets for name, bets in data["bets"].items() if name not in later}
+    for words, *menus, fewest in MENUS:
+        menu = zip(later, menus[-len(later) :], strict=True)
+        bets = {name: {"bet": bet, "raise": raises} for name, (bet, raises) in menu}
+        tree = data.get("tree", {}) | {"check_down": True}
+        changed = data if words is None else data | {"bets": kept | bets, "tree": tree}
+        yield Lean(Job.stored(changed, "solve.quick"), words), fewest
+        if job.rules.limit or job.tree.lines is not None:
+            return  # their bets are not given by sizes
