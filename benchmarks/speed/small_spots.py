@@ -2,6 +2,7 @@
 
     python -m benchmarks.speed.small_spots [--rivers 10] [--turns 5] [--flops 5] [--repeat 30] [--against CHECKOUT]
         [--batch 10000] [--quick]
+    python -m benchmarks.speed.small_spots --classes [--repeat 30] [--against CHECKOUT]
 
 `random_spot` makes each spot from a seed of `SEEDS`. One thread solves it to 0.1 % of the pot within milliseconds, a
 flop within a quarter of a second. Each is solved ``--repeat`` times with one worker and with two, alone and while
@@ -13,7 +14,14 @@ each board in ms. The last table has a batch of ``--batch`` rivers, each with ra
 `spewy.solve_rivers` with one thread and with two, and a tenth as many with all hands. "iterations alone" is the rate
 of the iterations and checks of `ExactCfr` on 200 of these rivers, without anything else. ``--rivers 0 --turns 0 --flops
 0`` measures only the batch.
+
+``--classes`` solves 44 rivers, 15 turns and six flops instead (``--flops 0``: no flops), and puts spots whose iterations
+take about as long into one class. "whole / iterations" is the time of a whole `Session` divided by the time of its
+iterations, "two workers" the time of a whole `Session` with two workers divided by that with one. All figures of a
+class are medians.
 """
+
+from __future__ import annotations
 
 import argparse
 import json
@@ -22,6 +30,7 @@ import os
 import subprocess
 import sys
 import time
+from bisect import bisect
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -43,6 +52,10 @@ SEEDS = {
     "flop": (32, 92, 118, 124, 135),
 }
 """Seeds of the spots; other seeds give larger turns and flops."""
+MANY = {"river": range(1, 45), "turn": range(1, 16), "flop": (*SEEDS["flop"], 31)}
+"""Seeds of the spots that ``--classes`` solves."""
+CLASSES = 0.2, 0.5, 1.0, 5.0, 20.0
+"""Upper bounds in ms of the iterations of a class of spots; the last class has no bound."""
 FEWER = {"river": 1, "turn": 3, "flop": 10}
 """Factor by which longer spots are solved fewer times."""
 MOST_HANDS = {"river": 150, "turn": 40, "flop": 12}
@@ -90,7 +103,16 @@ def main() -> None:
         action="store_true",
         help="run a short benchmark: two rivers and a turn, solved five times each",
     )
+    parser.add_argument(
+        "--classes", action="store_true", help="print one line for each class of spots with similar sizes"
+    )
     options = parser.parse_args()
+    if options.classes:
+        checkouts = [ROOT] + ([options.against] if options.against else [])
+        kinds = [kind for kind in MANY if getattr(options, f"{kind}s")]
+        for line in by_class(kinds, [Solver(checkout) for checkout in checkouts], options.repeat):
+            print(line, flush=True)
+        return
     if options.quick:
         options.rivers, options.turns, options.flops, options.repeat, options.batch = 2, 1, 0, 5, 500
     ours = Solver(ROOT)
@@ -135,6 +157,35 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|")
     for line in batch(options.batch):
         print(line, flush=True)
+
+
+def by_class(kinds: list[str], solvers: list[Solver], repeat: int) -> Iterator[str]:
+    """Solve the spots of `MANY`, and yield a table's lines, one for each kind of spot and class of sizes.
+
+    With two solvers, the line also has the times of the second one divided by those of the first.
+    """
+    spots: dict[tuple[str, int], list[list[float]]] = {}
+    for kind, seed in [(each, seed) for each in kinds for seed in MANY[each]]:
+        data, n = random_spot(kind, seed), max(1, repeat // FEWER[kind] // 3)
+        times = alternating(solvers, data, 1, n)
+        solve, whole, sweeps = times[0]
+        shared = alternating(solvers[:1], data, 2, n)[0][1]
+        figures = [sweeps, solve, whole, whole / solve, shared / whole]
+        figures += [
+            other / own for each in times[1:] for other, own in zip(each[:2], times[0][:2], strict=True)
+        ]
+        spots.setdefault((kind, bisect(CLASSES, solve)), []).append(figures)
+    compared = len(solvers) > 1
+    yield (
+        "| spots | iterations | number | sweeps | iterations, ms | whole, ms | whole / iterations | two workers |"
+        + " before / now: iterations | whole |" * compared
+    )
+    yield "|---|---|---|---|---|---|---|---|" + "---|---|" * compared
+    bounds = [f"below {bound:g} ms" for bound in CLASSES] + [f"{CLASSES[-1]:g} ms or more"]
+    for (kind, size), rows in sorted(spots.items(), key=lambda item: (kinds.index(item[0][0]), item[0][1])):
+        sweeps, solve, whole, *ratios = (median(column) for column in zip(*rows, strict=True))
+        line = f"| {kind}s | {bounds[size]} | {len(rows)} | {sweeps:.0f} | {solve:.3g} | {whole:.3g} |"
+        yield line + "".join(f" {ratio:.2f} |" for ratio in ratios)
 
 
 def batch(n: int) -> Iterator[str]:
