@@ -8,8 +8,8 @@ Each solve is a process of its own, with compiled kernels; rivers and turns are 
 median over ``--repeat`` solves of the time from the first iteration to the stop, checks of exploitability included;
 "slowest" is the longest time. "of the goal" divides the median by the time that the project aims at. F1 and P1 store
 regrets and sums in 16 bits, F1 within ``--memory``, partly on disk. ``--against`` solves each spot to 0.1 % of the pot,
-in memory, by turns with this checkout and with another one; "before / now" is the median ratio of these pairs, with the
-smallest and the largest. ``--pairs`` stores each pair in a file, so that a repeated command makes only those that are
+in memory, by turns with this checkout and with another one, and prints processor seconds (all threads, with saving);
+"before / now" is the median ratio of these pairs, with the smallest and the largest. ``--pairs`` stores each pair in a file, so that a repeated command makes only those that are
 missing. The names ``rivers``, ``turns`` and ``flops`` stand for the random spots of `benchmarks.speed.small_spots`, of
 which the table has a line for each class of sizes. ``--profile`` prints how long each step of a sweep takes on
 river boards of R1, T1 and F1, with its operations and bytes.
@@ -45,7 +45,7 @@ GOALS = {
     ("P1", "0.1%"): 30,
 }
 SOLVE = """
-import json, sys
+import json, sys, time
 from pathlib import Path
 from spewy import Job, Session
 job = Job.load(sys.argv[1], sys.argv[3:])
@@ -54,7 +54,9 @@ if len(job.spot.board.split()) > 3:
     warm_up = Session(Job.load(sys.argv[1], [*sys.argv[3:], "solve.max_sweeps=1"]))
     warm_up.solve()
     warm_up.close()
-print(json.dumps(session.solve().to_json()))
+used = time.process_time()
+result = session.solve()
+print(json.dumps(result.to_json() | {"processor": time.process_time() - used}))
 session.close()
 """
 
@@ -131,7 +133,7 @@ def main() -> None:
 def compare(
     spots: list[str], other: Path, precision: str, threads: int, repeat: int, kept: Path | None
 ) -> None:
-    """Print median times of solves to 0.1 % of the pot with another checkout (*before*) and with this one (*now*).
+    """Print median processor times of solves to 0.1 % of the pot with another checkout (*before*) and with this one (*now*).
 
     ``kept`` is a file that keeps the results of each pair of solves; None: nothing is kept.
     """
@@ -160,7 +162,7 @@ def compare(
             if kept is not None:
                 with kept.open("a") as file:
                     file.write(json.dumps([setting, *runs[-1]]) + "\n")
-        seconds = [[run["seconds"]["solve"] for run in pair] for pair in runs]
+        seconds = [[run["processor"] for run in pair] for pair in runs]
         before, now = (median(each) for each in zip(*seconds, strict=True))
         ratios = [old / new for old, new in seconds]
         old, new = runs[-1]

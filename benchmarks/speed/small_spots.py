@@ -15,10 +15,9 @@ each board in ms. The last table has a batch of ``--batch`` rivers, each with ra
 of the iterations and checks of `ExactCfr` on 200 of these rivers, without anything else. ``--rivers 0 --turns 0 --flops
 0`` measures only the batch.
 
-``--classes`` solves 44 rivers, 15 turns and six flops instead (``--flops 0``: no flops), and puts spots whose iterations
-take about as long into one class. "whole / iterations" is the time of a whole `Session` divided by the time of its
-iterations, "two workers" the time of a whole `Session` with two workers divided by that with one. All figures of a
-class are medians.
+``--classes`` solves 44 rivers, 15 turns and six flops instead (``--flops 0``: no flops). Spots whose iterations take
+about as long are a class, whose figures are medians. "iterations" is the shortest time of a spot's iterations, "whole"
+the processor time of a whole `Session`, with one worker, so that other programs hardly change the figures.
 """
 
 from __future__ import annotations
@@ -67,17 +66,19 @@ import json, sys, time
 from statistics import median
 from spewy import Job, Session
 def once(job):
-    started = time.perf_counter()
+    started, used = time.perf_counter(), time.process_time()
     session = Session(job)
     result = session.solve()
     session.close()
-    return result.seconds["solve"], time.perf_counter() - started, result.sweeps
+    whole, used = time.perf_counter() - started, time.process_time() - used
+    return result.seconds["solve"], whole, used, result.sweeps
 for line in sys.stdin:
     data, workers, repeat = json.loads(line)
     job = Job.of(data | {"solve": data["solve"] | {"workers": workers}})
     once(job)
     runs = [once(job) for _ in range(repeat)]
-    print(json.dumps([1e3 * median(run[k] for run in runs) for k in (0, 1)] + [runs[0][2]]), flush=True)
+    medians = [1e3 * median(run[k] for run in runs) for k in (0, 1, 2)]
+    print(json.dumps([*medians, 1e3 * min(run[0] for run in runs), runs[0][3]]), flush=True)
 """
 
 
@@ -131,7 +132,7 @@ def main() -> None:
         with Busy(others != "none"):
             for (kind, name, data), workers in product(spots, (1, 2)):
                 times = alternating(solvers, data, workers, max(1, options.repeat // FEWER[kind]))
-                solve, whole, sweeps = times[0]
+                solve, whole, _, _, sweeps = times[0]
                 line = f"| {kind} {name} | {sweeps} | {workers} | {others} | {solve:.3f} | {whole:.2f} |"
                 if len(solvers) > 1:
                     pair = times[1][0] / solve, times[1][1] / whole
@@ -168,19 +169,16 @@ def by_class(kinds: list[str], solvers: list[Solver], repeat: int) -> Iterator[s
     for kind, seed in [(each, seed) for each in kinds for seed in MANY[each]]:
         data, n = random_spot(kind, seed), max(1, repeat // FEWER[kind] // 3)
         times = alternating(solvers, data, 1, n)
-        solve, whole, sweeps = times[0]
-        shared = alternating(solvers[:1], data, 2, n)[0][1]
-        figures = [sweeps, solve, whole, whole / solve, shared / whole]
-        figures += [
-            other / own for each in times[1:] for other, own in zip(each[:2], times[0][:2], strict=True)
-        ]
+        _, _, whole, solve, sweeps = times[0]
+        figures = [sweeps, solve, whole, whole / solve]
+        figures += [each[k] / times[0][k] for each in times[1:] for k in (3, 2)]
         spots.setdefault((kind, bisect(CLASSES, solve)), []).append(figures)
     compared = len(solvers) > 1
     yield (
-        "| spots | iterations | number | sweeps | iterations, ms | whole, ms | whole / iterations | two workers |"
+        "| spots | iterations | number | sweeps | iterations, ms | whole, ms | whole / iterations |"
         + " before / now: iterations | whole |" * compared
     )
-    yield "|---|---|---|---|---|---|---|---|" + "---|---|" * compared
+    yield "|---|---|---|---|---|---|---|" + "---|---|" * compared
     bounds = [f"below {bound:g} ms" for bound in CLASSES] + [f"{CLASSES[-1]:g} ms or more"]
     for (kind, size), rows in sorted(spots.items(), key=lambda item: (kinds.index(item[0][0]), item[0][1])):
         sweeps, solve, whole, *ratios = (median(column) for column in zip(*rows, strict=True))
@@ -258,10 +256,10 @@ def alternating(solvers: list, data: dict, workers: int, repeat: int) -> list[li
     """Let solvers measure a spot (``data``) in three rounds of alternation, each time with ``repeat`` solves.
 
     Returns:
-        For each solver the medians [ms of iterations, ms in all, sweeps] with ``workers`` workers.
+        For each solver the medians of what `Solver.time` returns, with ``workers`` workers.
     """
     turns = [[solver.time(data, workers, repeat) for solver in solvers] for _ in range(3)]
-    return [[median(turn[s][k] for turn in turns) for k in range(3)] for s in range(len(solvers))]
+    return [[median(turn[s][k] for turn in turns) for k in range(5)] for s in range(len(solvers))]
 
 
 class Solver:
@@ -275,7 +273,11 @@ class Solver:
         )
 
     def time(self, data: dict, workers: int, repeat: int) -> list[float]:
-        """Solve a spot ``repeat`` times; return median ms of the iterations, median ms in all, and sweeps."""
+        """Solve a spot ``repeat`` times.
+
+        Returns:
+            Medians of ms of the iterations, ms in all, and ms of processor time; least ms of the iterations; sweeps.
+        """
         self.process.stdin.write(json.dumps([data, workers, repeat]) + "\n")
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())
