@@ -7,12 +7,15 @@
 Each solve is a process of its own, with compiled kernels; rivers and turns are warmed up by one sweep. "seconds" is the
 median over ``--repeat`` solves of the time from the first iteration to the stop, checks of exploitability included;
 "slowest" is the longest time. "of the goal" divides the median by the time that the project aims at. F1 and P1 store
-regrets and sums in 16 bits, F1 within ``--memory``, partly on disk. ``--against`` solves each spot to 0.1 % of the pot,
-in memory, by turns with this checkout and with another one, and prints processor seconds (all threads, with saving);
-"before / now" is the median ratio of these pairs, with the smallest and the largest. ``--pairs`` stores each pair in a file, so that a repeated command makes only those that are
+regrets and sums in 16 bits, F1 within ``--memory``, partly on disk.
+
+``--against`` solves each spot to 0.1 % of the pot, in memory, by turns with this checkout and with another one, and
+prints processor seconds (of all threads, with saving). "before / now" is the median ratio of these pairs, with the
+smallest and the largest. ``--pairs`` stores each pair in a file, so that a repeated command makes only those that are
 missing. The names ``rivers``, ``turns`` and ``flops`` stand for the random spots of `benchmarks.speed.small_spots`, of
-which the table has a line for each class of sizes. ``--profile`` prints how long each step of a sweep takes on
-river boards of R1, T1 and F1, with its operations and bytes.
+which the table has a line for each class of sizes.
+
+``--profile`` prints how long each step of a sweep takes on river boards of R1, T1 and F1, with its operations and bytes.
 """
 
 import argparse
@@ -133,7 +136,7 @@ def main() -> None:
 def compare(
     spots: list[str], other: Path, precision: str, threads: int, repeat: int, kept: Path | None
 ) -> None:
-    """Print median processor times of solves to 0.1 % of the pot with another checkout (*before*) and with this one (*now*).
+    """Print median processor times of solves with another checkout (*before*) and with this one (*now*).
 
     ``kept`` is a file that keeps the results of each pair of solves; None: nothing is kept.
     """
