@@ -15,7 +15,7 @@ smallest and the largest. ``--pairs`` stores each pair in a file, so that a repe
 missing. The names ``rivers``, ``turns`` and ``flops`` stand for the random spots of `benchmarks.speed.small_spots`, of
 which the table has a line for each class of sizes.
 
-``--profile`` prints how long each step of a sweep takes on river boards of R1, T1 and F1, with its operations and bytes.
+``--profile`` prints how long each step of a sweep takes on river boards of R1, T1 and F1, its operations and bytes.
 """
 
 import argparse
