@@ -10,10 +10,10 @@ median over ``--repeat`` solves of the time from the first iteration to the stop
 regrets and sums in 16 bits, F1 within ``--memory``, partly on disk.
 
 ``--against`` solves each spot to 0.1 % of the pot, in memory, by turns with this checkout and with another one, and
-prints processor seconds of all threads, from the first iteration to the last check. "before / now" is the median ratio of these pairs, with the
-smallest and the largest. ``--pairs`` stores each pair in a file, so that a repeated command makes only those that are
-missing. The names ``rivers``, ``turns`` and ``flops`` stand for the random spots of `benchmarks.speed.small_spots`, of
-which the table has a line for each class of sizes.
+prints processor seconds of all threads, from the first iteration to the last check. "before / now" is the median ratio
+of these pairs, with the smallest and the largest. ``--pairs`` stores each pair in a file, so that a repeated command
+makes only those that are missing. The names ``rivers``, ``turns`` and ``flops`` stand for the random spots of
+`benchmarks.speed.small_spots`, of which the table has a line for each class of sizes.
 
 ``--profile`` prints how long each step of a sweep takes on river boards of R1, T1 and F1, its operations and bytes.
 """

@@ -16,8 +16,8 @@ of the iterations and checks of `ExactCfr` on 200 of these rivers, without anyth
 0`` measures only the batch.
 
 ``--classes`` solves 44 rivers, 15 turns and six flops instead (``--flops 0``: no flops). Spots whose iterations take
-about as long are a class, whose figures are medians. "iterations" is the shortest time of a spot's iterations, "whole"
-the processor time of a whole `Session`, with one worker, so that other programs hardly change the figures.
+about as long are a class, whose figures are medians. "iterations" is the shortest time of a spot's iterations (or
+their processor time, if that is shorter), "whole" the processor time of a whole `Session`, with one worker.
 """
 
 from __future__ import annotations
@@ -67,18 +67,23 @@ from statistics import median
 from spewy import Job, Session
 def once(job):
     started, used = time.perf_counter(), time.process_time()
-    session = Session(job)
-    result = session.solve()
+    session, marks = Session(job), {}
+    def mark(event):
+        name = type(event).__name__
+        if name == "Checked" or name not in marks:
+            marks[name] = time.process_time()
+    result = session.solve(mark)
     session.close()
     whole, used = time.perf_counter() - started, time.process_time() - used
-    return result.seconds["solve"], whole, used, result.sweeps
+    alone = marks["Checked"] - marks["Stated"]  # the first status comes before the first sweep
+    return result.seconds["solve"], whole, used, min(alone, result.seconds["solve"]), result.sweeps
 for line in sys.stdin:
     data, workers, repeat = json.loads(line)
     job = Job.of(data | {"solve": data["solve"] | {"workers": workers}})
     once(job)
     runs = [once(job) for _ in range(repeat)]
     medians = [1e3 * median(run[k] for run in runs) for k in (0, 1, 2)]
-    print(json.dumps([*medians, 1e3 * min(run[0] for run in runs), runs[0][3]]), flush=True)
+    print(json.dumps([*medians, 1e3 * min(run[3] for run in runs), runs[0][4]]), flush=True)
 """
 
 
