@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import threading
 import time
 import tracemalloc
 from contextlib import contextmanager
