@@ -12,8 +12,8 @@ schedules and prints the fifteen best.
 
 The deep spots are single-raised pots of the button and the big blind, with stacks of 10 to 36 pots (60, 100 and 200 big
 blinds); ``random-rivers`` are sixteen of them on random boards. The polarised rivers have ranges of the nuts and of
-bluffs against bluff-catchers. ``turns`` are nine turns that had no part in the choice of `pdcfr`: the ranges of T1, T2
-and T3 on other boards.
+bluffs against bluff-catchers. ``turns`` are nine turns that had no part in the choice of the discounts of
+`pdcfr`: the ranges of T1, T2 and T3 on other boards.
 """
 
 import argparse

@@ -38,7 +38,7 @@ WORTH_A_THREAD = 65_000
 """Number of (hand, action) pairs that a pass must have for each of its threads.
 
 Two threads thus share iterations of at least a third of a millisecond. If another program keeps one of two cores busy,
-threads that share shorter iterations take longer than one thread (`python -m benchmarks.speed.small_spots --classes`).
+threads that share shorter iterations take longer than one thread (`python -m benchmarks.speed.small_spots`).
 """
 
 WORTH_SHARING = 2**22
