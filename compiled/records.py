@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -51,8 +52,9 @@ class Records:
 
     def __init__(self, row: type[R], rows: Sequence[R] | np.ndarray) -> None:
         self.row = row
-        table = np.array(rows, dtype=np.int64).reshape(-1, len(row._fields))
-        self.table = np.ascontiguousarray(table)
+        if not isinstance(rows, np.ndarray):  # NumPy looks at each tuple of a list for a protocol of arrays
+            rows = np.fromiter(chain.from_iterable(rows), np.int64, len(rows) * len(row._fields))
+        self.table = np.ascontiguousarray(rows, dtype=np.int64).reshape(-1, len(row._fields))
         self.address: int = self.table.ctypes.data
         if row not in _records:
             _records[row] = RecordsType(row)

@@ -82,8 +82,14 @@ def full_key(locker: str, key: bytes) -> bytes:
     >>> full_key("payoff", b"QsJh2h|cr")
     b'payoff\x00QsJh2h|cr'
     """
-    require_locker(locker)
+    if not isinstance(locker, str) or locker not in _known:
+        require_locker(locker)
+        _known.add(locker)
     return internal_key(locker, key)
+
+
+_known: set[str] = set()
+"""Names that `require_locker` has accepted: a save of a turn makes hundreds of keys of a few lockers."""
 
 
 def internal_key(locker: str, key: bytes) -> bytes:

@@ -1,14 +1,21 @@
 """Time, memory and accuracy of the exact engine on the four reference spots.
 
     python -m benchmarks.speed.exact [--quick] [--repeat 3] [--spots R1,T1,F1,P1] [--threads 2] [--memory "280 MiB"]
-    python -m benchmarks.speed.exact --against CHECKOUT [--precision 16-bit] [--spots R1,R2,T1,F1,F2,P1]
+    python -m benchmarks.speed.exact --against CHECKOUT [--precision 16-bit] [--spots R1,R2,T1,F1,F2,P1,rivers,turns]
+        [--pairs FILE]
 
 Each solve is a process of its own, with compiled kernels; rivers and turns are warmed up by one sweep. "seconds" is the
 median over ``--repeat`` solves of the time from the first iteration to the stop, checks of exploitability included;
 "slowest" is the longest time. "of the goal" divides the median by the time that the project aims at. F1 and P1 store
-regrets and sums in 16 bits, F1 within ``--memory``, partly on disk. ``--against`` solves each spot to 0.1 % of the pot,
-in memory, by turns with this checkout and with another one. ``--profile`` prints how long each step of a sweep takes on
-river boards of R1, T1 and F1, with its operations and bytes.
+regrets and sums in 16 bits, F1 within ``--memory``, partly on disk.
+
+``--against`` solves each spot to 0.1 % of the pot, in memory, by turns with this checkout and with another one, and
+prints processor seconds of all threads, from the first iteration to the last check. "before / now" is the median ratio
+of these pairs, with the smallest and the largest. ``--pairs`` stores each pair in a file, so that a repeated command
+makes only those that are missing. The names ``rivers``, ``turns`` and ``flops`` stand for the random spots of
+`benchmarks.speed.small_spots`, of which the table has a line for each class of sizes.
+
+``--profile`` prints how long each step of a sweep takes on river boards of R1, T1 and F1, its operations and bytes.
 """
 
 import argparse
@@ -23,6 +30,7 @@ from statistics import median
 
 from benchmarks.command import as_command
 from benchmarks.paths import EXAMPLES, ROOT, SPOTS
+from benchmarks.speed.small_spots import Solver, by_class
 
 TARGETS = {
     "R1": ("1%", "0.5%", "0.3%", "0.1%", "0.01%"),
@@ -30,6 +38,7 @@ TARGETS = {
     "F1": ("0.3%", "0.1%"),
     "P1": ("0.3%", "0.1%"),
 }
+SETS = "rivers", "turns", "flops"
 GOALS = {
     ("R1", "0.1%"): 0.008,
     ("T1", "0.1%"): 0.28,
@@ -39,7 +48,7 @@ GOALS = {
     ("P1", "0.1%"): 30,
 }
 SOLVE = """
-import json, sys
+import json, sys, time
 from pathlib import Path
 from spewy import Job, Session
 job = Job.load(sys.argv[1], sys.argv[3:])
@@ -48,7 +57,14 @@ if len(job.spot.board.split()) > 3:
     warm_up = Session(Job.load(sys.argv[1], [*sys.argv[3:], "solve.max_sweeps=1"]))
     warm_up.solve()
     warm_up.close()
-print(json.dumps(session.solve().to_json()))
+marks = {}
+def mark(event):
+    name = type(event).__name__
+    if name == "Checked" or name not in marks:
+        marks[name] = time.process_time()
+result = session.solve(mark)
+used = marks["Checked"] - marks["Stated"]  # the first status comes before the first sweep
+print(json.dumps(result.to_json() | {"processor": used}))
 session.close()
 """
 
@@ -78,6 +94,11 @@ def main() -> None:
         help="folder of another checkout of this project; solve each spot by turns with both",
     )
     parser.add_argument(
+        "--pairs",
+        type=Path,
+        help="with --against: file that keeps each pair of solves, from which to continue",
+    )
+    parser.add_argument(
         "--precision", default="single", help="with --against: precision of regrets and sums (default single)"
     )
     parser.add_argument(
@@ -92,7 +113,11 @@ def main() -> None:
         return
     spots = ["R1", "T1"] if options.quick else options.spots.split(",")
     if options.against:
-        compare(spots, options.against.resolve(), options.precision, options.threads, options.repeat)
+        other, many = options.against.resolve(), [name.removesuffix("s") for name in spots if name in SETS]
+        named = [name for name in spots if name not in SETS]
+        compare(named, other, options.precision, options.threads, options.repeat, options.pairs)
+        for line in by_class(many, [Solver(ROOT), Solver(other)], options.repeat) if many else ():
+            print(line, flush=True)
         return
     print("| spot | target | sweeps | seconds | slowest | of the goal | EV oop | % of the pot | peak MiB |")
     print("|---|---|---|---|---|---|---|---|---|")
@@ -113,8 +138,13 @@ def main() -> None:
             )
 
 
-def compare(spots: list[str], other: Path, precision: str, threads: int, repeat: int) -> None:
-    """Print median times of solves to 0.1 % of the pot with another checkout (*before*) and with this one (*now*)."""
+def compare(
+    spots: list[str], other: Path, precision: str, threads: int, repeat: int, kept: Path | None
+) -> None:
+    """Print median processor times of solves with another checkout (*before*) and with this one (*now*).
+
+    ``kept`` is a file that keeps the results of each pair of solves; None: nothing is kept.
+    """
     overrides = [
         "solve.target=0.1%",
         "solve.max_sweeps=20000",
@@ -123,16 +153,30 @@ def compare(spots: list[str], other: Path, precision: str, threads: int, repeat:
         f"solve.workers={threads}",
     ]
     print(f"{precision}, {threads} thread(s)")
+    pairs: dict[str, list[tuple[dict, dict]]] = {}
+    for line in kept.read_text().splitlines() if kept is not None and kept.exists() else ():
+        setting, before, now = json.loads(line)
+        pairs.setdefault(setting, []).append((before, now))
     print("| spot | sweeps before | now | seconds before | now | before / now | EV oop before | now |")
     print("|---|---|---|---|---|---|---|---|")
     for spot in spots:
-        for checkout in (other, ROOT):  # compiles what is missing
-            solve(spot, [*overrides, "solve.max_sweeps=1"], checkout)
-        runs = [(solve(spot, overrides, other), solve(spot, overrides)) for _ in range(repeat)]
-        before, now = (median(run["seconds"]["solve"] for run in each) for each in zip(*runs, strict=True))
+        setting = f"{spot}, {precision}, {threads}"
+        runs = pairs.setdefault(setting, [])
+        if len(runs) < repeat:
+            for checkout in (other, ROOT):  # compiles what is missing
+                solve(spot, [*overrides, "solve.max_sweeps=1"], checkout)
+        while len(runs) < repeat:
+            runs.append((solve(spot, overrides, other), solve(spot, overrides)))
+            if kept is not None:
+                with kept.open("a") as file:
+                    file.write(json.dumps([setting, *runs[-1]]) + "\n")
+        seconds = [[run["processor"] for run in pair] for pair in runs]
+        before, now = (median(each) for each in zip(*seconds, strict=True))
+        ratios = [old / new for old, new in seconds]
         old, new = runs[-1]
         print(
-            f"| {spot} | {old['sweeps']} | {new['sweeps']} | {before:.4g} | {now:.4g} | {before / now:.2f} "
+            f"| {spot} | {old['sweeps']} | {new['sweeps']} | {before:.4g} | {now:.4g} "
+            f"| {median(ratios):.2f} ({min(ratios):.2f}–{max(ratios):.2f}) "
             f"| {old['ev'][0]:.3f} | {new['ev'][0]:.3f} |",
             flush=True,
         )

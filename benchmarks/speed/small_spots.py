@@ -2,6 +2,7 @@
 
     python -m benchmarks.speed.small_spots [--rivers 10] [--turns 5] [--flops 5] [--repeat 30] [--against CHECKOUT]
         [--batch 10000] [--quick]
+    python -m benchmarks.speed.small_spots --classes [--repeat 30] [--against CHECKOUT]
 
 `random_spot` makes each spot from a seed of `SEEDS`. One thread solves it to 0.1 % of the pot within milliseconds, a
 flop within a quarter of a second. Each is solved ``--repeat`` times with one worker and with two, alone and while
@@ -13,7 +14,13 @@ each board in ms. The last table has a batch of ``--batch`` rivers, each with ra
 `spewy.solve_rivers` with one thread and with two, and a tenth as many with all hands. "iterations alone" is the rate
 of the iterations and checks of `ExactCfr` on 200 of these rivers, without anything else. ``--rivers 0 --turns 0 --flops
 0`` measures only the batch.
+
+``--classes`` solves 44 rivers, 15 turns and six flops instead (``--flops 0``: no flops). Spots whose iterations take
+about as long are a class, whose figures are medians. "iterations" is the shortest time of a spot's iterations (or
+their processor time, if that is shorter), "whole" the processor time of a whole `Session`, with one worker.
 """
+
+from __future__ import annotations
 
 import argparse
 import json
@@ -22,6 +29,7 @@ import os
 import subprocess
 import sys
 import time
+from bisect import bisect
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -43,6 +51,10 @@ SEEDS = {
     "flop": (32, 92, 118, 124, 135),
 }
 """Seeds of the spots; other seeds give larger turns and flops."""
+MANY = {"river": range(1, 45), "turn": range(1, 16), "flop": (*SEEDS["flop"], 31)}
+"""Seeds of the spots that ``--classes`` solves."""
+CLASSES = 0.2, 0.5, 1.0, 5.0, 20.0
+"""Upper bounds in ms of the iterations of a class of spots; the last class has no bound."""
 FEWER = {"river": 1, "turn": 3, "flop": 10}
 """Factor by which longer spots are solved fewer times."""
 MOST_HANDS = {"river": 150, "turn": 40, "flop": 12}
@@ -54,17 +66,24 @@ import json, sys, time
 from statistics import median
 from spewy import Job, Session
 def once(job):
-    started = time.perf_counter()
-    session = Session(job)
-    result = session.solve()
+    started, used = time.perf_counter(), time.process_time()
+    session, marks = Session(job), {}
+    def mark(event):
+        name = type(event).__name__
+        if name == "Checked" or name not in marks:
+            marks[name] = time.process_time()
+    result = session.solve(mark)
     session.close()
-    return result.seconds["solve"], time.perf_counter() - started, result.sweeps
+    whole, used = time.perf_counter() - started, time.process_time() - used
+    alone = marks["Checked"] - marks["Stated"]  # the first status comes before the first sweep
+    return result.seconds["solve"], whole, used, min(alone, result.seconds["solve"]), result.sweeps
 for line in sys.stdin:
     data, workers, repeat = json.loads(line)
     job = Job.of(data | {"solve": data["solve"] | {"workers": workers}})
     once(job)
     runs = [once(job) for _ in range(repeat)]
-    print(json.dumps([1e3 * median(run[k] for run in runs) for k in (0, 1)] + [runs[0][2]]), flush=True)
+    medians = [1e3 * median(run[k] for run in runs) for k in (0, 1, 2)]
+    print(json.dumps([*medians, 1e3 * min(run[3] for run in runs), runs[0][4]]), flush=True)
 """
 
 
@@ -90,7 +109,16 @@ def main() -> None:
         action="store_true",
         help="run a short benchmark: two rivers and a turn, solved five times each",
     )
+    parser.add_argument(
+        "--classes", action="store_true", help="print one line for each class of spots with similar sizes"
+    )
     options = parser.parse_args()
+    if options.classes:
+        checkouts = [ROOT] + ([options.against] if options.against else [])
+        kinds = [kind for kind in MANY if getattr(options, f"{kind}s")]
+        for line in by_class(kinds, [Solver(checkout) for checkout in checkouts], options.repeat):
+            print(line, flush=True)
+        return
     if options.quick:
         options.rivers, options.turns, options.flops, options.repeat, options.batch = 2, 1, 0, 5, 500
     ours = Solver(ROOT)
@@ -109,7 +137,7 @@ def main() -> None:
         with Busy(others != "none"):
             for (kind, name, data), workers in product(spots, (1, 2)):
                 times = alternating(solvers, data, workers, max(1, options.repeat // FEWER[kind]))
-                solve, whole, sweeps = times[0]
+                solve, whole, _, _, sweeps = times[0]
                 line = f"| {kind} {name} | {sweeps} | {workers} | {others} | {solve:.3f} | {whole:.2f} |"
                 if len(solvers) > 1:
                     pair = times[1][0] / solve, times[1][1] / whole
@@ -135,6 +163,32 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|")
     for line in batch(options.batch):
         print(line, flush=True)
+
+
+def by_class(kinds: list[str], solvers: list[Solver], repeat: int) -> Iterator[str]:
+    """Solve the spots of `MANY`, and yield a table's lines, one for each kind of spot and class of sizes.
+
+    With two solvers, the line also has the times of the second one divided by those of the first.
+    """
+    spots: dict[tuple[str, int], list[list[float]]] = {}
+    for kind, seed in [(each, seed) for each in kinds for seed in MANY[each]]:
+        data, n = random_spot(kind, seed), max(1, repeat // FEWER[kind] // 3)
+        times = alternating(solvers, data, 1, n)
+        _, _, whole, solve, sweeps = times[0]
+        figures = [sweeps, solve, whole, whole / solve]
+        figures += [each[k] / times[0][k] for each in times[1:] for k in (3, 2)]
+        spots.setdefault((kind, bisect(CLASSES, solve)), []).append(figures)
+    compared = len(solvers) > 1
+    yield (
+        "| spots | iterations | number | sweeps | iterations, ms | whole, ms | whole / iterations |"
+        + " before / now: iterations | whole |" * compared
+    )
+    yield "|---|---|---|---|---|---|---|" + "---|---|" * compared
+    bounds = [f"below {bound:g} ms" for bound in CLASSES] + [f"{CLASSES[-1]:g} ms or more"]
+    for (kind, size), rows in sorted(spots.items(), key=lambda item: (kinds.index(item[0][0]), item[0][1])):
+        sweeps, solve, whole, *ratios = (median(column) for column in zip(*rows, strict=True))
+        line = f"| {kind}s | {bounds[size]} | {len(rows)} | {sweeps:.0f} | {solve:.3g} | {whole:.3g} |"
+        yield line + "".join(f" {ratio:.2f} |" for ratio in ratios)
 
 
 def batch(n: int) -> Iterator[str]:
@@ -207,10 +261,10 @@ def alternating(solvers: list, data: dict, workers: int, repeat: int) -> list[li
     """Let solvers measure a spot (``data``) in three rounds of alternation, each time with ``repeat`` solves.
 
     Returns:
-        For each solver the medians [ms of iterations, ms in all, sweeps] with ``workers`` workers.
+        For each solver the medians of what `Solver.time` returns, with ``workers`` workers.
     """
     turns = [[solver.time(data, workers, repeat) for solver in solvers] for _ in range(3)]
-    return [[median(turn[s][k] for turn in turns) for k in range(3)] for s in range(len(solvers))]
+    return [[median(turn[s][k] for turn in turns) for k in range(5)] for s in range(len(solvers))]
 
 
 class Solver:
@@ -224,7 +278,11 @@ class Solver:
         )
 
     def time(self, data: dict, workers: int, repeat: int) -> list[float]:
-        """Solve a spot ``repeat`` times; return median ms of the iterations, median ms in all, and sweeps."""
+        """Solve a spot ``repeat`` times.
+
+        Returns:
+            Medians of ms of the iterations, ms in all, and ms of processor time; least ms of the iterations; sweeps.
+        """
         self.process.stdin.write(json.dumps([data, workers, repeat]) + "\n")
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())

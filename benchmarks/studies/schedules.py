@@ -12,11 +12,13 @@ schedules and prints the fifteen best.
 
 The deep spots are single-raised pots of the button and the big blind, with stacks of 10 to 36 pots (60, 100 and 200 big
 blinds); ``random-rivers`` are sixteen of them on random boards. The polarised rivers have ranges of the nuts and of
-bluffs against bluff-catchers.
+bluffs against bluff-catchers. ``turns`` are nine turns that had no part in the choice of the discounts of
+`pdcfr`: the ranges of T1, T2 and T3 on other boards.
 """
 
 import argparse
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 
@@ -38,6 +40,7 @@ FILES = {
     "T2": (SPOTS / "T2.toml", None),
     "T3": (SPOTS / "T3.toml", None),
 }
+TURNS = "Kd 9s 4h 2c", "8c 7c 5d Th", "As Jd Td 3s"
 DEEP = {
     "deep-rivers": (
         ("Ks 7h 2d 5c 9s", 97.5),
@@ -103,7 +106,7 @@ def main() -> None:
     )
     parser.add_argument(
         "--spots",
-        choices=("shallow", *DEEP, "random-rivers", "polarised"),
+        choices=("shallow", "turns", *DEEP, "random-rivers", "polarised"),
         default="shallow",
         help="set of spots",
     )
@@ -152,6 +155,9 @@ def jobs(name: str) -> Iterator[tuple[str, Job]]:
     if name == "shallow":
         for spot, (file, board) in FILES.items():
             yield spot, Job.load(file, [f"spot.board={board}"] if board else [])
+    elif name == "turns":
+        for spot, board in product(("T1", "T2", "T3"), TURNS):
+            yield f"{spot} on {board}", Job.load(FILES[spot][0], [f"spot.board={board}"])
     elif name == "polarised":
         for spot, (board, stack, oop, ip) in POLARISED.items():
             yield spot, _job(board, 100, stack, oop, ip, {"bet": "a"})

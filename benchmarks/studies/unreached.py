@@ -23,7 +23,6 @@ SPOTS_AND_CHANGES = {
     "R2": (SPOTS / "R2.toml", ()),
     "T1": (EXAMPLES / "T1.toml", ()),
     "T2": (SPOTS / "T2.toml", ()),
-    "F1": (EXAMPLES / "F1.toml", ()),
 }
 HEAD = "| spot | solve | sweeps | seconds | exploitability, % | mean loss, % |"
 

@@ -20,12 +20,10 @@ from solvers.exact.storage import Storage
 from solvers.exact.tables import (
     HandTable,
     Program,
-    class_table,
+    class_tables,
     deal_table,
-    distinct,
     entering_reach,
     n_blocks,
-    no_classes,
     padded,
     padded_rows,
     program,
@@ -96,13 +94,7 @@ class Context:
             tuple(program(r.forest, p, self.locks[t][0].by_node | self.locks[t][1].by_node) for p in (0, 1))
             for t, r in enumerate(game.rounds)
         ]
-        self.classes = [
-            tuple(
-                no_classes() if r.deal is not None else class_table(r.hands[p], r.hands[1 - p])
-                for p in (0, 1)
-            )
-            for r in game.rounds
-        ]
+        self.classes = [class_tables(r) for r in game.rounds]
         self.entries = tuple(
             Entry(
                 entering_reach(game, 1 - p),
@@ -303,23 +295,29 @@ def workspace(steps: Program, largest: Sequence[int], p: int) -> Workspace:
 
     ``largest`` is each player's largest number of blocks (of 16 hands) on a board.
     """
+    sizes = _buffer_sizes(steps, largest, p)
+    buffers = {name: aligned(size) for name, size in sizes.items()}
+    return Workspace(**buffers, places=np.zeros(WIDTH, dtype=np.int64))
+
+
+def _buffer_sizes(steps: Program, largest: Sequence[int], p: int) -> dict[str, int]:
+    """Number of float32 of each buffer that `workspace` allocates, apart from ``places``."""
     own, other = WIDTH * largest[p], WIDTH * largest[1 - p]
     n_leaf_pairs, n_exits, n_roots = steps.n_leaf_pairs, steps.exit_width, steps.root_width
-    return Workspace(
-        reach=aligned(WIDTH * steps.n_sequences),
-        value=aligned(WIDTH * max(steps.n_nodes + 1, n_roots)),
-        theirs=aligned((other + 1) * n_leaf_pairs),
-        wins=aligned(own * n_leaf_pairs),
-        total=aligned(n_leaf_pairs),
-        by_card=aligned(N_CARDS * n_leaf_pairs),
-        rows_win=aligned(WIDTH * WIDTH),
-        rows_total=aligned(WIDTH * WIDTH),
-        exits=aligned((other + 1) * n_exits),
-        continuation=aligned(own * n_exits),
-        leaf_values=aligned(WIDTH * n_exits),
-        roots=aligned(own * n_roots),
-        places=np.zeros(WIDTH, dtype=np.int64),
-    )
+    return {
+        "reach": WIDTH * steps.n_sequences,
+        "value": WIDTH * max(steps.n_nodes + 1, n_roots),
+        "theirs": (other + 1) * n_leaf_pairs,
+        "wins": own * n_leaf_pairs,
+        "total": n_leaf_pairs,
+        "by_card": N_CARDS * n_leaf_pairs,
+        "rows_win": WIDTH * WIDTH,
+        "rows_total": WIDTH * WIDTH,
+        "exits": (other + 1) * n_exits,
+        "continuation": own * n_exits,
+        "leaf_values": WIDTH * n_exits,
+        "roots": own * n_roots,
+    }
 
 
 def _sharing(own: Workspace, common: Workspace) -> Workspace:
@@ -376,7 +374,7 @@ def footprint(game: LiveGame, *, threads: int, short: bool, predictive: bool = F
         state += state_bytes(r, (2 if short else SINGLE) * (3 if predictive else 2))
         tables += sum(3 * SINGLE * int(rows[p].sum()) for p in (0, 1)) + sum(map(_bytes, programs))
         if r.deal is None:
-            tables += 2 * 2 * SINGLE * _classes(r)
+            tables += sum(table.ends.nbytes for table in class_tables(r))
         else:
             tables += sum(_deal(r.deal, padded_rows(game.rounds[t + 1].hands[p].n_hands), p) for p in (0, 1))
         own, common = _buffers(programs, rows)
@@ -397,15 +395,6 @@ def state_bytes(r: Round, cell_bytes: int) -> int:
     return cell_bytes * int(np.dot(n_rows, r.forest.n_slots))
 
 
-def _classes(r: Round) -> int:
-    """Number of different strengths, summed over all boards."""
-    first, second = r.hands
-    return sum(
-        len(distinct(first.strength[b, : first.n_hands[b]], second.strength[b, : second.n_hands[b]]))
-        for b in range(r.n_boards)
-    )
-
-
 def _deal(deal: Deal, below: np.ndarray, p: int) -> int:
     return SINGLE * (int(below[deal.child].sum()) + deal.child_row[p].size)
 
@@ -416,9 +405,9 @@ def _buffers(programs: list[Program], rows: list[np.ndarray]) -> tuple[int, int]
     ``programs`` and ``rows[board]``, numbers of padded rows, are given for each player.
     """
     largest = [int(n.max()) // WIDTH for n in rows]
-    needed = [workspace(programs[p], largest, p) for p in (0, 1)]
-    common = sum(getattr(s, name).nbytes for s in needed for name in COMMON)
-    return sum(map(_bytes, needed)) - common, common
+    sizes = [_buffer_sizes(programs[p], largest, p) for p in (0, 1)]
+    common = SINGLE * sum(buffers[name] for buffers in sizes for name in COMMON)
+    return SINGLE * sum(sum(buffers.values()) for buffers in sizes) + 2 * DOUBLE * WIDTH - common, common
 
 
 def _bytes(arrays: Any) -> int:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from compiled.records import Records
 from compiled.vector import TILE, WIDTH
-from solvers.game import Deal, Hands, LiveGame
+from solvers.game import Deal, Hands, LiveGame, Round
 from solvers.steps import ReachStep, ValueStep, reach_steps, value_steps
 from solvers.tree import FOLD, SHOWDOWN, Forest, Ints
 
@@ -274,23 +274,28 @@ def first_rows(count: Ints) -> Ints:
     return np.concatenate([[0], np.cumsum(padded_rows(count))]).astype(np.int64)
 
 
-def class_table(own: Hands, other: Hands) -> ClassTable:
-    """Make a player's `ClassTable` of a round with showdowns, from the player's hands and the opponent's."""
-    n_boards = len(own.n_hands)
+def class_tables(r: Round) -> tuple[ClassTable, ClassTable]:
+    """Make each player's `ClassTable` of a round; they are empty if the round has no showdowns."""
+    if r.deal is not None:
+        nothing = ClassTable(np.zeros(1, dtype=np.int64), np.zeros((0, 2), dtype=np.int32))
+        return nothing, nothing
+    n_boards = r.n_boards
     strengths = []  # of all boards, ascending: the board counts more than the strength
-    for rows in (own, other):
+    for rows in r.hands:
         present = np.arange(rows.strength.shape[1]) < rows.n_hands[:, None]
         above = np.arange(n_boards, dtype=np.int64)[:, None] << 32
         strengths.append((rows.strength + above)[present])
     levels = distinct(*strengths)
     board = levels >> 32
     first = np.searchsorted(board, np.arange(n_boards + 1))
-    starts = [np.concatenate([[0], np.cumsum(rows.n_hands)])[board] for rows in (own, other)]
+    starts = [np.concatenate([[0], np.cumsum(rows.n_hands)])[board] for rows in r.hands]
     ends = [
         np.searchsorted(strength, levels, side="right") - start
         for strength, start in zip(strengths, starts, strict=True)
     ]
-    return ClassTable(first.astype(np.int64), np.stack(ends, axis=1).astype(np.int32))
+    by_player = (np.stack(pair, axis=1).astype(np.int32) for pair in (ends, ends[::-1]))
+    own, other = (ClassTable(first.astype(np.int64), pair) for pair in by_player)
+    return own, other
 
 
 def distinct(first: Ints, second: Ints) -> Ints:
@@ -299,10 +304,6 @@ def distinct(first: Ints, second: Ints) -> Ints:
     both = np.sort(np.concatenate([first, second]))
     different: Ints = both[np.diff(both, prepend=both[:1] - 1) > 0]
     return different
-
-
-def no_classes() -> ClassTable:
-    return ClassTable(np.zeros(1, dtype=np.int64), np.zeros((0, 2), dtype=np.int32))
 
 
 def deal_table(deal: Deal, above: Hands, below: Hands, p: int) -> DealTable:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,10 +92,15 @@ class Problem:
 def root_symmetries(game: Game, history: History, ranges: tuple[Floats, Floats]) -> Perms:
     """Return the suit permutations that leave the root's board and both initial ranges unchanged; identity first."""
     # The board comes first: few permutations remain for the slower test of ranges.
-    perms = stabilizer(history, suit_permutations(game.deck))
+    perms = _of_board(game.deck, history)
     for weights in ranges:
         perms = range_symmetries(weights, game.deck, game.num_hole_cards, perms)
     return perms
+
+
+@lru_cache(maxsize=256)  # the estimate of a job's cost asks before the job's boards are made
+def _of_board(deck: Deck, history: History) -> Perms:
+    return stabilizer(history, suit_permutations(deck))
 
 
 def by_hand(problem: Problem, first: int | None) -> Problem:

@@ -13,6 +13,8 @@ from spewy.errors import size_text
 from spewy.system.tools import Closing
 
 WATCH_SECONDS = 0.1
+UNWATCHED_BYTES = 16 * 2**20
+"""Size of a solve below which no thread measures memory: its start and end may take longer than the solve."""
 VISIT_BYTES = 16
 """Bytes of a counter of visits in a store."""
 PROCESS_BYTES = 225 * 2**20
@@ -69,13 +71,18 @@ class ProcessMemory(Closing):
     The memory that a process owns excludes the pages of mapped files, such as lockers, a streamed round and libraries:
     the operating system drops these pages whenever it needs room. Linux records no peak of this memory, so a thread
     measures it ten times a second.
+
+    Args:
+        expected: expected size of the work in bytes. Work below `UNWATCHED_BYTES` is measured at its end only.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, expected: int = UNWATCHED_BYTES) -> None:
         self._most = 0.0
         self._ended = Event()
-        self._thread = Thread(target=self._watch, name="memory", daemon=True)
-        self._thread.start()
+        self._thread: Thread | None = None
+        if expected >= UNWATCHED_BYTES:
+            self._thread = Thread(target=self._watch, name="memory", daemon=True)
+            self._thread.start()
 
     @property
     def peak_mib(self) -> float:
@@ -85,7 +92,8 @@ class ProcessMemory(Closing):
 
     def close(self) -> None:
         self._ended.set()
-        self._thread.join()
+        if self._thread is not None:
+            self._thread.join()
 
     def _watch(self) -> None:
         while not self._ended.wait(WATCH_SECONDS):

@@ -150,7 +150,7 @@ class Session(Closing):
             PeerError: the cluster disconnected or sent a wrong answer; earlier work is saved.
             lockers.LockerError: the folder's lockers are damaged, or cannot be written.
         """
-        with ProcessMemory() as memory:
+        with ProcessMemory(self.cost.memory_bytes) as memory:
             return self._solve(unfailing(listener), stop, memory)
 
     def _solve(self, tell: Listener, stop: Stop | None, memory: ProcessMemory) -> SolveResult:

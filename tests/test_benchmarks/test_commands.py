@@ -29,6 +29,7 @@ speed.look --quick
 speed.pages --quick
 speed.policy --quick
 speed.small_spots --quick
+speed.small_spots --classes --turns 0 --flops 0 --repeat 3
 speed.solve --quick
 speed.start --quick
 speed.start --compile --quick
@@ -45,7 +46,6 @@ studies.clustering --quick --sweeps 5 --workers 1
 studies.failures --quick
 studies.features --quick
 studies.lp_or_cfr --quick --csv OUT/lp.csv --picture OUT/lp.png
-studies.look_ahead --time R1 --repeat 1
 studies.locked_starts --spot R1 --lock x:b20 --most 20
 studies.matches --data OUT/matches.json play LIMIT --hands 20 --opponents equity --workers 1 --logs OUT/logs
 studies.matches table

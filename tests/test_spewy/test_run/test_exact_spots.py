@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import threading
 import time
 import tracemalloc
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ import spewy
 from solvers.discount import variant
 from solvers.exact import ExactCfr
 from spewy.job.job import Job
-from spewy.run.cost import ProcessMemory
+from spewy.run.cost import UNWATCHED_BYTES, ProcessMemory
 from spewy.run.events import Checked, Ended
 from spewy.run.session import Session
 
@@ -176,6 +177,22 @@ def test_the_memory_of_the_process_is_what_it_owns(tmp_path):
         assert before + 120 < memory.peak_mib < before + 150
     result = spewy.solve(example("R1")).result
     assert 20 < result.process_mib < result.peak_rss_mib
+
+
+def test_only_large_solves_start_a_thread_that_measures_memory():
+    def threads(size):
+        with ProcessMemory(size) as memory:
+            assert memory.peak_mib > 20
+            return {thread.name for thread in threading.enumerate()}
+
+    assert "memory" in threads(UNWATCHED_BYTES)
+    assert "memory" not in threads(UNWATCHED_BYTES - 1)
+    names = set()
+    spewy.solve(
+        example("R1"), listener=lambda _: names.update(thread.name for thread in threading.enumerate())
+    )
+    assert names
+    assert "memory" not in names
 
 
 FLOP = """
