@@ -12,6 +12,8 @@ const ALMOST = 1e-9;
 const POLL_MS = 1000;
 const MOST_UNDONE = 50;
 const LOCK_SEATS = ["oop", "ip"];
+const LOCK_NOTE =
+  "Each hand moves by the same number of points, and its other actions keep their proportion. A hand stops at 0 and 100 %, and the others do not make up for it. A hand that always took the action gets the other actions as the hands together take them. While this tab is open, the grid shows the lock.";
 
 /** The drafts by folder. Each has `locks`, a `Map` by place, and `status`, the element that tells how its solve goes. */
 const lockDrafts = new Map();
@@ -124,7 +126,7 @@ export const lockPanel = {
     const { folder, position } = context;
     const draft = lockDraft(folder);
     const lock = lockAt(folder, position);
-    fill(element, lock ? lockEditor(lock, draft, context) : beginLock(draft, context), lockList(draft, context), solveTools(draft, context));
+    fill(element, lock ? lockEditor(lock, draft, context) : beginLock(draft, context), lockList(draft, context), solveTools(draft, context), lock ? el("p", { class: "note" }, LOCK_NOTE) : null);
   },
 };
 
@@ -228,25 +230,21 @@ function lockEditor(lock, draft, context) {
     scopes.map(({ id, text, hands }) => el("option", { value: id, selected: id === scope.id }, `${text}: ${hands.length} ${hands.length === 1 ? "hand" : "hands"}`)),
   );
   return [
-    el("div", { class: "tools" }, el("label", { for: "lock-scope" }, "move"), choice),
+    el(
+      "div",
+      { class: "tools" },
+      el("label", { for: "lock-scope" }, "move"),
+      choice,
+      el("button", { type: "button", id: "lock-undo", disabled: !lock.before.length, onclick: act(undo) }, "undo"),
+      el("button", { type: "button", id: "lock-restore", title: "back to the solve's strategy, for the hands that are chosen here", onclick: act(restore) }, "back to the solve"),
+    ),
     el(
       "table",
       { class: "lock-table" },
       el("thead", {}, el("tr", {}, ["", "solve", "lock", "", "by points"].map((text) => el("th", { scope: "col" }, text)))),
       el("tbody", {}, view.words.map(row)),
     ),
-    el(
-      "div",
-      { class: "tools" },
-      el("button", { type: "button", id: "lock-undo", disabled: !lock.before.length, onclick: act(undo) }, "undo"),
-      el("button", { type: "button", id: "lock-restore", title: "the hands that are chosen above", onclick: act(restore) }, "back to the solve's strategy"),
-    ),
     el("p", { class: "note", id: "lock-told", role: "status" }, lock.told),
-    el(
-      "p",
-      { class: "note" },
-      "Each hand moves by the same number of points, and its other actions keep their proportion. A hand stops at 0 and 100 %, and the others do not make up for it. A hand that always took the action gets the other actions as the hands together take them. While this tab is open, the grid shows the lock.",
-    ),
   ];
 }
 
@@ -312,7 +310,7 @@ function solveTools(draft, context) {
   const failed = (error) => fill(draft.status, el("p", { class: "error", role: "alert" }, error.message));
 
   async function solve() {
-    button.disabled = true;
+    draft.runs = button.disabled = true;
     fill(draft.status, el("p", { class: "note" }, "The job is being checked."));
     try {
       let found = await lockedJob(source, folder, draft, field.value.trim());
@@ -324,7 +322,6 @@ function solveTools(draft, context) {
       }
       const started = await source.locks.start(found.text, place.state === "same");
       if (!started.started) throw new Error(started.message);
-      draft.runs = true;
       await watchLocked(draft, started.id, context);
     } catch (error) {
       failed(error);
