@@ -9,6 +9,8 @@ from playwright.sync_api import expect
 from web_pages import open_place, shown
 from web_server import serving
 
+from spewy.job.job import Job
+
 RIVER = """
 name = "river"
 [game]
@@ -26,11 +28,29 @@ raise = "a"
 target = "0.05%"
 """
 
+TWO_TONE = """
+name = "flop"
+[game]
+file = "holdem.nolimit.2p.reverse_blinds"
+[spot]
+board = "Qs 7h 2h"
+pot = 100
+stack = 100
+oop = "AA,KQs,87s"
+ip = "KK,QJs,98s"
+[bets.flop]
+bet = "50%"
+[solve]
+target = "0.1%"
+max_sweeps = 40
+"""
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     base = tmp_path_factory.mktemp("locks")
     good("solve", write(base, RIVER, "river.toml"), "--out", base / "solves" / "river")
+    good("solve", write(base, TWO_TONE, "flop.toml"), "--out", base / "solves" / "flop")
     return base / "solves"
 
 
@@ -51,8 +71,8 @@ def solved(folder):
     return of
 
 
-def lock_here(page, address, **place):
-    open_place(page, address, folder="river", panel="lock", **place)
+def lock_here(page, address, folder="river", **place):
+    open_place(page, address, folder=folder, panel="lock", **place)
     page.click("#lock-begin")
     expect(page.locator("#lock-scope")).to_be_visible()
 
@@ -65,11 +85,7 @@ def job_of(page, path):
 
 
 def by_hand(lock):
-    return {
-        hand: np.array(shares)
-        for names, shares in lock["hands"].items()
-        for hand in names.split(",")
-    }
+    return {hand: np.array(shares) for names, shares in lock["hands"].items() for hand in names.split(",")}
 
 
 def moved(shares, action, change):
@@ -90,6 +106,21 @@ def test_a_lock_begins_with_each_hands_own_strategy(page, address, solved, tmp_p
         np.testing.assert_allclose(shares, strategy[hand], atol=2e-6)
     assert len({tuple(shares) for shares in found.values()}) > 1
     assert page.locator(".cell.marked").count() == 0
+
+
+def test_a_lock_keeps_boards_that_are_equal_up_to_suits_together(page, address, folder, tmp_path):
+    strategy = {h: row["strategy"] for h, row in good_json("show", folder / "flop")["hands"].items()}
+    assert strategy["KcQc"] != strategy["KdQd"]  # by the rounding of the solve
+    lock_here(page, address, folder="flop")
+    page.click("#lock-step-0--10")
+    job = job_of(page, tmp_path / "job.toml")
+    locked, free = Job.of(job).problem, Job.of({key: job[key] for key in job if key != "lock"}).problem
+    assert len(locked.symmetries) == len(free.symmetries) == 2
+    page.locator(".acts [data-hand='KQs']").click()
+    shown(page)
+    page.select_option("#lock-scope", "KcQc")
+    page.click("#lock-step-0-10")
+    assert len(Job.of(job_of(page, tmp_path / "job.toml")).problem.symmetries) == 1
 
 
 def test_a_group_moves_by_points_and_stops_at_the_ends(page, address, solved, tmp_path):
@@ -116,7 +147,9 @@ def test_a_group_moves_by_points_and_stops_at_the_ends(page, address, solved, tm
     expect(page.locator("#lock-told")).to_contain_text("hands stopped at 0 %, so the mean moved by −")
     found = by_hand(job_of(page, tmp_path / "job.toml")["lock"][0])
     for hand, shares in found.items():
-        assert shares[fold] == pytest.approx(max(0, strategy[hand][fold] + 0.1 * (hand in kings) - 0.3), abs=5e-6)
+        assert shares[fold] == pytest.approx(
+            max(0, strategy[hand][fold] + 0.1 * (hand in kings) - 0.3), abs=5e-6
+        )
         assert sum(shares) == pytest.approx(1, abs=1e-9)
 
 
@@ -189,4 +222,12 @@ def test_a_lock_by_slider_is_the_lock_of_a_job_file(page, address, folder, solve
     for line in ("", "b50", "b50 a", "x"):
         slider, file = (good_json("show", folder / name, "--line", line) for name in ("by-slider", "by-hand"))
         assert slider == file
-    assert np.mean([row["strategy"][0] for row in good_json("show", folder / "by-hand", "--line", "b50")["hands"].values()]) < 0.6
+    assert (
+        np.mean(
+            [
+                row["strategy"][0]
+                for row in good_json("show", folder / "by-hand", "--line", "b50")["hands"].values()
+            ]
+        )
+        < 0.6
+    )
