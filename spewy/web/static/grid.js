@@ -119,7 +119,8 @@ export function createGrid({ pick, point = () => {}, label }) {
     const looks = paint ? paintedCells(paint) : heat === "strategy" || heat === "both" ? stripes(view, full, heat === "both") : numbers(view, heat);
     cells.forEach((cell, place) => {
       const isTabStop = cell.name === (selected || "AA");
-      cell.draw(looks(cell.name, Math.floor(place / 13), place % 13), cell.name === selected, isTabStop);
+      const look = looks(cell.name, Math.floor(place / 13), place % 13);
+      cell.draw(view && view.marked && view.marked.has(cell.name) ? { ...look, marked: true, text: `${look.text}, changed by the lock` } : look, cell.name === selected, isTabStop);
     });
   }
 
@@ -146,7 +147,7 @@ function createCell(name, pick, point) {
 
   function draw(look, isSelected, isTabStop) {
     const attributes = {
-      class: `cell${look.empty ? " empty" : ""}${look.painted ? " painted" : ""}`,
+      class: `cell${look.empty ? " empty" : ""}${look.painted ? " painted" : ""}${look.marked ? " marked" : ""}`,
       tabindex: isTabStop ? "0" : "-1",
       "aria-selected": isSelected ? "true" : "false",
       "aria-label": `${name}: ${look.text}`,

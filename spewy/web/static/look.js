@@ -8,6 +8,7 @@ import { store, stored } from "./page.js";
 
 const SEATS = ["oop", "ip"];
 const SEAT_TITLES = ["out of position: acts first after the flop", "in position: acts last after the flop"];
+const NO_MARKS = { view: (folder, position, view) => view, mark: () => null };
 const HEATS = [
   ["strategy", "strategy"],
   ["both", "strategy and EV"],
@@ -34,12 +35,12 @@ function scrollSideways(box, part) {
  * @param {Element} root element to fill.
  * @param {object} source answers questions about the solution: `position(query, signal)`, and more for some panels.
  * @param {object} options `panels`: panels beside the grids, each `{id, title, shows(context), draw(element, context)}`;
- *   `filters`: whether the source can filter hands; `moved(place)`: called with the new place
+ *   `filters`: whether the source can filter hands; `marks`: what the grid and the ribbon show of locks (`locks.js`); `moved(place)`: called with the new place
  *   `{line, board, heat, filter, group, hand, seat, panel}`; `answered(position)`: called with each new position.
  * @returns {object} `show(folder, place, summary)` shows a place, `key(event)` obeys a key and tells whether it did, and
  *   `context()` is what panels get.
  */
-export function createLook(root, source, { panels = [], filters = true, moved = () => {}, answered = () => {} }) {
+export function createLook(root, source, { panels = [], filters = true, marks = NO_MARKS, moved = () => {}, answered = () => {} }) {
   const look = { place: {}, position: null, asked: null, folder: null, summary: null, filterError: null, filterNames: null };
   const hands = handsNode();
   const seats = [0, 1].map(createSeat);
@@ -96,7 +97,7 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
 
   function context() {
     const { position, place, folder, summary, filterError } = look;
-    return { position, place, folder, summary, source, go: move, filter: filterError ? "" : place.filter || "" };
+    return { position, place, folder, summary, source, go: move, redraw: () => look.position && draw(), filter: filterError ? "" : place.filter || "" };
   }
 
   function draw() {
@@ -107,7 +108,7 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
     root.classList.add("whole");
     fill(
       root,
-      ribbonNode(position, move),
+      ribbonNode(position, move, (place) => marks.mark(look.folder, place)),
       el("div", { class: "bar" }, facts(position), position.views && position.views[0].grid ? tools(place) : null),
       el("section", { class: position.views ? "decision" : "dealing", "aria-label": "the position" }, position.views ? bothSeats(position, place) : followingNode(position, move), drawPanels()),
     );
@@ -170,7 +171,10 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
 
   /** Return the nodes of the player who acts, of the other player, and of the hands of a class. */
   function bothSeats(position, place) {
-    const views = [position.player, 1 - position.player].map((player) => narrowed(position.views.find((view) => view.player === player), place.group, position.board));
+    const views = [position.player, 1 - position.player].map((player) => {
+      const view = position.views.find((each) => each.player === player);
+      return narrowed(marks.view(look.folder, position, view, place.panel === "lock"), place.group, position.board);
+    });
     const nodes = views.map((view) => seats[view.player](position, view, place));
     if (!views[0].grid) return nodes;
     const chosen = views.find((view) => view.player === Number(place.seat || position.player));
@@ -302,19 +306,20 @@ const FLOPS_AT_ONCE = 90;
  * Make the ribbon of a position: the decisions and deals before it.
  * @param {object} position the server's position; an exported page marks what its file lacks as `absent`.
  * @param {function} go called with `{line, board}` of another position.
+ * @param {function} mark returns the mark of a decision, or null.
  */
-function ribbonNode(position, go) {
-  const stages = position.path.map((stage, number) => (stage.kind === "cards" ? dealtStage(stage, number, go) : decisionStage(stage, go)));
+function ribbonNode(position, go, mark) {
+  const stages = position.path.map((stage, number) => (stage.kind === "cards" ? dealtStage(stage, number, go) : decisionStage(stage, go, mark)));
   const here = { decision: `${SEATS[position.player]} to act`, chance: "next cards" }[position.kind] || position.kind;
-  return el("nav", { class: "ribbon", "aria-label": "actions and cards" }, stages, el("span", { class: "ribbon-end", "aria-current": "step" }, here));
+  return el("nav", { class: "ribbon", "aria-label": "actions and cards" }, stages, el("span", { class: "ribbon-end", "aria-current": "step" }, here, mark(position)));
 }
 
-function decisionStage(stage, go) {
+function decisionStage(stage, go, mark) {
   const steps = stage.steps.map((step, number) => {
     const taken = number === stage.taken;
     return stepButton(step, { class: taken ? "step taken" : "step", "aria-pressed": taken ? "true" : "false", "aria-label": step.words }, go, taken ? [swatchOf(step), step.words] : shortWords(step.words));
   });
-  return el("div", { class: "stage" }, stageTitle(SEATS[stage.player], "show this decision", stage, go), steps);
+  return el("div", { class: "stage" }, stageTitle(SEATS[stage.player], "show this decision", stage, go), mark(stage), steps);
 }
 
 function stageTitle(text, title, stage, go) {

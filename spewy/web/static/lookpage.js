@@ -3,6 +3,7 @@
 import { drawAnswer, el, fill } from "./dom.js";
 import { boardNode } from "./cards.js";
 import { amount, known, percent, summaryText } from "./format.js";
+import { lockMarks } from "./locks.js";
 import { createLook } from "./look.js";
 import { placeAddress } from "./page.js";
 import { LOOK_PANELS } from "./panels.js";
@@ -26,6 +27,7 @@ export function lookPage(root) {
   fill(root, head, body);
   const look = createLook(body, source, {
     panels: LOOK_PANELS,
+    marks: lockMarks,
     moved: (place) => {
       location.hash = placeAddress("look", { folder: current.folder, ...place });
     },

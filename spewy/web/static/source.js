@@ -78,7 +78,13 @@ export function solutionSource(question) {
 export function serverSource() {
   return {
     ...solutionSource(ask),
-    locks: true,
+    locks: {
+      job: (folder) => ask("/api/setup/solve", { folder }),
+      check: (draft) => send("/api/setup/check", draft),
+      place: (text) => send("/api/jobs/place", { text }),
+      start: (text, again) => send("/api/jobs/start", { text, continue: again }),
+      progress: (folder) => ask("/api/jobs/progress", { folder }),
+    },
     reports: (query) => ask("/api/reports", query),
     report: (query, progress, wanted) => askLong("/api/report", query, progress, wanted),
     boardsPlace: (query) => ask("/api/boards/place", query),
