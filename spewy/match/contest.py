@@ -33,7 +33,7 @@ from spewy.game.amounts import CHIPS, Unit
 from spewy.game.betting import Betting
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
-from spewy.game.lines import ACTION_WORDS, action_words, faces_bet, read_action, wrong_word
+from spewy.game.lines import ACTION_WORDS, action_words, faces_bet, read_action, sized_words, wrong_word
 from spewy.game.nodes import Node
 from spewy.match.aivat import estimate
 from spewy.match.hand_review import Decided, Judged, decided_in_spot, review_player
@@ -52,6 +52,7 @@ from spewy.match.table import (
     hand_seed,
     look_ahead,
 )
+from spewy.match.table_view import TableView, round_action
 from spewy.system.tools import Closing
 
 if TYPE_CHECKING:
@@ -135,6 +136,23 @@ class Contest(Closing, ABC):
     def in_order(self, board: tuple[int, ...]) -> tuple[int, ...]:
         """Return the public cards in the order of board names: the cards of each round are sorted."""
         return self.bot.game.board_order(board)
+
+    def view(self, hand: Hand, person: int) -> TableView:
+        """Return the table of a hand as player ``person`` sees it."""
+        rounds = range(hand.game.num_rounds)
+        names = [self.round_name(t) for t in rounds]
+        return TableView.of(
+            hand.seen_by(person),
+            person,
+            self.unit,
+            middle=self.pot,
+            round_names=names,
+            in_order=self.in_order,
+        )
+
+    def sized(self, hand: Hand, action: str) -> str:
+        """Write an action at a state of the hand as buttons do: ``bet 60 % (120)``, ``raise to 300``."""
+        return sized_words(round_action(hand.betting, action, self.unit, self.pot).label)
 
     def act(self, hand: Hand) -> str:
         """Return the strategy's action; ``hand`` is the hand as the strategy's player sees it."""
@@ -331,8 +349,7 @@ class SpotContest(Contest):
         return table, f"{place}, with {cards_name(cards)}{behind}"
 
     def round_name(self, t: int) -> str:
-        problem = self.spot.problem
-        return problem.game.round_names[problem.first_round + t]
+        return self.spot.round_names[t]
 
     def in_order(self, board: tuple[int, ...]) -> tuple[int, ...]:
         return self.spot.in_order(board)

@@ -39,6 +39,7 @@ from spewy.match.contest import Choices, Contest
 from spewy.match.hand_review import Decided, Judged
 from spewy.match.score import Mean
 from spewy.match.table import Table, decisions
+from spewy.match.table_view import put_in_before
 
 LEAST_TOLD = 0.005
 """Smallest frequency of an action that a report mentions; it always mentions the played action."""
@@ -81,12 +82,16 @@ class Turn:
     Attributes:
         pot: chips in the middle, with all bets.
         to_call: chips that a call costs; 0 if checking is free.
+        words: the choices as buttons write them, such as ``bet 60 % (120)``.
+        before: chips that the person had put in before this round.
     """
 
     pot: int
     to_call: int
     choices: Choices
     unit: Unit
+    words: tuple[str, ...]
+    before: int
 
     @property
     def prompt(self) -> str:
@@ -94,16 +99,17 @@ class Turn:
         return f"Pot {self.unit.text(self.pot)}{price}; {self.choices.prompt}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the decision as a JSON object; ``bounds`` are the smallest and largest bet, as ACPC amounts."""
+        """Return the decision as a JSON object; ``bounds`` and ``before`` are ACPC amounts."""
         choices = self.choices
         return {
             "pot": self.unit.number(self.pot),
             "to_call": self.unit.number(self.to_call),
             "choices": [
                 {"action": action, "text": text}
-                for action, text in zip(choices.actions, choices.texts, strict=True)
+                for action, text in zip(choices.actions, self.words, strict=True)
             ],
             "bounds": None if choices.bounds is None else list(choices.bounds),
+            "before": self.before,
         }
 
 
@@ -201,7 +207,9 @@ class Sitting:
         betting = table.hand.betting
         due = max(betting.spent) - betting.spent[self._person]
         pot = self._contest.pot + sum(betting.spent)
-        return Turn(pot, due, self._contest.choices(table.view(self._person)), self._contest.unit)
+        choices = self._contest.choices(table.view(self._person))
+        words = tuple(self._contest.sized(table.hand, action) for action in choices.actions)
+        return Turn(pot, due, choices, self._contest.unit, words, put_in_before(betting))
 
     def deal(self) -> Event:
         """Begin the next hand, and return its first event."""
@@ -250,30 +258,16 @@ class Sitting:
 
         It includes the review of the last finished hand.
         """
-        turn = self.turn
+        turn, table = self.turn, self._table
         return {
             "hand": self._number + 1,
             "seat": self._person,
-            **self._shown_hand(),
+            "table": None if table is None else self._contest.view(table.hand, self._person).to_json(),
             "events": [event.to_json() for event in self.events],
             "turn": None if turn is None else turn.to_json(),
             "in_play": self.in_play,
             "report": None if self.report is None else self.report.to_json(),
             "unit": self._contest.unit.name,
-        }
-
-    def _shown_hand(self) -> dict[str, Any]:
-        if self._table is None:
-            return dict.fromkeys(("hole", "board", "pot", "put_in", "behind"))
-        unit, hand = self._contest.unit, self._table.view(self._person)
-        spent, own = hand.betting.spent, hand.hole[self._person]
-        limited = hand.game.stacks is not None
-        return {
-            "hole": None if own is None else cards_name(own),
-            "board": cards_name(self._contest.in_order(hand.board)),
-            "pot": unit.number(self._contest.pot + sum(spent)),
-            "put_in": [unit.number(chips) for chips in spent],
-            "behind": [unit.number(hand.betting.stack(p) - spent[p]) for p in (0, 1)] if limited else None,
         }
 
     def _require_turn(self, action: str) -> Table:
@@ -328,7 +322,11 @@ class Sitting:
 
     def _shown(self, hand: Hand) -> str | None:
         cards = hand.hole[1 - self._person]
-        return None if hand.betting.folded is not None or cards is None else cards_name(cards)
+        return (
+            None
+            if hand.betting.folded is not None or cards is None
+            else cards_name(sorted(cards, reverse=True))
+        )
 
     def _judge(self, hand: Hand) -> Event:
         """Review the person's decisions in a finished hand, queue the review's events, and return the first."""
@@ -405,6 +403,9 @@ class DecisionReport:
         loss: value of the best action less the value of the played action; None if it is unknown.
         opponent_range: the opponent's range at the decision; None if it is unknown.
         unit: name of the unit, such as "chips".
+        pot: chips in the middle before the decision.
+        label: the played action as buttons write it.
+        labels: the strategy's actions as buttons write them.
     """
 
     round: str
@@ -421,6 +422,9 @@ class DecisionReport:
     loss: float | None
     opponent_range: RangeReport | None
     unit: str
+    pot: float
+    label: str
+    labels: tuple[str, ...]
 
     @classmethod
     def of(cls, contest: Contest, hand: Hand, decided: Decided) -> DecisionReport:
@@ -447,6 +451,9 @@ class DecisionReport:
             if opponent_range is None
             else RangeReport(1 - decided.player, decided.board, opponent_range, hand.game),
             unit.name,
+            unit.number(contest.pot + sum(state.betting.spent)),
+            contest.sized(state, decided.action),
+            tuple(contest.sized(state, action) for action in decided.actions),
         )
 
     @property

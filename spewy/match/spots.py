@@ -97,6 +97,11 @@ class Spot:
         return replace(self.config.rules, num_board_cards=(len(self.board), *dealt))
 
     @property
+    def round_names(self) -> tuple[str, ...]:
+        """Names of the rounds of `game`."""
+        return tuple(self.problem.game.round_names[self.problem.first_round :])
+
+    @property
     def board(self) -> tuple[int, ...]:
         return self.solution.job.board
 

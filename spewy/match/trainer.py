@@ -17,11 +17,12 @@ import numpy as np
 from buckets.cards import cards_name
 from spewy.errors import InputError, shown
 from spewy.game.hand import Hand
-from spewy.game.lines import action_words, faces_bet, read_action, wrong_word
+from spewy.game.lines import action_words, faces_bet, read_action, sized_words, wrong_word
 from spewy.game.names import SEAT_NAMES
 from spewy.game.nodes import Node
 from spewy.match.spots import HandValues, Spot, Spots
 from spewy.match.table import MOST_SEED
+from spewy.match.table_view import TableView
 
 MOST_DECISIONS = 8
 """Number of a player's decisions in a hand that can be asked; hardly any betting tree has more of them."""
@@ -45,6 +46,7 @@ class Question:
         to_call: chips that a call costs.
         texts: the actions in words.
         unit: name of the unit of amounts, such as "chips".
+        table: the table as the player sees it.
     """
 
     number: int
@@ -59,6 +61,7 @@ class Question:
     actions: tuple[str, ...]
     texts: tuple[str, ...]
     unit: str
+    table: TableView
 
     @property
     def text(self) -> str:
@@ -69,7 +72,15 @@ class Question:
         )
 
     def to_json(self) -> dict[str, Any]:
-        return {**vars(self), "actions": list(self.actions), "texts": list(self.texts), "text": self.text}
+        """Return the question as a JSON object; ``texts`` are the actions as buttons write them."""
+        texts = [sized_words(action) for action in self.actions]
+        return {
+            **vars(self),
+            "actions": list(self.actions),
+            "texts": texts,
+            "table": self.table.to_json(),
+            "text": self.text,
+        }
 
 
 @dataclass(frozen=True)
@@ -279,6 +290,14 @@ def _question(spot: Spot, hand: Hand, number: int) -> Question:
         tuple(action.label for action in node.actions),
         tuple(action_words(action.label) for action in node.actions),
         unit.name,
+        TableView.of(
+            hand,
+            player,
+            unit,
+            middle=spot.pot,
+            round_names=spot.round_names,
+            in_order=spot.in_order,
+        ),
     )
 
 

@@ -19,18 +19,6 @@ export function boardCards(text) {
   return typed.map((card) => card[0].toUpperCase() + (letters[card[1]] || card[1].toLowerCase()));
 }
 
-/** Sort the names of a hand's cards, high cards first. */
-export function sortedHand(text) {
-  return cardList(text)
-    .sort((a, b) => RANKS.indexOf(a[0]) - RANKS.indexOf(b[0]) || SUITS.indexOf(a[1]) - SUITS.indexOf(b[1]))
-    .join("");
-}
-
-/** Write the cards in a text with the signs of their suits. */
-export function withSuits(text) {
-  return text.replace(/\b(?:[2-9TJQKA][cdhs])+\b/g, cardText);
-}
-
 /** Write cards with the signs of their suits. */
 export function cardText(text) {
   return cardList(text)

@@ -1,12 +1,13 @@
 /** The page on which a person plays hands against a solved strategy, with the review of a finished hand. */
 
 import { el, fill } from "./dom.js";
-import { boardNode, cardList, cardNode, cardText, sortedHand, withSuits } from "./cards.js";
+import { cardList, cardNode, cardText } from "./cards.js";
 import { amount, chips, known, percent, weight } from "./format.js";
 import { classOf, gridNode } from "./grid.js";
 import { chooseSolve } from "./solvelist.js";
 import { placeAddress } from "./page.js";
 import { sessionRequests } from "./source.js";
+import { choiceKeys, choicesNode, goOnNode, gradeNode, helpDialog, lossGrade, seatMenu, storedSeat, tableNode } from "./table.js";
 
 const PLAY_SEATS = [
   ["", "alternate seats"],
@@ -20,10 +21,11 @@ export function playPage(root) {
   const table = el("div", { class: "table" });
   const review = el("div", { class: "review" });
   fill(root, head, el("div", { class: "play-columns" }, table, review));
+  const help = helpDialog(root, "deal the next hand");
   const play = { folder: null, seat: "", state: null };
   const requests = sessionRequests(root, { done, failed });
 
-  async function show({ folder, seat = "" }) {
+  async function show({ folder, seat = storedSeat("play-seat") }) {
     if (!folder) {
       Object.assign(play, { folder: null, state: null });
       document.title = "Play – Spewy";
@@ -74,17 +76,9 @@ export function playPage(root) {
       head,
       el("a", { href: "#play" }, "all solves"),
       el("h1", {}, folder),
-      el("label", { for: "seat" }, "seat"),
-      el(
-        "select",
-        {
-          id: "seat",
-          onchange: (event) => {
-            location.hash = placeAddress("play", { folder, seat: event.target.value });
-          },
-        },
-        PLAY_SEATS.map(([value, text]) => el("option", { value, selected: value === seat }, text)),
-      ),
+      seatMenu("play-seat", "seat", PLAY_SEATS, seat, (value) => {
+        location.hash = placeAddress("play", { folder, seat: value });
+      }),
       el("a", { href: placeAddress("look", { folder }) }, "look at the solve"),
       play.state && play.state.kind === "spot" ? el("a", { href: placeAddress("train", { folder }) }, "train single decisions") : null,
     );
@@ -93,7 +87,7 @@ export function playPage(root) {
   function draw() {
     const { state } = play;
     drawHead();
-    fill(table, tableNode(state, { act, next }));
+    fill(table, handNode(state, { act, next, help: help.toggle }));
     fill(review, state.report ? reviewNode(state) : null);
     const main = table.querySelector("[data-main]");
     if (main) main.focus({ preventScroll: true });
@@ -101,10 +95,11 @@ export function playPage(root) {
 
   function key(event) {
     const { state } = play;
-    if (!state || requests.waits()) return false;
-    if (event.key === "n" && !state.in_play) next();
+    if (event.key === "?") help.toggle();
+    else if (!state || requests.waits() || help.isOpen()) return false;
+    else if (event.key === "n" && !state.in_play) next();
     else {
-      const action = actionKeys(state)[event.key];
+      const action = state.turn && choiceKeys(state.turn.choices)[event.key];
       if (!action) return false;
       act(action);
     }
@@ -114,84 +109,31 @@ export function playPage(root) {
   return { show, key };
 }
 
-// A hand at the table: cards, chips, what happened, and buttons for the person's actions.
-
-const SEAT_WORDS = ["out of position", "in position"];
-const EVENTS = ["action", "board", "warning", "result"];
-
 /**
  * Make the element of a hand.
  * @param {object} state the server's state of a sitting.
- * @param {object} options `act(action)`: plays an ACPC action; `next()`: deals the next hand.
+ * @param {object} options `act(action)`: plays an ACPC action; `next()`: deals the next hand; `help()`: opens the help.
  */
-function tableNode(state, { act, next }) {
-  return el(
-    "section",
-    { class: "felt", "aria-label": `hand ${state.hand}` },
-    el("h2", {}, `Hand ${state.hand}`, el("small", {}, ` you are ${SEAT_WORDS[state.seat]}`)),
-    cardsNode(state),
-    chipsNode(state),
-    el("ol", { class: "history", "aria-live": "polite" }, historyNodes(state)),
-    state.turn ? choicesNode(state, act) : nextNode(state, next),
-    el("p", { class: "note keys" }, "Keys: f folds, c checks or calls, 1 to 9 are the bets, n deals the next hand."),
+function handNode(state, { act, next, help }) {
+  const { turn } = state;
+  return tableNode(
+    state.table,
+    { title: `Hand ${state.hand}`, acts: Boolean(turn), help },
+    state.events.filter(({ kind }) => kind === "warning").map(({ text }) => el("p", { class: "error" }, text)),
+    state.in_play || !state.report ? null : el("p", { class: "result", "aria-live": "polite" }, resultText(state.report.won, state.table.unit)),
+    turn ? choicesNode(turn.choices, act, freeBet(turn, act)) : null,
+    state.in_play ? null : goOnNode("next hand", next),
   );
 }
 
-/** Return the ACPC action of each key: f folds, c checks or calls, and 1 to 9 are the bets in their order. */
-function actionKeys(state) {
-  const keys = {};
-  if (!state.turn) return keys;
-  let number = 1;
-  for (const { action } of state.turn.choices) {
-    if (action === "f" || action === "c") keys[action] = action;
-    else if (number <= 9) keys[String(number++)] = action;
-  }
-  return keys;
+function resultText(won, unit) {
+  return won ? `You ${won > 0 ? "win" : "lose"} ${chips(Math.abs(won))} ${unit}.` : "You win nothing.";
 }
 
-function cardsNode(state) {
-  const shown = state.report && !state.in_play ? state.report.opponent_hand : null;
-  const hidden = cardList(state.hole).map(() => el("span", { class: "card card-back", role: "img", "aria-label": "hidden card" }, "?"));
-  const rows = [
-    ["your hand", boardNode(sortedHand(state.hole))],
-    ["board", state.board ? boardNode(state.board) : el("span", { class: "note" }, "no cards yet")],
-    ["opponent", shown ? boardNode(sortedHand(shown)) : el("span", { class: "board" }, hidden)],
-  ];
-  return el("dl", { class: "facts hole" }, rows.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
-}
-
-function chipsNode(state) {
-  const { turn, unit, behind, seat } = state;
-  const rows = [["pot", `${chips(state.pot)} ${unit}`]];
-  if (turn && turn.to_call) rows.push(["to call", chips(turn.to_call)]);
-  if (behind) rows.push(["you have behind", chips(behind[seat])], ["opponent has", chips(behind[1 - seat])]);
-  return el("dl", { class: "facts" }, rows.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
-}
-
-function historyNodes(state) {
-  return state.events
-    .filter((event) => EVENTS.includes(event.kind))
-    .map((event) => el("li", { class: `event-${event.kind}` }, withSuits(event.text)));
-}
-
-function choicesNode(state, act) {
-  const keys = Object.fromEntries(Object.entries(actionKeys(state)).map(([key, action]) => [action, key]));
-  const buttons = state.turn.choices.map(({ action, text }) =>
-    el(
-      "button",
-      { type: "button", class: `choice choice-${action[0]}`, "data-main": action === "c", "data-action": action, onclick: () => act(action) },
-      text,
-      keys[action] ? el("kbd", {}, keys[action]) : null,
-    ),
-  );
-  return el("div", { class: "choices", role: "group", "aria-label": "your action" }, buttons, freeBet(state, act));
-}
-
-function freeBet(state, act) {
-  const { bounds, choices, to_call } = state.turn;
+/** Make a field for any size between the smallest and the largest bet, as chips put in during this round. */
+function freeBet({ bounds, before, choices }, act) {
   if (!bounds) return null;
-  const word = to_call || choices.some(({ text }) => text.startsWith("raise")) ? "raise" : "bet";
-  const [least, most] = bounds;
+  const [least, most] = bounds.map((total) => total - before);
   const field = el("input", { id: "bet", type: "number", min: least, max: most, step: 1, value: least, required: true });
   return el(
     "form",
@@ -199,21 +141,12 @@ function freeBet(state, act) {
       class: "free-bet",
       onsubmit: (event) => {
         event.preventDefault();
-        act(`r${Math.round(Number(field.value))}`);
+        act(`r${Math.round(Number(field.value)) + before}`);
       },
     },
-    el("label", { for: "bet" }, `or any total in this hand, ${least} to ${most}`),
+    el("label", { for: "bet" }, `or any size, ${least} to ${most}`),
     field,
-    el("button", { type: "submit" }, word),
-  );
-}
-
-function nextNode(state, next) {
-  if (state.in_play) return null;
-  return el(
-    "div",
-    { class: "choices" },
-    el("button", { type: "button", class: "choice", "data-main": true, onclick: next }, "next hand", el("kbd", {}, "n")),
+    el("button", { type: "submit" }, choices.some(({ text }) => text.startsWith("raise")) ? "raise" : "bet"),
   );
 }
 
@@ -266,14 +199,14 @@ function scoreText(score) {
 }
 
 function decisionsNode(state) {
-  const head = ["decision", "you", "the strategy with your hand", "cost", "loss to the best"];
+  const head = ["decision", "you", "grade", "the strategy with your hand", `cost (${state.unit})`, `loss (${state.unit})`, "loss (% of pot)"];
   return el(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": "your decisions" },
     el(
       "table",
       { class: "decisions" },
-      el("thead", {}, el("tr", {}, head.map((text) => el("th", { scope: "col" }, text)))),
+      el("thead", {}, el("tr", {}, head.map((text, i) => el("th", { scope: "col", class: i < 4 ? "words" : null }, text)))),
       el("tbody", {}, state.report.decisions.map((decision) => decisionRow(state, decision))),
     ),
   );
@@ -282,42 +215,35 @@ function decisionsNode(state) {
 function decisionRow(state, decision) {
   const address = placeAddress("look", { folder: state.look, line: decision.line, board: decision.board });
   const where = `${decision.round} ${cardText(decision.board)}`;
+  const share = known(decision.loss) ? (100 * decision.loss) / decision.pot : null;
   return el(
     "tr",
-    {},
-    el(
-      "th",
-      { scope: "row" },
-      state.look ? el("a", { href: address, title: "look at this decision" }, where) : where,
-      decision.before ? el("small", {}, ` after ${decision.before}`) : null,
-    ),
-    el("td", { "data-label": "you" }, decision.played),
-    el("td", { class: "mixed", "data-label": "strategy" }, decision.frequencies ? mixNode(decision) : "–"),
-    el("td", { class: costClass(decision, state), "data-label": "cost" }, amount(decision.cost)),
-    el("td", { "data-label": "loss to the best" }, amount(decision.loss)),
+    { class: known(share) ? `graded-${lossGrade(share).style}` : null },
+    el("th", { scope: "row" }, state.look ? el("a", { href: address, title: "look at this decision" }, where) : where),
+    el("td", { class: "words", "data-label": "you" }, decision.label),
+    el("td", { class: "words", "data-label": "grade" }, gradeNode(share)),
+    el("td", { class: "words", "data-label": "strategy" }, decision.frequencies ? mixNode(decision) : "–"),
+    el("td", { class: "cost", "data-label": `cost (${state.unit})` }, amount(decision.cost)),
+    el("td", { "data-label": `loss (${state.unit})` }, amount(decision.loss)),
+    el("td", { "data-label": "loss (% of pot)" }, amount(share)),
   );
 }
 
 function mixNode(decision) {
-  return decision.words.map((words, i) =>
+  return decision.labels.map((words, i) =>
     el(
       "span",
       { class: `mix-part${decision.actions[i] === decision.action ? " played" : ""}` },
-      `${words} ${percent(decision.frequencies[i], 0)} `,
+      `${words}: ${percent(decision.frequencies[i], 0)} `,
       decision.values ? el("small", {}, `EV ${amount(decision.values[i])}`) : null,
     ),
   );
 }
 
-/** Return the style class of a decision's cost; a cost of more than a twentieth of the pot is highlighted. */
-function costClass(decision, state) {
-  return decision.cost > 0.05 * state.pot ? "cost high" : "cost";
-}
-
 function rangesNode(report) {
   const choices = [
     ["at the end", report.opponent_range],
-    ...report.decisions.filter((each) => each.opponent_range).map((each) => [`${each.round}, when you ${bare(each.played)}`, each.opponent_range]),
+    ...report.decisions.filter((each) => each.opponent_range).map((each) => [`${each.round}, before you ${each.label.replace("all-in", "go all-in")}`, each.opponent_range]),
   ];
   const body = el("div", { class: "range" });
   const choose = (number) => fill(body, rangeNode(choices[number][1]));
@@ -336,7 +262,7 @@ function rangesNode(report) {
 }
 
 function rangeNode(range) {
-  const hands = el("p", { class: "note", "aria-live": "polite" }, "Choose a class to see its hands.");
+  const hands = el("p", { class: "note", "aria-live": "polite" }, "Choose a hand group to see its hands.");
   const pick = (name) => {
     const inside = Object.entries(range.hands).filter(([hand]) => classOf(hand) === name);
     fill(hands, `${name}: `, inside.length ? inside.map(([hand, share]) => [cardList(hand).map(cardNode), ` ${weight(share)} `]) : "none");
@@ -346,11 +272,6 @@ function rangeNode(range) {
     el("p", { class: "note" }, "The starting hand that the opponent has most often has a full cell."),
     hands,
   ];
-}
-
-/** Turn words such as `bets 120` into `bet 120`. */
-function bare(words) {
-  return words.replace(/^goes /, "went ").replace(/^(\w+)s\b/, "$1");
 }
 
 function plus(value) {

@@ -1,17 +1,17 @@
 /** The page that asks single decisions of solved spots, and scores the answers by the EV that they lose. */
 
 import { el, fill } from "./dom.js";
-import { boardNode } from "./cards.js";
-import { amount, chips, known, percent } from "./format.js";
+import { amount, known, percent } from "./format.js";
 import { classOf } from "./grid.js";
 import { chooseSolve } from "./solvelist.js";
 import { placeAddress } from "./page.js";
 import { sessionRequests } from "./source.js";
+import { choiceKeys, choicesNode, goOnNode, gradeNode, helpDialog, lossGrade, seatMenu, storedSeat, tableNode } from "./table.js";
 
 const TRAIN_SEATS = [
   ["", "both seats"],
-  ["oop", "oop"],
-  ["ip", "ip"],
+  ["oop", "oop: act first after the flop"],
+  ["ip", "ip: act last after the flop"],
 ];
 
 /** Make the trainer in an element; returns its functions `show(parameters)` and `key(event)`. */
@@ -19,10 +19,11 @@ export function trainPage(root) {
   const head = el("div", { class: "solve" });
   const body = el("div", { class: "trainer" });
   fill(root, head, body);
+  const help = helpDialog(root, "ask the next question");
   const train = { folder: null, seat: "", state: null };
   const requests = sessionRequests(root, { done, failed });
 
-  async function show({ folder, seat = "" }) {
+  async function show({ folder, seat = storedSeat("train-seat") }) {
     if (!folder) {
       Object.assign(train, { folder: null, state: null });
       document.title = "Train – Spewy";
@@ -70,17 +71,9 @@ export function trainPage(root) {
       head,
       el("a", { href: "#train" }, "all solves"),
       el("h1", {}, folder),
-      el("label", { for: "train-seat" }, "decisions of"),
-      el(
-        "select",
-        {
-          id: "train-seat",
-          onchange: (event) => {
-            location.hash = placeAddress("train", { folder, seat: event.target.value });
-          },
-        },
-        TRAIN_SEATS.map(([value, text]) => el("option", { value, selected: value === seat }, text)),
-      ),
+      seatMenu("train-seat", "decisions of", TRAIN_SEATS, seat, (value) => {
+        location.hash = placeAddress("train", { folder, seat: value });
+      }),
       el("a", { href: placeAddress("look", { folder }) }, "look at the solve"),
       el("a", { href: placeAddress("play", { folder }) }, "play whole hands"),
     );
@@ -91,8 +84,11 @@ export function trainPage(root) {
     const question = state.question || state.answer.question;
     fill(
       body,
-      questionNode(question),
-      state.question ? answersNode(question, answer) : scoredNode(state, next),
+      tableNode(
+        question.table,
+        { title: `Question ${question.number + 1}`, acts: true, help: help.toggle },
+        state.question ? choicesNode(answerChoices(question), answer) : scoredNode(state, next),
+      ),
       trainScoreNode(state.score),
     );
     const main = body.querySelector("[data-main]");
@@ -101,10 +97,11 @@ export function trainPage(root) {
 
   function key(event) {
     const { state } = train;
-    if (!state || requests.waits()) return false;
-    if (event.key === "n" && !state.question) next();
+    if (event.key === "?") help.toggle();
+    else if (!state || requests.waits() || help.isOpen()) return false;
+    else if (event.key === "n" && !state.question) next();
     else {
-      const action = state.question && answerKeys(state.question)[event.key];
+      const action = state.question && choiceKeys(answerChoices(state.question))[event.key];
       if (!action) return false;
       answer(action);
     }
@@ -114,93 +111,56 @@ export function trainPage(root) {
   return { show, key };
 }
 
-/** Return the action of each key: f folds, c checks or calls, and 1 to 9 are the bets in their order. */
-function answerKeys(question) {
-  const keys = {};
-  let number = 1;
-  for (const action of question.actions) {
-    if (action === "Fold") keys.f = action;
-    else if (action === "Check" || action === "Call") keys.c = action;
-    else if (number <= 9) keys[String(number++)] = action;
-  }
-  return keys;
-}
-
-function questionNode(question) {
-  const rows = [
-    ["hand", boardNode(question.hole)],
-    ["board", boardNode(question.board)],
-    ["seat", question.player ? "ip" : "oop"],
-    ["pot", `${chips(question.pot)} ${question.unit}`],
-  ];
-  if (question.to_call) rows.push(["to call", chips(question.to_call)]);
-  return el(
-    "section",
-    { class: "felt", "aria-label": `question ${question.number + 1}` },
-    el("h2", {}, `Question ${question.number + 1}`),
-    el("dl", { class: "facts hole" }, rows.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),
-    el("p", { class: "betting" }, question.words ? `Betting so far: ${question.words}` : "You are the first to act."),
-    el("p", { class: "note keys" }, "Keys: f folds, c checks or calls, 1 to 9 are the bets, n asks the next question."),
-  );
-}
-
-function answersNode(question, answer) {
-  const keys = Object.fromEntries(Object.entries(answerKeys(question)).map(([key, action]) => [action, key]));
-  return el(
-    "div",
-    { class: "choices", role: "group", "aria-label": "your answer" },
-    question.actions.map((action, i) =>
-      el(
-        "button",
-        { type: "button", class: "choice", "data-main": keys[action] === "c", "data-action": action, onclick: () => answer(action) },
-        question.texts[i],
-        keys[action] ? el("kbd", {}, keys[action]) : null,
-      ),
-    ),
-  );
+function answerChoices({ actions, texts }) {
+  return actions.map((action, i) => ({ action, text: texts[i] }));
 }
 
 function scoredNode(state, next) {
   const { answer } = state;
   const { question } = answer;
+  const { pot, unit } = question;
   const best = Math.max(...answer.values);
-  const rows = question.texts.map((text, i) =>
-    el(
+  const rows = answerChoices(question).map(({ action, text }, i) => {
+    const played = action === answer.action;
+    const loss = best - answer.values[i];
+    return el(
       "tr",
-      { class: question.actions[i] === answer.action ? "played" : null },
-      el("th", { scope: "row" }, text, question.actions[i] === answer.action ? " (your answer)" : ""),
+      { class: played ? `played graded-${lossGrade(answer.lost_pct).style}` : null },
+      el("th", { scope: "row" }, text, played ? " (your answer)" : ""),
       el("td", { "data-label": "the strategy" }, percent(answer.frequencies[i])),
-      el("td", { "data-label": "EV" }, amount(answer.values[i])),
-      el("td", { "data-label": "loss" }, amount(best - answer.values[i])),
-    ),
-  );
+      el("td", { "data-label": `EV (${unit})` }, amount(answer.values[i])),
+      el("td", { "data-label": `loss (${unit})` }, amount(loss)),
+      el("td", { "data-label": "loss (% of pot)" }, amount((100 * loss) / pot)),
+      el("td", { class: "words", "data-label": "grade" }, gradeNode((100 * loss) / pot)),
+    );
+  });
   const address = placeAddress("look", {
     folder: state.look,
     line: question.line,
     board: question.board,
     hand: classOf(question.hole),
   });
+  const text = question.texts[question.actions.indexOf(answer.action)];
   return el(
     "section",
     { class: "scored", "aria-live": "polite" },
     el(
       "p",
       { class: "verdict" },
-      `${question.texts[question.actions.indexOf(answer.action)]} loses ${amount(answer.lost)} ${question.unit}, `,
-      `${answer.lost_pct.toFixed(2)} % of the pot`,
+      gradeNode(answer.lost_pct),
+      ` ${text} loses ${amount(answer.lost)} ${unit}, ${answer.lost_pct.toFixed(2)} % of the pot`,
     ),
     el(
       "table",
       { class: "decisions" },
-      el("thead", {}, el("tr", {}, ["action", "the strategy", "EV", "loss"].map((text) => el("th", { scope: "col" }, text)))),
+      el(
+        "thead",
+        {},
+        el("tr", {}, ["action", "the strategy", `EV (${unit})`, `loss (${unit})`, "loss (% of pot)", "grade"].map((title) => el("th", { scope: "col", class: title === "grade" ? "words" : null }, title))),
+      ),
       el("tbody", {}, rows),
     ),
-    el(
-      "div",
-      { class: "choices" },
-      el("button", { type: "button", class: "choice", "data-main": true, onclick: next }, "next question", el("kbd", {}, "n")),
-      el("a", { href: address }, "look at this decision"),
-    ),
+    goOnNode("next question", next, el("a", { href: address }, "look at this decision")),
   );
 }
 

@@ -78,7 +78,7 @@ def test_the_opponents_range_is_what_its_actions_leave():
     answer = sitting.events[2]
     mix = bot.strategy(Hand.start(KUHN).apply("c"))
     row = mix.frequencies[mix.actions.index(answer.action)]
-    own = KUHN.hand_number(parse_cards(sitting.to_json()["hole"]))
+    own = KUHN.hand_number(parse_cards(sitting.to_json()["table"]["hole"][0]))
     assert answer.player == 1
     assert report.opponent_range.weights == pytest.approx(
         [0.0 if number == own else weight for number, weight in enumerate(row)]
@@ -88,7 +88,7 @@ def test_the_opponents_range_is_what_its_actions_leave():
 def test_ranges_have_neither_the_board_nor_the_persons_cards():
     sitting = sitting_with(Told(LIMIT, 2), seed=5)
     (report,) = play(sitting, checks, 1)[1]
-    deck, own = hands(LIMIT.deck, 2), sitting.to_json()["hole"]
+    deck, own = hands(LIMIT.deck, 2), sitting.to_json()["table"]["hole"][1]
     assert len(report.opponent_range.board) == 5
     for each in (report.opponent_range, *(decided.opponent_range for decided in report.decisions)):
         found = each.to_json()
@@ -109,7 +109,7 @@ def test_the_same_seed_repeats_a_sitting():
 
 def test_the_state_is_json_and_hides_the_bots_cards():
     sitting = sitting_with(call(LIMIT))
-    assert sitting.to_json()["hole"] is None
+    assert sitting.to_json()["table"] is None
     sitting.deal()
     list(sitting.play_on())
     state = json.loads(json.dumps(sitting.to_json()))
@@ -122,9 +122,22 @@ def test_the_state_is_json_and_hides_the_bots_cards():
             {"action": "r", "text": "raise to 20"},
         ],
         "bounds": None,
+        "before": 0,
     }
-    assert (state["hand"], state["seat"], state["hole"], state["board"]) == (1, 1, "9hQd", "")
-    assert (state["put_in"], state["in_play"], state["report"]) == ([10, 5], True, None)
+    assert (state["hand"], state["seat"], state["in_play"], state["report"]) == (1, 1, True, None)
+    assert state["table"] == {
+        "person": 1,
+        "button": 1,
+        "hole": [None, "Qd9h"],
+        "board": "",
+        "pot": 15,
+        "bets": [10, 5],
+        "stacks": None,
+        "to_call": 5,
+        "odds": 0.25,
+        "streets": [{"name": "preflop", "cards": "", "actions": []}],
+        "unit": "chips",
+    }
     assert state["events"] == [{"kind": "hand", "text": "Hand 1: on the button, with 9hQd"}]
     assert "5d5c" not in json.dumps(state)
 
@@ -134,7 +147,8 @@ def test_the_report_is_json():
     play(sitting, checks, 1)
     state = json.loads(json.dumps(sitting.to_json(), allow_nan=False))
     report = state["report"]
-    assert (state["in_play"], state["turn"], len(state["board"])) == (False, None, 10)
+    assert (state["in_play"], state["turn"], len(state["table"]["board"])) == (False, None, 10)
+    assert report["opponent_hand"] == state["table"]["hole"][0]
     assert report["opponent_hand"] in state["events"][-2 - len(report["decisions"])]["text"]
     assert report["score"]["hands"] == 1
     assert report["score"]["without_luck"]["half"] is None  # one hand has no interval

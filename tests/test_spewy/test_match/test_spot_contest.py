@@ -43,7 +43,8 @@ def test_costs_are_differences_of_the_evs_that_show_prints(solved_spots, name):
         sitting = sitting_in(spots)
         for _ in range(8):
             (report,) = play(sitting, rng, 1)
-            cards = sitting.to_json()["hole"]
+            state = sitting.to_json()
+            cards = state["table"]["hole"][state["seat"]]
             for decided in report.decisions:
                 board = cards_name(decided.board)
                 _, row = shown_row(solved_spots / name, decided.line, board, cards)
@@ -135,10 +136,11 @@ def test_the_state_offers_the_bets_of_the_tree_only(solved_spots):
         assert state["turn"] == {
             "pot": 1,
             "to_call": 0,
-            "choices": [{"action": "c", "text": "check"}, {"action": "r50", "text": "bet 0.5"}],
+            "choices": [{"action": "c", "text": "check"}, {"action": "r50", "text": "bet 50 % (0.5)"}],
             "bounds": None,
+            "before": 0,
         }
-        assert (state["unit"], state["board"]) == ("bb", "Qs7h2d3c")
+        assert (state["unit"], state["table"]["board"]) == ("bb", "Qs7h2d3c")
         for text in ("bet 33", "b 0.7", "bet 1.51"):
             with pytest.raises(InputError, match=r"check, bet 0\.5; the solved tree has no other size"):
                 sitting.say(text)
@@ -284,6 +286,14 @@ def test_a_question_and_its_answer_in_words_and_json(solved_spots):
     assert answer.action == "Bet(0.5)"
     assert answer.text.startswith("bet 0.5 loses ")
     found = json.loads(json.dumps(answer.to_json(), allow_nan=False))
+    assert found["question"]["texts"] == ["check", "bet 50 % (0.5)"]
+    table = found["question"]["table"]
+    assert (table["person"], table["stacks"], table["bets"], table["hole"][1]) == (
+        0,
+        [1.5, 1.5],
+        [0, 0],
+        None,
+    )
     assert (found["question"]["unit"], found["question"]["folder"]) == ("bb", "turn")
     assert json.loads(json.dumps(trainer.score.to_json()))["text"].startswith("1 decision: ")
 

@@ -43,18 +43,26 @@ def whole_hand(pages, state):
 def test_a_hand_in_a_spot(pages, folder):
     state = sent(pages, "/api/play/new", folder="turn", seat="oop", seed=1)
     assert (state["folder"], state["kind"], state["look"], state["seat"]) == ("turn", "spot", "turn", 0)
-    assert (state["pot"], state["behind"], state["unit"]) == (1, [1.5, 1.5], "bb")
-    assert [choice["text"] for choice in state["turn"]["choices"]] == ["check", "bet 0.5"]
+    table = state["table"]
+    assert (table["pot"], table["stacks"], table["unit"], table["button"]) == (1, [1.5, 1.5], "bb", 1)
+    assert [choice["text"] for choice in state["turn"]["choices"]] == ["check", "bet 50 % (0.5)"]
     state = sent(pages, "/api/play/act", session=state["session"], words="b0.5")
     assert state["events"][2]["text"] == "You: bets 0.5"
     report = whole_hand(pages, state)["report"]
     decision = report["decisions"][0]
-    hole = {state["hole"][:2], state["hole"][2:]}
+    assert state["table"]["streets"][0]["actions"][0] == "you bet 50 % (0.5)"
+    own = table["hole"][0]
+    hole = {own[:2], own[2:]}
     hands = good_json("show", folder / "turn")["hands"]
     row = next(row for name, row in hands.items() if {name[:2], name[2:]} == hole)
     assert decision["values"] == pytest.approx(row["action_ev"])
     assert decision["cost"] == pytest.approx(row["ev"] - row["action_ev"][1], abs=1e-6)
     assert (decision["line"], decision["before"]) == ("", "")
+    assert (decision["label"], decision["labels"], decision["pot"]) == (
+        "bet 50 % (0.5)",
+        ["check", "bet 50 % (0.5)"],
+        1,
+    )
     assert report["opponent_range"]["grid"]["classes"]
     again = pages.ask("/api/play/state", session=state["session"])
     assert again["report"] == report
@@ -65,15 +73,15 @@ def test_a_hand_in_a_spot(pages, folder):
 def test_the_same_seed_repeats_a_hand_and_no_seed_draws_one(pages):
     first, second = (sent(pages, "/api/play/new", folder="turn", seed=3) for _ in range(2))
     assert {**first, "session": ""} == {**second, "session": ""}
-    others = [sent(pages, "/api/play/new", folder="turn")["hole"] for _ in range(8)]
-    assert len(set(others)) > 1
+    tables = [sent(pages, "/api/play/new", folder="turn")["table"] for _ in range(8)]
+    assert len({str(table["hole"]) for table in tables}) > 1
 
 
 def test_a_batch_has_a_board_for_each_hand_and_names_its_solve(pages):
     state = sent(pages, "/api/play/new", folder="boards", seed=1)
     seen = set()
     for _ in range(6):
-        board = "boards/" + state["board"]
+        board = "boards/" + state["table"]["board"]
         assert state["look"] == board
         seen.add(board)
         state = sent(pages, "/api/play/next", session=whole_hand(pages, state)["session"])
