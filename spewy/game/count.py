@@ -186,7 +186,12 @@ class _Counter:
         if depth == 0 and other < opposing:
             checked = _Decision(1 - player, other, paid, raise_by, num_raises, before, False)
             self.enter(r, checked, lines, after)
-        elif paid == stack or other == opposing or r == len(self.rounds) - 1 or self.config.is_checked_down(r + 1):
+        elif (
+            paid == stack
+            or other == opposing
+            or r == len(self.rounds) - 1
+            or self.config.is_checked_down(r + 1)
+        ):
             self.run_out(r, lines)
         else:
             self.deal(r, lines)

@@ -75,7 +75,9 @@ def _games(job: Job) -> Iterator[tuple[Lean, int]]:
     """Yield the games of `MENUS` for a job, each with its number of sweeps."""
     data, first = job.model_dump(), job.tree_config.start_round
     precision = {} if job.too_deep_for_single else {"precision": "16-bit"}
-    solve = {"variant": VARIANT, **precision} | {key: value for key, value in data["solve"].items() if key != "quick"}
+    solve = {"variant": VARIANT, **precision} | {
+        key: value for key, value in data["solve"].items() if key != "quick"
+    }
     data = data | {"solve": solve, "save": {"rounds": ROUND_NAMES[first]}}
     later = ROUND_NAMES[first + 1 : job.rules.num_rounds]
     kept = {name: bets for name, bets in data["bets"].items() if name not in later}

@@ -99,8 +99,16 @@ class SolveList:
             except OSError:  # the folder cannot be read, or is being replaced
                 continue
         saved_at = max(filter(None, times), default=None)
-        spot = {"about": first.about, "pot": first.pot, "stack": first.stack, "unit": first.unit}
-        return Listed(None, is_game=False, saved_at=saved_at, disk=disk, **spot)
+        return Listed(
+            None,
+            is_game=False,
+            about=first.about,
+            pot=first.pot,
+            stack=first.stack,
+            unit=first.unit,
+            saved_at=saved_at,
+            disk=disk,
+        )
 
 
 def listing_routes(folders: Folders) -> list[Route]:

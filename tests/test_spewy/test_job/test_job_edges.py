@@ -156,7 +156,10 @@ def test_folders_from_before_go_on(tmp_path):
     job = Job.load(write(tmp_path, TURN))
     Session(job, tmp_path / "out").close()
     manifest = job.manifest()
-    assert not {"max_raises", "lines", "allin_from", "short_allins", "check_down"} & manifest["job"]["tree"].keys()
+    assert (
+        not {"max_raises", "lines", "allin_from", "short_allins", "check_down"}
+        & manifest["job"]["tree"].keys()
+    )
     manifest["job"]["spot"]["stack"] = 100.0
     write_manifest(tmp_path / "out", manifest)
     command = ("solve", tmp_path / "job.toml", "--out", tmp_path / "out")
