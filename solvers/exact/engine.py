@@ -34,12 +34,8 @@ MAX_ROUNDS = 3
 HEADROOM, LARGEST_SUM = 64, 32768.0
 """Largest 16-bit regret as a multiple of the largest regret of one iteration; and largest 16-bit sum."""
 
-WORTH_A_THREAD = 65_000
-"""Number of (hand, action) pairs that a pass must have for each of its threads.
-
-Two threads thus share iterations of at least a third of a millisecond. If another program keeps one of two cores busy,
-threads that share shorter iterations take longer than one thread (`python -m benchmarks.speed.small_spots`).
-"""
+WORTH_A_THREAD = 40_000
+"""Number of (hand, action) pairs that a pass must have for each of its threads."""
 
 WORTH_SHARING = 2**22
 """Size of regrets and sums in bytes above which threads share the work of clearing them."""

@@ -43,7 +43,7 @@ function seatNode(table, player, acts) {
   const cards = table.hole[player];
   return el(
     "div",
-    { class: `seat seat-${own ? "own" : "other"}${acts ? " acts" : ""}`, role: "group", "aria-label": own ? "your seat" : "the opponent's seat" },
+    { class: `felt-seat seat-${own ? "own" : "other"}${acts ? " acts" : ""}`, role: "group", "aria-label": own ? "your seat" : "the opponent's seat" },
     el("div", { class: "hole" }, cards ? boardNode(cards) : hiddenCards(table)),
     el(
       "div",
