@@ -21,7 +21,7 @@ ARGUMENTS = (
     "--no-first-run",
 )
 """Arguments of the browser, which is not to ask any other server for anything."""
-PATIENCE = 60_000
+PATIENCE = 120_000
 """Milliseconds that a test waits for the browser, which may be slow on a busy machine."""
 
 

@@ -84,6 +84,7 @@ def test_a_river_from_the_form_to_its_solution(server):
     checked = server.post("/api/setup/check", data=data, about="value and air")
     assert checked["problems"] == []
     facts = {"name": "Polarised river", "kind": "spot", "boards": 1, "nodes": 6, "all_counted": True}
+    facts |= {"rounds": [{"round": "river", "decisions": 3, "nodes": 6}], "quick": False}
     assert checked["facts"] | {"hands": None} == facts | {"hands": None, "unit": "chips"}
     assert tomllib.loads(checked["text"]) == data
     assert server.post("/api/jobs/place", text=checked["text"])["state"] == "new"
