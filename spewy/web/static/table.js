@@ -53,7 +53,7 @@ function seatNode(table, player, acts) {
       el("small", {}, position),
       table.stacks ? el("span", { class: "stack" }, `${chips(table.stacks[player])} ${table.unit} left`) : null,
     ),
-    el("div", { class: "bet" }, bet ? `bet ${chips(bet)} ${table.unit}` : ""),
+    el("div", { class: "bet" }, bet ? `${chips(bet)} ${table.unit} in` : ""),
   );
 }
 

@@ -6,7 +6,9 @@ import pytest
 from playwright.sync_api import expect
 from web_server import serving
 
-VERDICT = re.compile(r"^(check|call) loses \d+\.\d\d bb, \d+\.\d\d % of the pot$")
+VERDICT = re.compile(
+    r"^(right|inaccurate|mistake|blunder) (check|call) loses \d+\.\d\d bb, \d+\.\d\d % of the pot$"
+)
 
 
 @pytest.fixture(scope="module")
@@ -33,33 +35,34 @@ def test_some_hands_by_keyboard(page, address):
     page.goto(f"{address}#play")
     page.get_by_role("link", name="turn", exact=True).click()
     for number in range(1, 5):
-        expect(page.get_by_role("heading", name=f"Hand {number} ")).to_be_visible()
+        expect(page.get_by_role("heading", name=f"Hand {number}", exact=True)).to_be_visible()
         while page.locator("[data-action]").count():
-            before = page.locator(".history li").count()
-            bets = number == 2 and page.get_by_text("bet 0.5", exact=False).count()
+            before = page.locator(".history").inner_text()
+            bets = number == 2 and page.get_by_text("bet 50 % (0.5)").count()
             page.keyboard.press("1" if bets else "c")
-            expect(page.locator(".history li")).not_to_have_count(before)
+            expect(page.locator(".history")).not_to_have_text(before)
             page.wait_for_selector("[aria-busy]", state="detached")
         expect(page.get_by_role("heading", name=f"Review of hand {number}")).to_be_visible()
-        expect(page.locator(".history")).to_contain_text(f"after {number}")
+        expect(page.locator(".result")).to_have_text(re.compile(r"^You (win|lose) "))
         page.keyboard.press("n")
-    expect(page.get_by_role("heading", name="Hand 5 ")).to_be_visible()
+    expect(page.get_by_role("heading", name="Hand 5", exact=True)).to_be_visible()
     for text in ("hands4", "without luck", "±"):
         expect(page.locator(".score")).to_contain_text(text)
 
 
 def test_the_review_has_costs_and_the_opponents_range(page, address):
     page.goto(f"{address}#play?folder=turn&seat=oop")
-    page.get_by_role("button", name="bet 0.5").click()
+    page.get_by_role("button", name="bet 50 % (0.5)").click()
     page.wait_for_selector("[aria-busy]", state="detached")
     while page.locator("[data-action]").count():
         page.locator('[data-action="c"]').click()
         page.wait_for_selector("[aria-busy]", state="detached")
     row = page.locator(".decisions tbody tr").first
-    expect(row).to_contain_text("bets 0.5")
+    expect(row).to_contain_text("bet 50 % (0.5)")
     expect(row.locator(".cost")).to_have_text(re.compile(r"-?\d+\.\d\d"))
     expect(page.locator(".review")).to_contain_text("Cost is the EV of the strategy's mix less the EV of")
-    expect(page.locator(".event-result")).to_contain_text("after 1 hand")
+    expect(page.locator(".result")).to_have_text(re.compile(r"^You (win|lose) "))
+    expect(page.locator(".score")).to_contain_text("hands1")
     grid = page.get_by_role("grid", name="the opponent's range")
     expect(grid.get_by_role("gridcell")).to_have_count(169)
     grid.get_by_role("gridcell", name=re.compile("^KK: ")).click()
@@ -71,12 +74,39 @@ def test_the_review_has_costs_and_the_opponents_range(page, address):
     expect(page.locator(".ribbon")).to_be_visible()
 
 
-def test_a_seat_is_chosen(page, address):
+def test_a_seat_is_chosen_and_remembered(page, address):
     page.goto(f"{address}#play?folder=turn")
-    expect(page.get_by_role("heading", name="Hand 1 ")).to_contain_text("in position")
-    page.get_by_label("seat").select_option("oop")
-    expect(page.get_by_role("heading", name="Hand 1 ")).to_contain_text("out of position")
+    own = page.get_by_role("group", name="your seat")
+    expect(own).to_contain_text("in position")
+    page.locator("#play-seat").select_option("oop")
+    expect(own).to_contain_text("out of position")
     assert page.evaluate("location.hash").endswith("seat=oop")
+    page.goto("about:blank")
+    page.goto(f"{address}#play?folder=turn")
+    expect(own).to_contain_text("out of position")
+
+
+def test_the_table_has_both_seats_the_pot_and_what_was_bet(page, address):
+    page.goto(f"{address}#train?folder=turn")
+    page.wait_for_selector("[data-action]")
+    for name, cards in (("your seat", 0), ("the opponent's seat", 2)):
+        seat = page.get_by_role("group", name=name)
+        expect(seat).to_contain_text("left")
+        expect(seat.locator(".card-back")).to_have_count(cards)
+    expect(page.locator(".felt .pot")).to_have_text(re.compile(r"^pot [\d.,]+ bb$"))
+    expect(page.locator(".history li").first).to_contain_text("Turn")
+
+
+def test_a_question_mark_opens_the_help(page, address):
+    page.goto(f"{address}#play?folder=turn")
+    page.wait_for_selector("[data-action]")
+    hand = page.locator(".history").inner_text()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="help and keys")).to_contain_text("check or call")
+    page.keyboard.press("c")
+    page.get_by_role("button", name="close").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert page.locator(".history").inner_text() == hand
 
 
 def test_a_sitting_that_was_forgotten_starts_again(chromium, address):
@@ -89,7 +119,7 @@ def test_a_sitting_that_was_forgotten_starts_again(chromium, address):
     page.unroute("**/api/play/act")
     page.get_by_role("button", name="start again").click()
     expect(page.get_by_role("alert")).to_have_count(0)
-    expect(page.get_by_role("heading", name="Hand 1 ")).to_be_visible()
+    expect(page.get_by_role("heading", name="Hand 1", exact=True)).to_be_visible()
     page.close()
 
 
