@@ -247,7 +247,7 @@ class DiskSize:
 
     @property
     def total(self) -> int:
-        """Bytes of all pages."""
+        """Size of the store's file in bytes."""
         return self.own + self.tree
 
     def again(self, at_once: int) -> int:

@@ -85,7 +85,7 @@ class DecisionLosses(NamedTuple):
 
     @property
     def value(self) -> float:
-        """Mean loss over both players' decisions."""
+        """Mean loss over the decisions of both players together, a share of the pot."""
         weights = [n - left for n, left in zip(self.decisions, self.unknown, strict=True)]
         total = sum(weight * mean for weight, mean in zip(weights, self.mean, strict=True) if weight)
         return total / sum(weights) if any(weights) else float("nan")

@@ -3,7 +3,8 @@
     python -m benchmarks.studies.bet_sizes rivers [--number 200] [--seed 0] [--target 0.05%] [--player ip]
     python -m benchmarks.studies.bet_sizes turns [--number 20] [--seed 0] [--target 0.1%]
 
-Pots are those of 100 big blinds, the button against the big blind: checked to the river, or bet once or twice before.
+Players begin with 100 big blinds, the button against the big blind. The river is reached by checks, or after one or
+two bets.
 Each spot is solved with the whole list of sizes for one player, and with each choice of one or two of them, and on
 rivers with the choices of three that extend the ten best pairs; everything else stays the same. *best of each spot*
 chooses the sizes for each spot by itself, *same for all* once for all spots. Losses are EVs of the player, in % of the

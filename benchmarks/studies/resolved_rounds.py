@@ -220,7 +220,7 @@ class Judge:
         return self.lost(state, ranges, (best(0), best(1)))
 
     def stored(self, blueprint: Blueprint, state: Hand) -> PlayerStrategy:
-        """Return the stored strategy in the subgame at a state; it translates the extra bet to a bet of its tree."""
+        """Return the stored strategy in the subgame at a state; a bet that its tree lacks becomes one of its bets."""
         root, begun = self.root(state), state.betting.line
 
         def plays(lines: list[str], board: tuple[int, ...]) -> Stacked:

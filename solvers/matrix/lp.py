@@ -372,7 +372,7 @@ class _Sums:
                 payoff.add(x + same, y + hands, np.full(len(same), stake))
 
     def matrix(self, n_plan: int) -> sparse.csr_matrix:
-        """Return the definitions of the sums: ``[sum, variable of the plan or sum]``."""
+        """Return a row of coefficients for each running sum: ``[sum, variable of player 0's plan, then the sums]``."""
         before, added, each = np.concatenate(self.before), np.concatenate(self.added), np.arange(self.size)
         later = before >= 0
         line = np.concatenate([each, each, each[later]])

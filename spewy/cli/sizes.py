@@ -36,7 +36,11 @@ from spewy.game.names import ROUND_NAMES, SEAT_NAMES
     help='Sizes to choose from; default: "25%, 33%, 50%, 75%, 100%, 150%, 200%, a".',
 )
 @click.option(
-    "--most", type=click.IntRange(1), default=2, show_default=True, help="Largest number of sizes together."
+    "--most",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    help="Largest number of sizes in a choice.",
 )
 @click.option(
     "--target", metavar="AMOUNT", help="Exploitability to which each solve goes; default: 0.01% of the pot."

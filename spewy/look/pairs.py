@@ -79,7 +79,7 @@ class Pairs:
         return self.sums[p].masses(ranges)
 
     def leads(self, p: int, ranges: Floats) -> Floats:
-        """Sum ``ranges`` times the lead of each hand of player p over the opponent's hands: ``[hand, range]``."""
+        """Sum ``ranges`` over the opponent's hands, times player p's wins less losses: ``[hand, range]``."""
         assert self.lead is not None
         return self.lead @ ranges if p == 0 else -(self.lead.T @ ranges)
 
