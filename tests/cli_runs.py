@@ -17,7 +17,7 @@ COMMAND = [sys.executable, "-m", "spewy"]
 SOLVE_FIELDS = [
     *("name", "converged", "interrupted", "sweeps", "exploitability", "exploitability_pct"),
     *("exploitability_mbb", "ev", "equity", "value", "value_bracket", "seconds", "peak_rss_mib", "trace"),
-    *("process_mib", "variant", "choice"),
+    *("process_mib", "variant", "choice", "quick"),
 ]
 """Fields of `spewy solve --json`."""
 

@@ -197,11 +197,10 @@ def solve(
         if not job.sampled and each.solve.quick is None and lower_bounds(each).memory_bytes >= SLOW_LAYOUT:
             say(f"{job.name}: laying out boards and betting")
         started = STARTED if each is job else time.perf_counter()
+        since = None if each.solve.quick is None else started  # its seconds are those of the command
         with _naming_out():
             again_now = again and each is job
-            session = Session(
-                each, where, save_every, start_from=start_from, again=again_now, started=started
-            )
+            session = Session(each, where, save_every, start_from=start_from, again=again_now, started=since)
         listener = solve_listener()
         try:
             result = session.solve(listener)

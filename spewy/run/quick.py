@@ -25,8 +25,8 @@ RESERVE = 0.7
 MENUS = (
     (None, ("", ""), ("", ""), 40),
     ("one bet, all-in as the raise", ("75%", "a"), ("75%", "a"), 25),
-    ("one bet, no raise", ("75%", ""), ("75%", ""), 15),
-    ("one bet on the turn, none on the river", ("75%", ""), ("", ""), 15),
+    ("one bet, no raise", ("75%", ""), ("75%", ""), 25),
+    ("one bet on the turn, all-in as the raise, none on the river", ("75%", "a"), ("", ""), 15),
     ("no bets", ("", ""), ("", ""), 1),
 )
 """Games from the richest to the leanest: name; bet and raise on the last round but one, and on the last; sweeps.
