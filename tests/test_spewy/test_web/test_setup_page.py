@@ -266,6 +266,8 @@ def test_unfinished_entries_are_no_errors_and_move_nothing(form):
     form.fill("#job-spot-pot", "much")
     expect(form.locator("#job-spot-pot-error")).to_be_visible()
     assert places(form) == before
+    form.fill("#job-spot-pot", "5.5")
+    form.fill("#range-ip", "AA")
     form.fill("#board-text", "Ks Ks")
     expect(form.locator("#board-error")).to_contain_text("Ks")
 
