@@ -263,6 +263,8 @@ class DiskSize:
 
     def plus(self, *arrays: np.ndarray) -> DiskSize:
         """Return the size of a store with additional values, each number in ``arrays`` being the bytes of one value."""
+        if not arrays:
+            return self
         values = VALUE_HEADER + np.concatenate([sizes.ravel() for sizes in arrays])
         small = ENTRY + NAME + values <= LARGEST
         pages = -(-(PAGE_HEADER + values[~small]) // PAGE)

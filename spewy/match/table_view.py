@@ -1,4 +1,4 @@
-"""What a person sees at the table: seats, stacks, bets of the round, the pot, cards, and the betting by street.
+"""Describe the table as a person sees it: seats, stacks, bets of the round, the pot, cards, and betting by street.
 
 `TableView.of` reads a hand in play, so the page of whole hands and the trainer show the same table.
 """

@@ -97,7 +97,7 @@ class Plan(ABC):
 
     @property
     def quick(self) -> Mapping[str, Any] | None:
-        """`SolveResult.quick`."""
+        """The field ``quick`` of the result (`SolveResult.quick`); None: the solve is not quick."""
         return None
 
 

@@ -98,7 +98,7 @@ def rounded(actions: Sequence[str], start: Betting) -> tuple[str, ...]:
 
 
 class FlopValues:
-    """What each group of hands wins from each other group after the first round, by the stored strategy.
+    """Computes how much each group of hands wins from each other group after the first round, by the stored strategy.
 
     A *payoff* is player 0's net chips, as a share of the chips that each player has put in when the round ends.
     Computing all payoffs takes some ten seconds, so a file keeps them until the solve has made twice as many deals.

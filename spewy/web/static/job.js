@@ -13,7 +13,7 @@ const CHECK_MS = 250;
  * loses nothing.
  * @returns {object} the draft: `data`, `text`, `problems`, `notes`, `facts` and `place` of the last check; `missing`, the
  *   keys of entries that are unfinished rather than wrong; `begun`, what it began with, such as `preset:srp-btn-bb`, and
- *   whether it was `changed` since; `origin` (the solve that locks were added to), and the functions below.
+ *   whether it was `changed` since, and the functions below.
  */
 export function createDraft() {
   const listeners = new Set();
@@ -22,7 +22,6 @@ export function createDraft() {
     data: null,
     text: "",
     about: "",
-    origin: "",
     begun: "",
     changed: false,
     problems: [],
@@ -37,7 +36,7 @@ export function createDraft() {
     setText,
     take,
     remembered,
-    state: () => ({ text: draft.text, origin: draft.origin, begun: draft.begun, changed: draft.changed }),
+    state: () => ({ text: draft.text, begun: draft.begun, changed: draft.changed }),
     restore,
     subscribe: (listener) => listeners.add(listener),
     claim: (key) => claimed.add(key),
@@ -71,15 +70,15 @@ export function createDraft() {
   }
 
   /** Go back to an earlier `state()`. */
-  function restore({ text, origin = "", begun = "", changed = true }) {
+  function restore({ text, begun = "", changed = true }) {
     setText(text, 0);
-    Object.assign(draft, { origin, begun, changed });
+    Object.assign(draft, { begun, changed });
     keep();
   }
 
   /** Replace the draft by one that the server has checked, such as the draft of a preset. */
-  function take(found, { origin = "", begun = "" } = {}) {
-    Object.assign(draft, { origin, begun, changed: false });
+  function take(found, { begun = "" } = {}) {
+    Object.assign(draft, { begun, changed: false });
     draft.about = firstComment(found.text);
     asked += 1;
     clearTimeout(timer);

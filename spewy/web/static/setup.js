@@ -119,7 +119,7 @@ export function setupForm(draft, started) {
   }
 
   draft.subscribe(refresh);
-  return { node, presets, openLocks: () => (lockBox.open = true) };
+  return { node, presets };
 }
 
 function fieldNodes(fields) {
@@ -634,7 +634,7 @@ function evenly(labels) {
 }
 
 /** Return frequencies by action, rounded to four decimals so that they sum to 1. */
-export function exactShares(labels, shares) {
+function exactShares(labels, shares) {
   const rounded = shares.map((share) => Math.round(1e4 * (share || 0)));
   const largest = rounded.indexOf(Math.max(...rounded));
   rounded[largest] += 1e4 - rounded.reduce((sum, each) => sum + each, 0);

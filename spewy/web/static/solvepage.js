@@ -7,7 +7,7 @@ import { count, duration, known } from "./format.js";
 import { createDraft, smallButton } from "./job.js";
 import { heldHands } from "./handspage.js";
 import { placeAddress } from "./page.js";
-import { exactShares, setupForm } from "./setup.js";
+import { setupForm } from "./setup.js";
 import { ask, send } from "./source.js";
 
 const FIRST = { name: "srp-btn-bb", board: "Ks7h2d" };
@@ -55,7 +55,7 @@ export function solvePage(root) {
 function makeSetup() {
   const draft = createDraft();
   const form = setupForm(draft, (id) => {
-    location.hash = placeAddress("solve", { job: id, with: draft.origin });
+    location.hash = placeAddress("solve", { job: id });
   });
   const running = el("div", { class: "running-solves", "aria-live": "polite" });
   const failure = el("p", { class: "field-error", role: "alert" });
@@ -79,18 +79,10 @@ function makeSetup() {
     }
   }
 
-  /** Begin with the job of a solve, and add a lock at one of its decisions if the parameters name one. */
-  async function from({ from: folder, lock, board, hand, street }) {
+  /** Begin with the job of a solve, or else with a hand. */
+  async function from({ from: folder, hand, street }) {
     if (!folder) return fromHand(Number(hand), street);
-    const found = await ask("/api/setup/solve", { folder });
-    const begun = `solve:${folder}`;
-    if (lock === undefined) return draft.take(found, { begun });
-    const position = await ask("/api/position", { folder, line: lock, board, ev: 0 });
-    const view = position.views[position.player];
-    const data = { ...found.data, name: `${folder.split("/").at(-1)}-locked` };
-    data.lock = [...(data.lock || []), newLock(position, view, hand)];
-    draft.take(await send("/api/setup/check", { data, about: `${folder} with a lock` }), { origin: folder, begun });
-    form.openLocks();
+    draft.take(await ask("/api/setup/solve", { folder }), { begun: `solve:${folder}` });
   }
 
   /** Begin with the spot of a hand from the file on the page of hands, and say which ranges were taken. */
@@ -111,13 +103,6 @@ function makeSetup() {
   }
 
   return { node, begin, from, showRunning, tell };
-}
-
-/** Return a lock at a position: the whole range, or one hand class, plays as it does now. */
-function newLock(position, view, hand) {
-  const shares = hand ? view.grid.classes[hand].frequencies : view.shares;
-  const frequencies = exactShares(view.actions, shares);
-  return { line: position.line, ...(hand ? { hands: { [hand]: frequencies } } : { strategy: frequencies }) };
 }
 
 // Shows how far a solve or a batch has come, with buttons to stop and to continue it.

@@ -1,4 +1,4 @@
-"""What a person sees at the table: chips by hand in a whole game, and actions named as in the solved tree."""
+"""Tests of the table that a person sees: its chips in whole games, and its names of actions in solved spots."""
 
 import pytest
 

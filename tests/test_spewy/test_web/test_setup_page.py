@@ -241,7 +241,7 @@ def test_ranges_are_chosen_by_stacks_and_position(form):
 
 
 def places(page):
-    """Where the groups of the form stand, from top to bottom."""
+    """Return the vertical positions of the form's groups in pixels, from top to bottom."""
     return page.locator(".setup-form > :not([hidden])").evaluate_all(
         "all => all.map(each => Math.round(each.getBoundingClientRect().top + scrollY))"
     )
