@@ -24,7 +24,7 @@ export function solvePage(root) {
     if (parameters.job) {
       const place = el("div", { class: "solve-progress" });
       fill(root, el("p", {}, el("a", { href: "#solve" }, "set up another job")), place);
-      page.watch = watchSolve(place, { id: parameters.job, origin: parameters.with || "" });
+      page.watch = watchSolve(place, parameters.job);
       return;
     }
     if (!page.setup) page.setup = makeSetup();
@@ -116,9 +116,9 @@ const SLOW_MS = 5000;
 /**
  * Show the progress of a solve in an element, and ask the server again and again until `stop()` is called.
  * @param {Element} root element to fill.
- * @param {object} options `id` of the solve; `origin`: id of a solve to compare it with, or empty.
+ * @param {string} id id of the solve.
  */
-function watchSolve(root, { id, origin }) {
+function watchSolve(root, id) {
   const head = el("div", { class: "solve" });
   const actions = el("div", { class: "tools" });
   const failure = el("p", { class: "field-error", role: "alert" });
@@ -164,7 +164,6 @@ function watchSolve(root, { id, origin }) {
     fill(
       actions,
       saved ? el("a", { class: "primary", href: placeAddress("look", { folder: id }) }, found.kind === "batch" ? "Look at the report" : "Look at the solution") : null,
-      saved && found.kind === "solve" && origin ? el("a", { href: placeAddress("look", { folder: id, with: origin, panel: "compare" }) }, `compare it with ${origin}`) : null,
       own && found.job.state === "running" ? smallButton("stop and save", () => act("/api/jobs/stop", {})) : null,
       own && found.job.state === "stopping" ? smallButton("stop at once, without a save", () => act("/api/jobs/stop", { at_once: true })) : null,
       !own && ["stopped", "failed"].includes(state.kind) && found.kind ? smallButton("continue", () => resume()) : null,
