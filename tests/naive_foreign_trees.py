@@ -52,9 +52,9 @@ def tree(state, bets):
     """Return the tree below a decision; ``bets`` returns totals since the root."""
     actions = {}
     if state.faces:
-        actions["Fold"] = "terminal"
+        actions["fold"] = "terminal"
     ends = state.faces or state.checked
-    actions["Call" if state.faces else "Check"] = (
+    actions["call" if state.faces else "check"] = (
         after_round(state, bets)
         if ends
         else tree(replace(state, player=1, checked=True, donk=False, line=(*state.line, "X")), bets)
@@ -62,10 +62,10 @@ def tree(state, bets):
     other = state.put_in[1 - state.player]
     totals = sorted(set(bets(state))) if state.highest < state.stack and other < state.stack else []
     for total in totals:
-        kind = "AllIn" if total == state.stack else "Raise" if state.bets else "Bet"
+        kind = "all-in" if total == state.stack else "Raise" if state.bets else "Bet"
         amount = total - state.before
         put_in = tuple(total if p == state.player else chips for p, chips in enumerate(state.put_in))
-        word = {"AllIn": "A", "Raise": "R", "Bet": "B"}[kind] + str(amount)
+        word = {"all-in": "A", "Raise": "R", "Bet": "B"}[kind] + str(amount)
         below = replace(
             state,
             player=1 - state.player,

@@ -222,11 +222,11 @@ def walk(
     """
     reach = float(node.reach.sum())
     numbers = hand_index(Deck(), np.array([parse_hand(name) for name in node.hands]))
-    steps = [step for step in node.children if step.name != "Fold"]
+    steps = [step for step in node.children if step.name != "fold"]
     for step in steps:
-        name, _, amount = step.name.rstrip(")").partition("(")
-        letter = {"AllIn": "a", "Raise": "r"}.get(name, "c")
-        now = int(amount) if letter != "c" else level
+        name = step.name.partition(" ")[0]
+        letter = {"all-in": "a", "raise": "r"}.get(name, "c")
+        now = int(step.name.rpartition(" ")[2]) if letter != "c" else level
         weights = np.zeros(len(numbers))
         weights[numbers] = node.reach * node.strategy[node.actions.index(step.name)]
         player = "the button" if node.player == BUTTON else "the big blind"
@@ -243,7 +243,7 @@ def _verb(line: str, letter: str, name: str, level: int) -> str:
         return "goes all-in"
     if letter == "r":
         return f"{'re-raises' if 'r' in line else 'raises'} to {level / BIG_BLIND:g}"
-    return "checks" if name == "Check" else "calls" if line else "limps"
+    return "checks" if name == "check" else "calls" if line else "limps"
 
 
 def _file(depth: int, deals: int, gap: str, flops: int, ranges: list[Taken]) -> str:

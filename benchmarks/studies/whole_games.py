@@ -371,7 +371,7 @@ def _preflop(folder: Path) -> dict[str, float]:
     with open_policy(folder) as policy:
         decision = policy.decision()
     shares = {"fold": 0.0, "limp": 0.0, "raise": 0.0}
-    names = {"Fold": "fold", "Call": "limp", "Check": "limp"}
+    names = {"fold": "fold", "call": "limp", "check": "limp"}
     for action, share in zip(decision.actions, decision.frequencies.mean(axis=1).tolist(), strict=True):
         shares[names.get(action.label, "raise")] += share
     return shares

@@ -64,4 +64,4 @@ def bluffs() -> dict[str, float]:
         }
     )
     node = spewy.solve(job).node("x")
-    return {hand: 1 - node.action_probabilities(hand)["Check"] for hand in BLUFFS}
+    return {hand: 1 - node.action_probabilities(hand)["check"] for hand in BLUFFS}

@@ -33,7 +33,7 @@ def figure() -> tuple[Any, dict[str, str]]:
     ):
         plot.hand_chart(grid, axis)
         axis.set_title(title)
-    frequency = before.action_probabilities(HAND)["Bet(216)"]
+    frequency = before.action_probabilities(HAND)["bet 216"]
     reach = after.reach[after.hands.index(HAND)]
     assert np.isclose(reach, frequency)
     return picture, {
@@ -47,4 +47,4 @@ def figure() -> tuple[Any, dict[str, str]]:
 
 def share(solution: spewy.Solution) -> float:
     """How often ip's range bets 216 after a check."""
-    return next(child.frequency for child in solution.node("x").children if child.name == "Bet(216)")
+    return next(child.frequency for child in solution.node("x").children if child.name == "bet 216")

@@ -20,7 +20,7 @@ def figure() -> tuple[Any, dict[str, str]]:
     kuhn = {"name": "kuhn", "game": {"file": "kuhn"}, "solve": {"max_sweeps": 1, "target": "0 chips"}}
     game = spewy.solve(spewy.Job.of(kuhn)).chunk()
     facing_a_bet = game.find("r")
-    call = [action.label for action in game.tree.nodes[facing_a_bet].actions].index("Call")
+    call = [action.label for action in game.tree.nodes[facing_a_bet].actions].index("call")
     regrets, sums = game.chunk.zeros(), game.chunk.zeros()
     found: dict[str, list[tuple[float, float]]] = {"single": [], "average": []}
     for done in range(ITERATIONS):

@@ -50,7 +50,7 @@ class Rivers(Printed):
     """Solutions of many rivers; hands have the numbers of `buckets.cards.hands`.
 
     Attributes:
-        actions: the actions of oop at the root with the job's own pot and stack, such as ``"Check"`` and ``"Bet(45)"``.
+        actions: the actions of oop at the root with the job's own pot and stack, such as ``"check"`` and ``"bet 45"``.
         ev: ``[river, player, hand]``, chips of the pot that a hand wins on average under the solution, oop first. NaN
             for a hand that is not in the range, that the board blocks, or that shares a card with every opposing hand.
         strategy: ``[river, action, hand]``, frequencies of oop's actions at the root; NaN for hands not in the range,

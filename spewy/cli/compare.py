@@ -95,7 +95,7 @@ def compare(
 
     \b
     --json prints one object; pairs are [A, B], and undefined values are null:
-      {"line": "", "boards": ["QsJh2h8c", "QsJh2h8c"], "player": 0, "pot": [200, 200], "actions": ["Check", "Bet(120)"],
+      {"line": "", "boards": ["QsJh2h8c", "QsJh2h8c"], "player": 0, "pot": [200, 200], "actions": ["check", "bet 120"],
        "frequencies": [[0.7, 0.3], [0.6, 0.4]], "ev": [[oop, ip], [oop, ip]], "equity": [[oop, ip], [oop, ip]],
        "hands": {"AsKs": {"reach": [1, 1], "strategy": [[0.4, 0.6], [0.5, 0.5]], "ev": [130.2, 131],
                           "ev_difference": 0.8, "moved": 0.1}},

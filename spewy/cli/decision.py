@@ -70,12 +70,12 @@ def in_colour() -> bool:
 def signs(actions: tuple[str, ...]) -> tuple[str, ...]:
     """Letter of each action: f for fold, c for check and call, a for all-in, and from r on for bets and raises.
 
-    >>> signs(("Fold", "Call", "Raise(250)", "Raise(500)", "AllIn(20000)"))
+    >>> signs(("fold", "call", "raise to 250", "raise to 500", "all-in 20000"))
     ('f', 'c', 'r', 's', 'a')
     """
-    named = {"Fold": "f", "Check": "c", "Call": "c", "AllIn": "a"}
+    named = {"fold": "f", "check": "c", "call": "c", "all-in": "a"}
     sizes = iter("rstuvwxyzbdeghijklmnopq")
-    return tuple(named.get(label.partition("(")[0]) or next(sizes, "?") for label in actions)
+    return tuple(named.get(label.partition(" ")[0]) or next(sizes, "?") for label in actions)
 
 
 def _printed(lines: Iterator[Text]) -> str:

@@ -67,7 +67,7 @@ def export(
       line       ACPC betting string from the solve's root to the decision
       player     who acts: 0 (oop) or 1 (ip, the button)
       hand       such as AsKs
-      action     such as Check or Bet(120)
+      action     such as check or bet 120
       reach      weight of the hand in the player's range at the decision
       frequency  how often the hand takes the action
       ev         share of the pot that the hand wins from the decision on, in chips; empty if not defined

@@ -607,7 +607,7 @@ def tree(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
 
     \b
     --json prints {"betting_nodes": n, "root": node}; a node is "terminal" or
-      {"actions": {"Check": node, "Bet(120)": node}, "put_in": [0, 0]}, with "new_street": true if a round starts at
+      {"actions": {"check": node, "bet 120": node}, "put_in": [0, 0]}, with "new_street": true if a round starts at
       the node
     """  # noqa: D301
     from spewy.game.tree import tree_json, tree_text

@@ -203,7 +203,7 @@ def _answered(trainer: Trainer, number: int) -> Answer | None:
 
     question = trainer.deal()
     click.echo(f"\nQuestion {number}: {question.text}")
-    while (line := ask_line(f"{', '.join(question.texts)} > ")) is not None:
+    while (line := ask_line(f"{', '.join(question.actions)} > ")) is not None:
         try:
             return trainer.answer(line)
         except InputError as error:

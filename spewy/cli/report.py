@@ -88,12 +88,12 @@ def report(
       spewy report results/T1 --line cc/
       spewy report results/T1 --line cr120c/ --csv rivers.csv --plot rivers.png
       spewy report results/F1 --line cc/cc/ --board "Td 9d 6h 2c"
-      spewy report results/srp --sort frequency_Check
+      spewy report results/srp --sort frequency_check
       spewy report results/srp --line c --csv flops.csv --plot flops.png
 
     \b
     --json prints one object, in which undefined values are null:
-      {"line": "cc/", "board": "QsJh2h8c", "player": 0, "actions": ["Check", "Bet(120)"], "pot": 200,
+      {"line": "cc/", "board": "QsJh2h8c", "player": 0, "actions": ["check", "bet 120"], "pot": 200,
        "cards": {"As": {"weight": 0.0189, "frequencies": [0.6, 0.4], "ev": [115.8, 84.2],
                         "equity": [0.567, 0.433], "realisation": [1.02, 0.97]}},
        "average": {the keys of a card}}

@@ -19,7 +19,7 @@ from spewy.cli.options import (
     refuse_unused,
     target_option,
 )
-from spewy.cli.tables import facts, json_text, line_text, number, on_terminal, percent, say
+from spewy.cli.tables import facts, fine, json_text, line_text, on_terminal, percent, say
 from spewy.game.names import SEAT_NAMES
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.command()
 @folder_argument
 @line_option(
-    "Betting line from the solve's root to the decision: cr120c/ (ACPC), 'Check, Bet(120), Call /' or 'x b60% c /' "
+    "Betting line from the solve's root to the decision: cr120c/ (ACPC), 'check, bet 120, call /' or 'x b60% c /' "
     "(see docs/how-to/jobs.md); default: the root."
 )
 @click.option(
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     "--heat",
     metavar="WHAT",
     help="Show one number for each hand class in a grid: EV, equity, reach, or the EV of an action, named by its "
-    "label, such as Check.",
+    "label, such as 'bet 120'.",
 )
 @click.option(
     "--filter",
@@ -130,7 +130,7 @@ def show(
     \b
     Examples:
       spewy show results/T1
-      spewy show results/T1 --line "Check, Bet(120)" --hands --sort EV
+      spewy show results/T1 --line "check, bet 120" --hands --sort EV
       spewy show results/T1 --filter "pair+&flushdraw" --filter gutshot+
       spewy show results/T1 --hands --filter "AK, QQ+"
       spewy show results/T1 --csv T1.csv --wide
@@ -140,7 +140,7 @@ def show(
 
     \b
     --json prints one object, in which undefined values are null:
-      {"player": 0, "actions": ["Check", "Bet(120)"],
+      {"player": 0, "actions": ["check", "bet 120"],
        "hands": {"AsKs": {"reach": 1, "strategy": [0.4, 0.6], "ev": 130.2, "action_ev": [130, 130.3],
                           "equity": 0.63}}}
     and for a whole game with board buckets also "board_bucket": 17
@@ -204,7 +204,7 @@ def _head(job: str, words: str, view: NodeView, filters: tuple[str, ...]) -> str
     if filters:
         rows.append(("filter", " and ".join(filters)))
     if view.loss == view.loss:
-        rows.append(("mean loss", f"{number(view.loss, 4)} {view.unit} a hand against its best action"))
+        rows.append(("mean loss", f"{fine(view.loss, 4)} {view.unit} a hand against its best action"))
     if view.rare:
         rows.append(("reached by", f"{100 * view.reached:.2g}% of play: frequencies are less certain here"))
     rows += [

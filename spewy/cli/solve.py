@@ -24,7 +24,7 @@ from spewy.cli.options import (
     set_option,
 )
 from spewy.cli.progress import Bar, check_text, draws_bars, solve_listener
-from spewy.cli.tables import count, duration, facts, json_text, number, say, size, table_text
+from spewy.cli.tables import count, duration, facts, fine, json_text, number, percent, say, size, table_text
 from spewy.errors import InputError, one_line, path_text
 from spewy.game.names import SEAT_NAMES
 from spewy.run.events import Advanced, Checked, Ended
@@ -215,7 +215,7 @@ def solve(
             rows = [*summary(result, first)]
             if lost is not None:
                 rows.append(
-                    ("mean loss", f"{number(lost, 4)}% of the pot, at all decisions and by all hands alike")
+                    ("mean loss", f"{fine(lost, 4)}% of the pot, at all decisions and by all hands alike")
                 )
             click.echo(facts(rows))
         if result.interrupted:
@@ -269,11 +269,11 @@ def summary(result: SolveResult, first: tuple[tuple[str, float], ...]) -> Iterat
         yield "equity", f"oop {number(result.equity[0], 6)}, ip {number(result.equity[1], 6)}"
     if result.value is not None:
         bracket = result.value_bracket
-        between = "" if bracket is None else f", between {number(bracket[0], 6)} and {number(bracket[1], 6)}"
-        yield "value", f"{number(result.value, 6)} {result.unit} for player 0{between}"
+        between = "" if bracket is None else f", between {fine(bracket[0], 6)} and {fine(bracket[1], 6)}"
+        yield "value", f"{fine(result.value, 6)} {result.unit} for player 0{between}"
     yield from _choice(result)
     if first:
-        yield "first action", ", ".join(f"{action} {number(share)}" for action, share in first)
+        yield "first action", ", ".join(f"{action} {percent(share, 1)}" for action, share in first)
     yield (
         "time",
         f"{duration(result.seconds['total'])} in all, {duration(result.seconds['solve'])} to solve, "
@@ -311,10 +311,10 @@ def _choice(result: SolveResult) -> Iterator[tuple[str, str]]:
 def _exploitability(result: SolveResult) -> str:
     if result.exploitability is None:
         return "not measured" if result.sweeps else "not measured: no sweep was finished"
-    text = f"{number(result.exploitability, 4)} {result.unit}"
+    text = f"{fine(result.exploitability, 4)} {result.unit}"
     if result.exploitability_pct is not None:
-        return f"{text}, {number(result.exploitability_pct, 4)}% of the pot"
-    return f"{text}, {number(result.exploitability_mbb)} mbb per hand"
+        return f"{text}, {fine(result.exploitability_pct, 4)}% of the pot"
+    return f"{text}, {fine(result.exploitability_mbb)} mbb per hand"
 
 
 def _mean_loss(folder: Path) -> float | None:

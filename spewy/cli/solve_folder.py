@@ -16,6 +16,7 @@ from spewy.cli.tables import (
     count,
     duration,
     facts,
+    fine,
     json_text,
     left,
     number,
@@ -143,7 +144,7 @@ def _judged(judged: Judged | None, target: str | None) -> str:
     error = "" if judged.stderr is None else f" +- {number(judged.stderr, 1)}"
     flops = "" if judged.flops is None else f" on {count(judged.flops, 'flop')}"
     ago = "" if judged.at is None else f", {duration(max(0.0, time.time() - judged.at))} ago"
-    return f"{number(judged.exploitability)}{error}{unit}{flops} after {judged.deals:,}{ago}{aim}"
+    return f"{fine(judged.exploitability)}{error}{unit}{flops} after {judged.deals:,}{ago}{aim}"
 
 
 @click.command()

@@ -74,17 +74,23 @@ def facts(rows: Iterable[tuple[str, str]]) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """Format a number; None and NaN become a dash, and a small number keeps three significant digits.
+    """Format a number with the same decimals as the rest of its column; None and NaN become a dash.
 
-    >>> number(1234.5), number(0.00012345), number(None), number(0.0)
-    ('1,234.500', '0.000123', '-', '0.000')
+    >>> number(1234.5), number(0.00012345), number(None), number(-1e-9)
+    ('1,234.500', '0.000', '-', '0.000')
     """
-    if value is None or math.isnan(value):
-        return "-"
-    if NOISE < abs(value) < 10**-digits:
-        return f"{value:.3g}"
-    value = 0.0 if abs(value) <= NOISE else value
-    return f"{value:,.{digits}f}"
+    return "-" if value is None or math.isnan(value) else f"{value:z,.{digits}f}"
+
+
+def fine(value: float | None, digits: int = 3) -> str:
+    """Format a number that stands alone: one that would round to zero keeps three significant digits.
+
+    >>> fine(1234.5), fine(0.00012345), fine(1.2345e-07), fine(0.0)
+    ('1,234.500', '0.000123', '0.000000123', '0.000')
+    """
+    if value is not None and NOISE < abs(value) < 10**-digits:
+        digits = 2 - math.floor(math.log10(abs(value)))
+    return number(value, digits)
 
 
 def percent(share: float, digits: int) -> str:
@@ -93,7 +99,7 @@ def percent(share: float, digits: int) -> str:
     >>> percent(0.25, 1), percent(float("nan"), 1)
     ('25.0%', '-')
     """
-    return "-" if share != share else f"{100 * share:.{digits}f}%"
+    return "-" if share != share else f"{100 * share:z.{digits}f}%"
 
 
 def signed(value: float, digits: int) -> str:

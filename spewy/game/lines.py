@@ -2,9 +2,9 @@
 
 ==========================  =================================================================================
 ``cr120c/``                 an ACPC betting string: ``r`` with the total put in since the root
-``Check, Bet(120), Call``   labels of actions, with the chips that the player has put in on this round
+``check, bet 120, call``    labels of actions, with the chips that the player has put in on this round
 ``x b120 c``                first letters of labels; ``x`` or ``k`` for a check, ``a`` for all-in
-``raise to 250``            labels in words, also ``bets 120``
+``raises to 250``           other forms of these words, also ``Bet(120)``
 ``b60%``                    a share of the pot after a call, as in bet sizes; a raise adds it to the bet faced
 ``bet``, ``raise``          the only bet or raise of the decision
 ==========================  =================================================================================
@@ -30,7 +30,6 @@ from spewy.game.nodes import (
     ActionKind,
     Line,
     Node,
-    action_words,
     choices,
     find_node,
     no_action_error,
@@ -42,7 +41,6 @@ from spewy.game.treeconfig import TreeConfig
 
 __all__ = [
     "ACTION_WORDS",
-    "action_words",
     "faces_bet",
     "line_words",
     "read_action",
@@ -63,7 +61,7 @@ def read_line(tree: BettingTree, text: str) -> Line:
     >>> from spewy.game.treeconfig import player_sizes, spot_config
     >>> sizes = player_sizes("60%", "2.5x")
     >>> config = spot_config(load_game("holdem.nolimit.2p.reverse_blinds"), 2, 200, 900, {2: (sizes, sizes)})
-    >>> read_line(BettingTree(config), "x b60% c / Check, bet 264")
+    >>> read_line(BettingTree(config), "x b60% c / check, bet 264")
     'cr120c/cr384'
     """
     if isinstance(text, Line):
@@ -77,7 +75,7 @@ def read_line(tree: BettingTree, text: str) -> Line:
 
 
 def read_action(config: TreeConfig, node: Node, text: str, subject: str) -> int:
-    """Find the action that a text such as ``Bet(120)`` or ``b60%`` names; return its number at the decision."""
+    """Find the action that a text such as ``bet 120`` or ``b60%`` names; return its number at the decision."""
     match = _PIECE.fullmatch(text.strip())
     if match is None or match["slash"]:
         raise no_action_error(subject, node, text)
@@ -147,7 +145,7 @@ def line_words(root: Node, line: str) -> str:
     rounds: dict[int, list[str]] = {}
     for node, taken in path_to(root, line):
         if node.kind == "decision":
-            rounds.setdefault(node.round, []).append(action_words(node.actions[taken].label))
+            rounds.setdefault(node.round, []).append(node.actions[taken].label)
     return " / ".join(", ".join(words) for words in rounds.values())
 
 
@@ -233,7 +231,7 @@ class _Piece:
         if not numbers:
             why = wrong_word(self.text, faces_bet(node))
             raise no_action_error(self._subject, node, self.text, self._off(node), why)
-        names = " or ".join(action_words(node.actions[i].label) for i in numbers)
+        names = " or ".join(node.actions[i].label for i in numbers)
         raise InputError(
             f"{self._subject}: expected {choices(node)}; found {shown(self.text)}, which could be {names}"
         )

@@ -22,7 +22,6 @@ __all__ = [
     "Line",
     "Node",
     "NodeKind",
-    "action_words",
     "choices",
     "entry_line",
     "find_node",
@@ -36,12 +35,11 @@ __all__ = [
 ActionKind = Literal["fold", "check", "call", "bet", "raise", "allin"]
 NodeKind = Literal["decision", "fold", "showdown", "chance"]
 
-_WORDS = {"AllIn": "all-in", "Raise": "raise to"}
-_NAMES = {"fold": "Fold", "check": "Check", "call": "Call", "bet": "Bet", "raise": "Raise", "allin": "AllIn"}
+_WORDS: dict[str, str] = {"allin": "all-in", "raise": "raise to"}
 
 
 class Label(str):
-    """An action's name for people: ``Check``, ``Bet(120)``, ``AllIn(780)``; in big blinds ``Bet(1.2)``.
+    """An action in words: ``check``, ``bet 120``, ``raise to 336``, ``all-in 780``; in big blinds ``bet 1.2``.
 
     Attributes:
         share: size of a bet or raise as a share of the pot, where the pot of a raise includes the call; None for other
@@ -75,8 +73,8 @@ class Action:
 
     @property
     def label(self) -> Label:
-        name = _NAMES[self.kind]
-        return Label(f"{name}({self.unit.text(self.amount)})" if self.amount else name, self.share)
+        words = _WORDS.get(self.kind, self.kind)
+        return Label(f"{words} {self.unit.text(self.amount)}" if self.amount else words, self.share)
 
     @property
     def total(self) -> int | None:
@@ -121,26 +119,16 @@ def line_as_written(line: str) -> str:
     return line.written if isinstance(line, Line) else line
 
 
-def action_words(label: str) -> str:
-    """Write an action's label in words.
-
-    >>> action_words("Check"), action_words("Bet(120)"), action_words("Raise(336)"), action_words("AllIn(900)")
-    ('check', 'bet 120', 'raise to 336', 'all-in 900')
-    """
-    name, _, amount = label.rstrip(")").partition("(")
-    return f"{_WORDS.get(name, name.lower())} {amount}".rstrip()
-
-
 def sized_words(label: str) -> str:
-    """Write an action's label in words; a bet has its size in % of the pot, too, if the label knows it.
+    """Add the size of a bet in % of the pot to an action's label, if the label knows it.
 
-    >>> sized_words(Label("Bet(120)", 0.6)), sized_words("Bet(120)"), sized_words(Label("Raise(300)", 0.41))
+    >>> sized_words(Label("bet 120", 0.6)), sized_words("bet 120"), sized_words(Label("raise to 300", 0.41))
     ('bet 60 % (120)', 'bet 120', 'raise to 300')
     """
     share = label.share if isinstance(label, Label) else None
-    if share is None or not label.startswith("Bet("):
-        return action_words(label)
-    return f"bet {100 * share:.0f} % {label[3:]}"
+    if share is None or not label.startswith("bet "):
+        return str(label)
+    return f"bet {100 * share:.0f} % ({label[4:]})"
 
 
 def entry_line(line: str) -> str:
@@ -226,14 +214,14 @@ def choices(node: Node) -> str:
 
 
 def _choice(action: Action) -> str:
-    return f"{action_words(action.label)} ({action.unit.line_text(action.acpc)})"
+    return f"{action.label} ({action.unit.line_text(action.acpc)})"
 
 
 def _nearest(node: Node, text: str, distance: Callable[[Action], float] | None) -> Action | None:
     sized = [action for action in node.actions if action.amount]
     if distance is not None and sized:
         return min(sized, key=distance)
-    names = {re.sub(r"\W.*", "", action.label).lower(): action for action in reversed(node.actions)}
+    names: dict[str, Action] = {action.kind: action for action in reversed(node.actions)}
     names |= {name: action for action in node.actions if action.acpc == "c" for name in ("check", "call")}
     close = get_close_matches(re.sub(r"[^a-z]", "", text.lower()), names, n=1)
     return names[close[0]] if close else None

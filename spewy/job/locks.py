@@ -39,7 +39,7 @@ class LockSection(Section):
     """Node lock: a decision at which the range, or some hands, play given frequencies."""
 
     line: str
-    """Line that leads to the decision, such as "cr120c/", or labels such as "Check, Bet(120), Call /"."""
+    """Line that leads to the decision, such as "cr120c/", or labels such as "check, bet 120, call /"."""
     board: BoardText | None = None
     """Public cards at the decision; default: all boards."""
     strategy: Frequencies | None = None

@@ -25,7 +25,7 @@ BANDS = (0.29, 0.42, 0.58, 0.7, 0.88, 1.12, 1.38, 1.75)
 """Shares of the pot between sizes with different colours. Common sizes are far from them, since chips are rounded."""
 SEATS: tuple[Colour, Colour] = (123, 63, 160), (24, 138, 110)
 """Colours of oop and ip: purple and green."""
-_NAMED = {"Fold": FOLD, "Check": PASSIVE, "Call": PASSIVE, "AllIn": ALL_IN}
+_NAMED = {"fold": FOLD, "check": PASSIVE, "call": PASSIVE, "all-in": ALL_IN}
 UNUSED: Colour = (236, 236, 236)
 """Colour of hands that are not in the range."""
 
@@ -35,10 +35,10 @@ def action_colours(labels: Sequence[str]) -> list[Colour]:
 
     A `Label` knows the share of the pot that a bet has. Bets of limit games, which have one size, get one colour.
 
-    >>> action_colours(("Fold", "Call", "Raise(20)", Label("Bet(60)", 0.2))) == [FOLD, PASSIVE, BETS[1], BETS[0]]
+    >>> action_colours(("fold", "call", "raise to 20", Label("bet 60", 0.2))) == [FOLD, PASSIVE, BETS[1], BETS[0]]
     True
     """
-    return [_NAMED.get(label.partition("(")[0]) or _of_size(label) for label in labels]
+    return [_NAMED.get(label.partition(" ")[0]) or _of_size(label) for label in labels]
 
 
 def _of_size(label: str) -> Colour:

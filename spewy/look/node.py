@@ -16,7 +16,6 @@ from spewy.chunks.locate import read_cards
 from spewy.errors import InputError, nearest, shown
 from spewy.game.amounts import CHIPS, Unit
 from spewy.game.gamefile import Game
-from spewy.game.lines import action_words
 from spewy.game.names import SEAT_NAMES
 from spewy.game.ranges.hand_kinds import HandKinds, kinds_of
 from spewy.look.grid import (
@@ -120,7 +119,7 @@ class NodeView(Printed):
         """Return the frequency of each action for a hand, by the label of the action.
 
         >>> solution.node().action_probabilities("AsKs")  # doctest: +SKIP
-        {'Check': 0.52, 'Bet(120)': 0.27, 'Bet(216)': 0.21, 'AllIn(900)': 0.0}
+        {'check': 0.52, 'bet 120': 0.27, 'bet 216': 0.21, 'all-in 900': 0.0}
         """
         wanted = tuple(sorted(read_cards("hand", "AsKh", hand)))
         for h, name in enumerate(self.hands):
@@ -152,7 +151,7 @@ class NodeView(Printed):
             title, values, tell = f"EV, {self.unit}", self.ev, _amounts(self.ev)
         else:
             values = self.action_ev[self.actions.index(wanted)]
-            title, tell = f"EV of {action_words(wanted)}, {self.unit}", _amounts(values)
+            title, tell = f"EV of {wanted}, {self.unit}", _amounts(values)
         if np.isnan(values).all():
             raise InputError(f"heat map of {wanted}: no hand has a known value at this decision")
         return HeatMap(f"{seat}: {title}", class_means(self.hands, self.reach, values), tell)
@@ -314,7 +313,7 @@ class Step:
     """An action or a deal of cards that leads from one node of the betting tree to the next.
 
     Attributes:
-        name: label of the action, such as ``Bet(120)``, or names of the dealt cards.
+        name: label of the action, such as ``bet 120``, or names of the dealt cards.
         frequency: probability of the step at its node; NaN if no hands reach the node.
         kind: kind of the next node: ``"decision"``, ``"chance"``, ``"fold"`` or ``"showdown"``.
         line: line of the next node, in the unit of the job.

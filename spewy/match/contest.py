@@ -33,7 +33,7 @@ from spewy.game.amounts import CHIPS, Unit
 from spewy.game.betting import Betting
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
-from spewy.game.lines import ACTION_WORDS, action_words, faces_bet, read_action, sized_words, wrong_word
+from spewy.game.lines import ACTION_WORDS, faces_bet, read_action, sized_words, wrong_word
 from spewy.game.nodes import Node
 from spewy.match.aivat import estimate
 from spewy.match.hand_review import Decided, Judged, decided_in_spot, review_player
@@ -424,7 +424,7 @@ class SpotContest(Contest):
 
 
 def _texts(node: Node) -> tuple[str, ...]:
-    return tuple(action_words(action.label) for action in node.actions)
+    return tuple(str(action.label) for action in node.actions)
 
 
 def open_contest(
@@ -460,7 +460,7 @@ def parse_words(betting: Betting, text: str) -> str:
 
     >>> from spewy.game.gamefile import load_game
     >>> start = Betting.start(load_game("holdem.nolimit.2p.reverse_blinds"))
-    >>> [parse_words(start, words) for words in ("Call", "raise to 250", "r300", "r", "all-in", "f")]
+    >>> [parse_words(start, words) for words in ("call", "raise to 250", "r300", "r", "all-in", "f")]
     ['c', 'r250', 'r300', 'r300', 'r20000', 'f']
     """
     text = text.strip()
@@ -516,10 +516,10 @@ def action_text(before: Betting, action: str) -> str:
 def label_text(label: str) -> str:
     """Describe an action by its label in a solved tree, whose amounts count from the start of the round.
 
-    >>> [label_text(label) for label in ("Check", "Bet(120)", "Raise(336)", "AllIn(900)")]
+    >>> [label_text(label) for label in ("check", "bet 120", "raise to 336", "all-in 900")]
     ['checks', 'bets 120', 'raises to 336', 'goes all-in 900']
     """
-    verb, _, amount = action_words(label).partition(" ")
+    verb, _, amount = label.partition(" ")
     return f"{_VERBS.get(verb, f'{verb}s')} {amount}".rstrip()
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from buckets.cards import cards_name
 from spewy.errors import InputError, shown
 from spewy.game.hand import Hand
-from spewy.game.lines import action_words, faces_bet, read_action, sized_words, wrong_word
+from spewy.game.lines import faces_bet, read_action, sized_words, wrong_word
 from spewy.game.names import SEAT_NAMES
 from spewy.game.nodes import Node
 from spewy.match.spots import HandValues, Spot, Spots
@@ -44,7 +44,6 @@ class Question:
         line: ACPC betting string since the root.
         words: the betting in words.
         to_call: chips that a call costs.
-        texts: the actions in words.
         unit: name of the unit of amounts, such as "chips".
         table: the table as the player sees it.
     """
@@ -59,7 +58,6 @@ class Question:
     pot: float
     to_call: float
     actions: tuple[str, ...]
-    texts: tuple[str, ...]
     unit: str
     table: TableView
 
@@ -114,10 +112,13 @@ class Answer:
 
     @property
     def text(self) -> str:
-        unit, rows = self.question.unit, zip(self.question.texts, self.frequencies, self.values, strict=True)
+        unit, rows = (
+            self.question.unit,
+            zip(self.question.actions, self.frequencies, self.values, strict=True),
+        )
         plays = ", ".join(f"{text} {share:.0%} (EV {value:.2f})" for text, share, value in rows)
         return (
-            f"{action_words(self.action)} loses {self.lost:.2f} {unit}, {self.lost_pct:.2f} % of the pot; "
+            f"{self.action} loses {self.lost:.2f} {unit}, {self.lost_pct:.2f} % of the pot; "
             f"the strategy: {plays}"
         )
 
@@ -229,7 +230,7 @@ class Trainer:
         """Score an answer to the question, which then no longer waits.
 
         Args:
-            text: the chosen action as a label, such as ``Bet(120)``, or as a share of the pot, such as ``b60%``.
+            text: the chosen action as a label, such as ``bet 120``, or as a share of the pot, such as ``b60%``.
         """
         question = self.question
         if question is None:
@@ -288,7 +289,6 @@ def _question(spot: Spot, hand: Hand, number: int) -> Question:
         unit.number(spot.pot + sum(betting.spent)),
         unit.number(max(betting.spent) - betting.spent[player]),
         tuple(action.label for action in node.actions),
-        tuple(action_words(action.label) for action in node.actions),
         unit.name,
         TableView.of(
             hand,
@@ -312,7 +312,7 @@ def _chosen(spot: Spot, node: Node, text: str) -> int:
     try:
         return read_action(spot.config, node, text, "answer")
     except InputError:
-        names = ", ".join(action_words(action.label) for action in node.actions)
+        names = ", ".join(action.label for action in node.actions)
         why = wrong_word(text, faces_bet(node))
         hint = f"; {why}" if why else ""
         raise InputError(f"answer {shown(text.strip())}: expected one of {names}{hint}") from None

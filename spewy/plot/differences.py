@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spewy.game.lines import action_words, sized_words
+from spewy.game.lines import sized_words
 from spewy.game.names import SEAT_NAMES
 from spewy.look.colours import action_colours, hex_colour
 from spewy.plot.figures import SIZES, axes_for, font, new_figure, signs
@@ -121,5 +121,5 @@ def _grids(comparison: Comparison) -> list[tuple[str, Floats, float, Callable[[f
     tell = "{:z.0f}".format if np.nanmax(np.abs(ev), initial=0.0) >= 100 else "{:z.1f}".format
     return [
         (f"EV of {seat} in {comparison.unit}: B - A", ev, SMALLEST_SCALE * pot, tell),
-        (f"{action_words(comparison.actions[most])} in % of hands: B - A", shares, 1.0, "{:z.0f}".format),
+        (f"{comparison.actions[most]} in % of hands: B - A", shares, 1.0, "{:z.0f}".format),
     ]

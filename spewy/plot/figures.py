@@ -50,7 +50,7 @@ SEAT_COLOURS = colours.hex_colour(colours.SEATS[0]), colours.hex_colour(colours.
 def action_colours(labels: Sequence[str]) -> list[str]:
     """Return the colour of each action, as in all pictures: folds grey, checks and calls blue, bets amber to red.
 
-    >>> action_colours(("Fold", "Call", "Raise(250)"))
+    >>> action_colours(("fold", "call", "raise to 250"))
     ['#969da6', '#3a81be', '#f3922a']
     """
     return [colours.hex_colour(colour) for colour in colours.action_colours(labels)]

@@ -257,7 +257,7 @@ class Policy(Closing):
         """Return the frequency of each action for a hand, by the label of the action.
 
         >>> policy.action_probabilities("x b120 c", "Qs Jh 2h 8c 3d", "AsKs")  # doctest: +SKIP
-        {'Check': 0.9999968, 'Bet(264)': 3.2e-06, 'AllIn(780)': 0.0}
+        {'check': 0.9999968, 'bet 264': 3.2e-06, 'all-in 780': 0.0}
         """
         decision = self.decision(line, board)
         labels = [action.label for action in decision.actions]

@@ -16,7 +16,7 @@ from lockers import LockerError, open_store
 from spewy.chunks.boards import following_deals
 from spewy.chunks.locate import read_cards, solved_board
 from spewy.errors import InputError, NotSolvedError, shown
-from spewy.game.lines import action_words, read_line, sized_words
+from spewy.game.lines import read_line, sized_words
 from spewy.game.names import ROUND_NAMES
 from spewy.game.nodes import Line, Node, entry_line, line_as_written, path_to
 from spewy.look.colours import action_colours, hex_colour
@@ -295,7 +295,7 @@ def _path(solution: Solution, end: Node) -> Iterator[dict[str, Any]]:
             yield {
                 "line": solution.job.amounts.line_text(Line(node.line)),
                 "player": node.player,
-                "taken": action_words(node.actions[taken].label),
+                "taken": node.actions[taken].label,
             }
 
 

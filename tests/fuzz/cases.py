@@ -177,7 +177,7 @@ def _spellings(node: Node, number: int | None = None) -> list[str]:
         return [text for i in range(len(node.actions)) for text in _spellings(node, i)]
     action = node.actions[number]
     if not action.amount:
-        return {"fold": ["f", "fold"], "check": ["x", "k", "c", "Check"], "call": ["c", "call"]}[action.kind]
+        return {"fold": ["f", "fold"], "check": ["x", "k", "c", "check"], "call": ["c", "call"]}[action.kind]
     verb = "raise" if any(each.kind == "call" for each in node.actions) else "bet"
     sized = [each for each in node.actions if each.amount]
     texts = [action.label, f"{verb} {action.amount}", f"{verb} to {action.amount}", f"r {action.amount}"]

@@ -22,7 +22,7 @@ GAMES = (
     "a.game",
 )
 FREQUENCIES = (
-    *([0.5, 0.5], [1.0, 0.0], {"Check": 1}, {"Check": 0.3, "Bet(50)": 0.7}, {"Fold": 1.0}),
+    *([0.5, 0.5], [1.0, 0.0], {"check": 1}, {"check": 0.3, "bet 50": 0.7}, {"fold": 1.0}),
     *([], [2, -1], 0.5),
 )
 ROWS = ("hands", 1, 2, 5, 40, 169, 2000, 0, "buckets")
@@ -75,7 +75,7 @@ CATALOGUE: dict[str, tuple[Any, ...]] = {
         *([{"line": "", "strategy": f}] for f in FREQUENCIES),
         *([{"line": "c", "hands": {"AA": f, "random": f}}] for f in FREQUENCIES),
         [{"line": "", "strategy": [1, 0]}, {"line": "", "strategy": [1, 0]}],
-        [{"line": "cc/", "board": "Ks 9d 6h 3c 2s", "strategy": {"Check": 1}}],
+        [{"line": "cc/", "board": "Ks 9d 6h 3c 2s", "strategy": {"check": 1}}],
         [{"line": "c"}],
         [],
         {},

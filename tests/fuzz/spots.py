@@ -171,7 +171,7 @@ def _spice(rng: Random, data: Data) -> None:
     if exact and rng.random() < 0.2:
         data["spot"]["rake"] = {"rate": rng.choice((0, 0.05, 0.5)), "cap": rng.choice((0, 3, 1e9))}
     if exact and rng.random() < 0.2:
-        data["lock"] = [{"line": "", "strategy": {"Check": 1}}]
+        data["lock"] = [{"line": "", "strategy": {"check": 1}}]
     if rng.random() < 0.2:
         add_allin, merge = rng.choice((0.5, 2.0)), rng.choice((0.05, 0.5))
         data["tree"] = {"add_allin": add_allin, "force_allin": 0.2, "merge": merge}

@@ -153,7 +153,7 @@ def test_fractional_pots_are_the_same_game_in_smaller_chips(rake):
         stacks=[250_000, 20_001],
         every_action=True,
     )
-    assert rivers.river_actions[0] == ("Check", "Bet(20)", "Bet(50.125)")
+    assert rivers.river_actions[0] == ("check", "bet 20", "bet 50.125")
     assert (rivers.exploitability_pct < 0.05).all()
     np.testing.assert_allclose(rivers.strategy[0], other.strategy[0], atol=1e-4)
     for name, chips in (("ev", 0.02), ("action_ev", 0.02), ("reply_ev", 0.2)):  # some bets are rare

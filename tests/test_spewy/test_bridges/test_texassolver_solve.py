@@ -116,7 +116,7 @@ def test_lines_that_only_one_side_has_are_told(turn, ours, tmp_path):
     path = tmp_path / "other.json"
     path.write_text(json.dumps(found))
     compared = good_json("compare", turn, path)
-    assert compared["actions"] == ["Check", "Bet(50)", "Bet(80)"]
+    assert compared["actions"] == ["check", "bet 50", "bet 80"]
     assert "r50" in compared["only"][0]
     assert "r80" in compared["only"][1]
 

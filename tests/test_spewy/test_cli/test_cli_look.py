@@ -31,7 +31,7 @@ COLUMNS = ["board", "line", "player", "hand", "action", "reach", "frequency", "e
 def test_show_json(small):
     found = good_json("show", small / "turn")
     assert list(found) == ["player", "actions", "hands"]
-    assert (found["player"], found["actions"]) == (0, ["Check", "Bet(50)"])
+    assert (found["player"], found["actions"]) == (0, ["check", "bet 50"])
     assert set(found["hands"]) == {"AhAd", "KdQd", "JcTc"}
     for row in found["hands"].values():
         assert list(row) == ["reach", "strategy", "ev", "action_ev", "equity"]
@@ -81,9 +81,9 @@ def test_what_is_not_defined_is_null(tmp_path):
 def test_show_for_people(small):
     lines = good("show", small / "polarised").splitlines()
     assert lines[1].split() == ["board", "Ks", "9d", "6h", "3c", "2s"]
-    assert "AllIn(100)  37.5" in "\n".join(lines)
+    assert "all-in 100  37.5" in "\n".join(lines)
     head = next(i for i, line in enumerate(lines) if line.startswith("hand"))
-    assert lines[head].split() == ["hand", "reach", "Check", "AllIn(100)", "EV", "equity"]
+    assert lines[head].split() == ["hand", "reach", "check", "all-in 100", "EV", "equity"]
     rows = [line.split() for line in lines[head + 1 :]]
     assert [row[0] for row in rows] == ["set", "KhKd", "nothing", "JcTc", "JdTd", "JhTh"]
     for row in rows:  # hand, reach, frequency and EV of both actions, EV, equity
@@ -132,7 +132,7 @@ def test_tree_is_the_published_one(name):
 
 def test_tree_takes_set(tmp_path):
     found = good_json("tree", write(tmp_path, TURN), "--set", "bets.turn.bet=25%, a")
-    assert list(found["root"]["actions"]) == ["Check", "Bet(25)", "AllIn(100)"]
+    assert list(found["root"]["actions"]) == ["check", "bet 25", "all-in 100"]
 
 
 def test_estimate(tmp_path):

@@ -51,14 +51,14 @@ def test_check_down(value, taken, tmp_path):
             assert row["ev"] == pytest.approx((100 - taken) * row["equity"], abs=1e-9)
 
 
-@pytest.mark.parametrize(("answer", "ev"), [("Fold", [90, 0]), ("Call", [170, -100])])
+@pytest.mark.parametrize(("answer", "ev"), [("fold", [90, 0]), ("call", [170, -100])])
 def test_forced_all_in(answer, ev, tmp_path):
     """The kings bet all-in, the aces fold (the pot of 100 is raked) or call and lose (the pot of 300 is)."""
     text = rake(POLARISED, "{ rate = 0.1 }").replace("KhKd,JcTc,JhTh,JdTd", "KhKd")
     locks = f"""
 [[lock]]
 line = ""
-strategy = {{ "AllIn(100)" = 1 }}
+strategy = {{ "all-in 100" = 1 }}
 [[lock]]
 line = "r100"
 strategy = {{ {answer} = 1 }}
@@ -83,7 +83,7 @@ def test_polarised_river(tmp_path):
     assert value == pytest.approx(1, abs=0.01)
     assert sum(bets.values()) / (value + sum(bets.values())) == pytest.approx(100 / 297, abs=0.003)
     facing = good_json("show", tmp_path / "out", "--line", "r100")
-    calls = facing["hands"]["AhAd"]["strategy"][facing["actions"].index("Call")]
+    calls = facing["hands"]["AhAd"]["strategy"][facing["actions"].index("call")]
     assert calls == pytest.approx(97 / 197, abs=0.003)
     assert sum(found["ev"]) == pytest.approx(97, abs=ROUNDED)
 

@@ -68,7 +68,7 @@ def test_for_people(tmp_path):
     assert " ".join(name.strip() for name in lines) == names
     assert lines["converged"].strip() == "yes"
     assert "% of the pot" in lines["exploitability"]
-    assert "AllIn(100) 0.375" in lines["first action"]
+    assert "all-in 100 0.375" in lines["first action"]
 
 
 def test_not_converged_is_said(tmp_path):
@@ -164,7 +164,7 @@ def test_everyone_checks(leaves, tmp_path):
     text = TURN.replace('"AhAd,KdQd,JcTc"', '"AhAd,JcTc"').replace('"KhKc,8s7s"', '"KhKd"')
     job = write(tmp_path, text.replace('bet = "50%"', 'bet = ""'))
     args = [job, "--out", tmp_path / "out", "--set", f"solve.leaves={leaves}"]
-    assert good_json("tree", job)["root"]["actions"].keys() == {"Check"}
+    assert good_json("tree", job)["root"]["actions"].keys() == {"check"}
     found = good_json("solve", *args)
     assert found["converged"]
     assert found["exploitability"] == pytest.approx(0, abs=ROUNDED if leaves == "live" else 1e-12)
@@ -209,7 +209,7 @@ def test_polarised_river(tmp_path):
     assert found["ev"] == pytest.approx([37.5, 62.5], abs=0.01)
     assert found["equity"] == pytest.approx([0.25, 0.75], abs=1e-12)
     root = good_json("show", tmp_path / "out")
-    assert root["actions"] == ["Check", "AllIn(100)"]
+    assert root["actions"] == ["check", "all-in 100"]
     bets = {hand: row["strategy"][1] for hand, row in root["hands"].items()}
     assert bets.pop("KhKd") == pytest.approx(1, abs=0.01)
     assert sum(bets.values()) == pytest.approx(0.5, abs=0.01)
@@ -217,5 +217,5 @@ def test_polarised_river(tmp_path):
     assert np.mean([row["ev"] for row in root["hands"].values()]) == pytest.approx(37.5, abs=0.01)
     facing = good_json("show", tmp_path / "out", "--line", "r100")
     assert facing["player"] == 1
-    calls = facing["hands"]["AhAd"]["strategy"][facing["actions"].index("Call")]
+    calls = facing["hands"]["AhAd"]["strategy"][facing["actions"].index("call")]
     assert calls == pytest.approx(0.5, abs=0.01)

@@ -50,7 +50,7 @@ def test_a_solve_tells_the_same_in_either_unit(folders):
 
 
 @pytest.mark.parametrize(
-    ("chips_line", "line"), [("cr50", "cr0.5"), ("cr50", "x b0.5"), ("cr50c/", "Check, Bet(0.5), Call /")]
+    ("chips_line", "line"), [("cr50", "cr0.5"), ("cr50", "x b0.5"), ("cr50c/", "Check, bet 0.5, Call /")]
 )
 def test_show_tells_the_same_in_either_unit(folders, chips_line, line):
     board = ["--board", RIVER] if "/" in chips_line else []
@@ -142,7 +142,7 @@ def test_tree_and_estimate_say_the_unit(folders):
     chips, blinds = (good_json("tree", folders / f"{name}.toml") for name in ("chips", "bb"))
     assert "unit" not in chips
     assert blinds["unit"] == "bb"
-    assert blinds["root"]["actions"]["Bet(0.5)"]["put_in"] == [0.5, 0]
+    assert blinds["root"]["actions"]["bet 0.5"]["put_in"] == [0.5, 0]
     text = good("tree", folders / "bb.toml")
     assert text.startswith("amounts in bb\n")
     assert "put in 0.5 and 0.5" in text
@@ -192,7 +192,7 @@ def test_amounts_of_a_job_become_whole_chips():
     config = found.tree_config
     assert (config.pot, config.stack, config.min_bet, config.rake.cap) == (550, 9750, 100, 60)
     labels = [action.label for action in found.betting_tree.root.actions]
-    assert labels == ["Check", "Bet(2.5)", "AllIn(97.5)"]
+    assert labels == ["check", "bet 2.5", "all-in 97.5"]
     assert Job.stored(found.manifest()["job"], "x").manifest() == found.manifest()
 
 

@@ -98,7 +98,7 @@ def test_limit_holdem_counts():
 
 def test_kuhn_in_full():
     tree = build_tree(game_config(load_game("kuhn")))
-    assert [action.label for action in tree.root.actions] == ["Check", "Bet(1)"]
+    assert [action.label for action in tree.root.actions] == ["check", "bet 1"]
     lines = [(node.line, node.kind, node.player, node.put_in) for node in tree.nodes()]
     assert lines == [
         ("", "decision", 0, (1, 1)),
@@ -115,13 +115,13 @@ def test_kuhn_in_full():
 
 def test_preflop_sizes_of_a_whole_game():
     tree = build_tree(game_config(DOYLE, {0: both("60%", "2.5x, a"), 1: both("50%", "50%")}))
-    assert [action.label for action in tree.root.actions] == ["Fold", "Call", "Raise(5)", "AllIn(1000)"]
+    assert [action.label for action in tree.root.actions] == ["fold", "call", "raise to 5", "all-in 1000"]
     assert [action.acpc for action in tree.root.actions] == ["f", "c", "r5", "r1000"]
     # The big blind's option raises the blind; a check ends the round.
-    assert [action.label for action in tree.find("c").actions] == ["Check", "Raise(5)", "AllIn(1000)"]
+    assert [action.label for action in tree.find("c").actions] == ["check", "raise to 5", "all-in 1000"]
     flop = tree.find("r5c/")
     assert (flop.round, flop.player, flop.put_in) == (1, 0, (5, 5))
-    assert [(action.label, action.acpc) for action in flop.actions] == [("Check", "c"), ("Bet(5)", "r10")]
+    assert [(action.label, action.acpc) for action in flop.actions] == [("check", "c"), ("bet 5", "r10")]
 
 
 def test_all_in_calls_run_the_board_out():
@@ -139,9 +139,9 @@ def test_all_in_calls_run_the_board_out():
 def test_donk_sizes_need_a_call_of_the_last_bet():
     tree = spot_tree("T1")
     # oop calls a bet of 120 and starts the river: the donk size, 50 % of 440.
-    assert [action.label for action in tree.find("cr120c/").actions] == ["Check", "Bet(220)"]
+    assert [action.label for action in tree.find("cr120c/").actions] == ["check", "bet 220"]
     # oop's own bet is called: the usual sizes.
-    assert [action.label for action in tree.find("r120c/").actions] == ["Check", "Bet(264)", "AllIn(780)"]
+    assert [action.label for action in tree.find("r120c/").actions] == ["check", "bet 264", "all-in 780"]
 
 
 def test_find_says_what_is_possible():
@@ -174,7 +174,7 @@ def test_uneven_stacks_stake_the_smaller():
     game = replace(DOYLE, stacks=(40, 1000))
     tree = build_tree(game_config(game, {0: both("a", "a")}))
     check(tree)
-    assert [action.label for action in tree.root.actions] == ["Fold", "Call", "AllIn(40)"]
+    assert [action.label for action in tree.root.actions] == ["fold", "call", "all-in 40"]
     assert terminal_stakes(tree.find("r40c///"), tree.config) == 40
 
 
@@ -196,10 +196,10 @@ def test_an_additional_amount_is_a_bet_or_a_raise_as_it_is_made():
     tree = tree_after(
         spot_config(NO_LIMIT, 3, 100, 500, {3: both("50%", "100%")}), (), ["r80", "r50r120", "cr500"]
     )
-    assert [action.label for action in tree.root.actions] == ["Check", "Bet(50)", "Bet(80)"]
-    labels = ["Fold", "Call", "Raise(120)", "Raise(250)"]
+    assert [action.label for action in tree.root.actions] == ["check", "bet 50", "bet 80"]
+    labels = ["fold", "call", "raise to 120", "raise to 250"]
     assert [action.label for action in tree.find("r50").actions] == labels
-    assert [action.label for action in tree.find("c").actions] == ["Check", "Bet(50)", "AllIn(500)"]
+    assert [action.label for action in tree.find("c").actions] == ["check", "bet 50", "all-in 500"]
 
 
 def test_text():
@@ -210,7 +210,7 @@ def test_text():
         "    Call: showdown, put in 2 and 2",
     ]
     spot = tree_text(spot_tree("T1"))
-    assert "  AllIn(900): player 1 to act, put in 900 and 0\n" in spot
+    assert "  all-in 900: player 1 to act, put in 900 and 0\n" in spot
     assert "    Call: all-in, the board is run out, put in 900 and 900\n" in spot
     assert "    Call: river, player 0 to act, put in 120 and 120\n" in spot
 
@@ -219,7 +219,7 @@ def test_sizes_of_spots():
     nobody_bets = build_tree(spot_config(NO_LIMIT, 3, 100, 500, {3: both()}))
     assert [node.line for node in nobody_bets.nodes()] == ["", "c", "cc"]
     tree = build_tree(spot_config(NO_LIMIT, 3, 100, 500, {3: both("10%")}, min_bet=50))
-    assert tree.root.actions[1].label == "Bet(50)"
+    assert tree.root.actions[1].label == "bet 50"
     rounds_before = spot_config(NO_LIMIT, 2, 100, 500, {1: both("50%")})
     assert rounds_before.sizes == (both("50%"), both("50%"))
 
@@ -313,8 +313,8 @@ def test_listed_lines_make_the_tree_of_the_sizes(name):
 def test_listed_lines_are_all_bets():
     tree = build_tree(spot_config(NO_LIMIT, 2, 200, 900, lines=("cr120r384c/r684", "r100r900")))
     labels = {node.line: [action.label for action in node.actions] for node in tree.nodes() if node.actions}
-    assert labels[""] == ["Check", "Bet(100)"]
-    assert labels["r100"] == ["Fold", "Call", "AllIn(900)"]
-    assert labels["cr120r384c/"] == ["Check", "Bet(300)"]
-    assert labels["cr120c/"] == labels["cc/"] == ["Check"]
+    assert labels[""] == ["check", "bet 100"]
+    assert labels["r100"] == ["fold", "call", "all-in 900"]
+    assert labels["cr120r384c/"] == ["check", "bet 300"]
+    assert labels["cr120c/"] == labels["cc/"] == ["check"]
     assert tree.count() == tree.size.nodes

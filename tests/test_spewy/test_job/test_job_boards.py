@@ -80,7 +80,7 @@ def test_what_is_no_time(text):
         ({"boards": {"flop": "some"}}, "job: boards.flop: expected"),
         ({"boards": {"preflop": 1}}, "job: unknown key boards.preflop"),
         ({"rows": {"river": "hands"}}, "rows.river: expected a number of rows, which the boards of each of"),
-        ({"lock": [{"line": "", "strategy": {"Fold": 1}}]}, "job: lock has no effect with [boards]"),
+        ({"lock": [{"line": "", "strategy": {"fold": 1}}]}, "job: lock has no effect with [boards]"),
         *(
             ({section: {key: value}}, f"job: {section}.{key} has no effect with [boards]")
             for section, key, value in (

@@ -36,7 +36,7 @@ def test_a_job_file_that_is_written_anew_is_the_same_job(text):
 
 
 def test_locks_are_tables_of_their_own():
-    lock = {"line": "c", "strategy": {"Check": 1}, "hands": {"QQ+": [0.25, 0.75]}}
+    lock = {"line": "c", "strategy": {"check": 1}, "hands": {"QQ+": [0.25, 0.75]}}
     text = write_job({"name": "locked", "solve": {"workers": 2}, "lock": [lock, lock]})
     assert text.count("[[lock]]\n") == 2
     assert 'hands = { "QQ+" = [0.25, 0.75] }\n' in text

@@ -56,14 +56,14 @@ def test_matrices_have_the_value(name, tmp_path):
 def test_the_variables_of_a_river_are_named(tmp_path):
     data = np.load(write_matrices(GAMES["river-small"].job, tmp_path / "game.npz"))
     n, actions = len(data["oop_hands"]), data["oop_actions"].tolist()
-    assert actions[:3] == ["Check", "Bet(50)", "AllIn(150)"]
+    assert actions[:3] == ["check", "bet 50", "all-in 150"]
     assert data["A_shape"].tolist() == [
         n * (1 + len(actions)),
         len(data["ip_hands"]) * (1 + len(data["ip_actions"])),
     ]
     plan = np.zeros(n * (1 + len(actions)))
     plan[:n] = plan[n : 2 * n] = data["e"][:n]  # every hand checks, and folds to a bet
-    folds = [k for k, name in enumerate(actions) if name.endswith("Fold")]
+    folds = [k for k, name in enumerate(actions) if name.endswith("fold")]
     after_check = [k for k in folds if actions[k].startswith("c")]
     for k in after_check:
         plan[n * (1 + k) : n * (2 + k)] = data["e"][:n]

@@ -46,7 +46,7 @@ def test_a_solve_does_not_differ_from_itself(folders):
 
 def test_two_sizes_are_two_actions(folders):
     found = good_json("compare", folders / "turn", folders / "larger")
-    assert found["actions"] == ["Check", "Bet(50)", "Bet(75)"]
+    assert found["actions"] == ["check", "bet 50", "bet 75"]
     assert found["frequencies"][0][2] == found["frequencies"][1][1] == 0
     assert found["only"][0][0] == "cr50"
     assert found["only"][1][0] == "cr75"

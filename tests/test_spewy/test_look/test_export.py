@@ -53,7 +53,7 @@ def test_a_board_is_named_as_it_was_asked_for(folder, tmp_path):
     found = exported(folder, tmp_path, "--board", RIVER, "--line", "cc/")
     assert set(found.board) == {RIVER.replace(" ", "")}
     shown = good_json("show", folder, "--line", "cc/", "--board", RIVER)
-    checks = found[found.action == "Check"]
+    checks = found[found.action == "check"]
     for hand, frequency in zip(checks.hand, checks.frequency, strict=True):
         assert shown["hands"][hand]["strategy"][0] == pytest.approx(float(frequency))
 
@@ -118,7 +118,7 @@ def test_a_spreadsheet_is_made_for_people(folder, tmp_path):
     last = f"{sheet.cell(1, len(found.columns)).column_letter}{len(found) + 1}"
     assert (sheet.freeze_panes, sheet.auto_filter.ref) == ("A2", f"A1:{last}")
     formats = {head.value: cell.number_format for head, cell in zip(sheet[1], sheet[2], strict=True)}
-    assert (formats["frequency_Check"], formats["equity"], formats["ev"]) == ("0.0%", "0.0%", "0.000")
+    assert (formats["frequency_check"], formats["equity"], formats["ev"]) == ("0.0%", "0.0%", "0.000")
     for column in ("A", "H"):
         longest = max(len(str(cell.value or "")) for cell in sheet[column])
         assert longest < sheet.column_dimensions[column].width < longest + 5

@@ -41,7 +41,7 @@ def cells_below(lines, head):
 def test_a_spot_is_drawn_as_a_grid(river):
     """Kings always bet, jack-high bets half of the time; the other classes are not in the range."""
     lines = good("show", river, "--grid").splitlines()
-    cells = cells_below(lines, "c Check, a AllIn(100)")
+    cells = cells_below(lines, "c Check, a all-in 100")
     assert cells["K", "K"] == "a100"
     assert cells["J", "T"][0] in "ca"
     assert cells["A", "A"] == cells["2", "7"] == "-"
@@ -59,7 +59,7 @@ def test_without_colour_a_grid_is_text_of_80_columns(turn):
     shown = on_a_terminal("show", turn, columns=80, TERM="xterm-256color", NO_COLOR="1")
     assert "\x1b" not in shown
     assert max(map(len, shown.splitlines())) <= 80
-    cells_below(shown.splitlines(), "c Check, r Bet(50)")
+    cells_below(shown.splitlines(), "c Check, r bet 50")
 
 
 @pytest.mark.parametrize("options", [[], ["--heat", "equity"], ["--sort", "EV"]])
@@ -173,7 +173,7 @@ def test_a_filter_chooses_hands(turn, filters, hands):
         (["--filter", "pair+,"], "found ''"),
         (["--filter", "nut flush blocker+"], "expected a + after a made hand or a draw"),
         (["--sort", "equty"], "found 'equty' (nearest: equity)"),
-        (["--heat", "bet50"], "found 'bet50' (nearest: Bet(50))"),
+        (["--heat", "bet50"], "found 'bet50' (nearest: bet 50)"),
         (["--heat", "EV", "--hands"], "choose a list or a grid"),
         (["--plot", "grid.gif"], ".png or .svg or .pdf, found .gif"),
         (["--player", "button"], "'oop', 'ip'"),
@@ -207,19 +207,19 @@ def test_pictures_of_a_decision(turn, tmp_path, options):
 def three_actions(reach):
     mix = np.zeros((3, 13, 13))
     mix[0], mix[1], mix[2] = 0.5, 0.3, 0.2
-    return Grid(("Fold", "Call", "AllIn(100)"), np.full((13, 13), reach), mix, np.array([0.5, 0.3, 0.2]))
+    return Grid(("fold", "call", "all-in 100"), np.full((13, 13), reach), mix, np.array([0.5, 0.3, 0.2]))
 
 
 def test_text_tells_the_most_frequent_action_and_its_share():
     lines = grid_text(three_actions(1.0)).splitlines()
-    assert lines[1] == "f Fold, c Call, a AllIn(100)"
+    assert lines[1] == "f Fold, c Call, a all-in 100"
     assert lines[3].startswith("A   f50   f50 ")
     assert len(lines) == 16
 
 
 @pytest.mark.parametrize("draw", [cli_grid._plain, cli_grid._coloured])
 def test_many_actions_fit_80_columns(draw):
-    actions = ("Fold", "Call", *(f"Raise({1000 * k})" for k in range(1, 12)))
+    actions = ("fold", "call", *(f"Raise({1000 * k})" for k in range(1, 12)))
     grid = Grid(actions, np.ones((13, 13)), np.full((13, 13, 13), 1 / 13), np.full(13, 1 / 13))
     lines = [str(line) for line in draw(grid)]  # of rich, the text without colours
     assert max(map(len, lines)) <= 80

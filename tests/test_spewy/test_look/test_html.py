@@ -66,7 +66,7 @@ def test_a_decision_of_holdem_is_a_chart(river):
     assert [len(row) for row in cells.rows] == [13] * 13
     assert cells.rows[0][:2] == ["AA", "AKs"]
     assert set(cells.titles) == {"KK", "JTs"}
-    assert cells.titles["KK"] == "KK: reach 0.333; Check 0.0 %; AllIn(100) 100.0 %"
+    assert cells.titles["KK"] == "KK: reach 0.333; Check 0.0 %; all-in 100 100.0 %"
     assert shown.startswith("<div><strong>oop to act on Ks9d6h3c2s</strong>")
 
 
@@ -78,7 +78,7 @@ def test_the_range_that_waits_is_a_chart_without_actions(river):
 def test_a_decision_of_a_small_game_is_a_table():
     view = solved(toy("kuhn", max_sweeps=50))[1].node("r")
     head, *rows = Cells(view._repr_html_()).rows
-    assert head == ["hand", "reach", "Fold", "Call", "EV", "equity"]
+    assert head == ["hand", "reach", "fold", "call", "EV", "equity"]
     assert [row[0] for row in rows] == list(view.hands)
     assert [float(row[2]) for row in rows] == pytest.approx(view.strategy[0].tolist(), rel=1e-3)
 
@@ -92,7 +92,7 @@ def test_a_long_table_ends_and_says_so():
 def test_a_decision_of_the_policy_is_a_table(river):
     decision = ChunkPolicy(river[1].problem, river[1].store).decision()
     head, *rows = Cells(decision._repr_html_()).rows
-    assert head == ["hand", "Check", "AllIn(100)"]
+    assert head == ["hand", "check", "all-in 100"]
     frequencies = dict(zip(decision.names, decision.frequencies[1], strict=True))
     assert {row[0]: float(row[2]) for row in rows} == pytest.approx(frequencies, rel=1e-3)
 
@@ -176,11 +176,11 @@ def test_what_is_printed_fits_a_screen(returned):
 
 
 def test_what_is_printed_is_readable(returned):
-    assert str(returned["actions"]) == "(Check, Bet(220))"
+    assert str(returned["actions"]) == "(Check, bet 220)"
     assert str(returned["decision"]).startswith("oop to act on QsJh2h8c3d after cr120c/\nhand ")
     assert str(returned["node"]).startswith("oop to act on QsJh2h8c3d after cr120c/: Check ")
     assert str(returned["report"]).startswith("oop to act on QsJh2h8c after check, check: 48 cards, pot 200")
-    assert "AllIn(900)" in str(returned["report"]).split("\n")[1]
+    assert "all-in 900" in str(returned["report"]).split("\n")[1]
     assert str(returned["job"]).startswith("SpotJob T1\nname ")
     assert str(returned["score"]).startswith("call against equity: 40 hands, 0 and 0 faults\nscore ")
     assert "QsJh2h8c4d" in str(returned["batch"])
@@ -192,7 +192,7 @@ def test_text_is_escaped(river):
     named = replace(result, name=SCRIPT)._repr_html_()
     assert "<script" not in named
     assert "&lt;script&gt;" in named
-    view = replace(solution.node(), line=SCRIPT, actions=(SCRIPT, "AllIn(100)"))
+    view = replace(solution.node(), line=SCRIPT, actions=(SCRIPT, "all-in 100"))
     for shown in (view, replace(view, game=None)):
         assert "<script" not in shown._repr_html_()
 

@@ -126,7 +126,7 @@ class NaiveLooks:
 
 
 RAKE = TURN.replace("[bets.turn]", "rake = { rate = 0.05, cap = 3 }\n[bets.turn]")
-LOCK = TURN + '\n[[lock]]\nline = "c"\nhands = { KhKc = { Check = 0.25, "Bet(50)" = 0.75 } }\n'
+LOCK = TURN + '\n[[lock]]\nline = "c"\nhands = { KhKc = { Check = 0.25, "bet 50" = 0.75 } }\n'
 BUCKETS = TURN + "[rows]\nturn = 2\nriver = 2\n"
 ALL_IN = TURN.replace('bet = "50%"', 'bet = "a"')
 BOARDS = """

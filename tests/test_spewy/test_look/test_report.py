@@ -116,7 +116,7 @@ def test_decisions_further_on(turn, line, opponents):
     for row in found.rows[::5]:
         board = (*found.board, *row.cards)
         before, acting = turn.node(opponents, board), turn.node(line, board)
-        action = before.actions.index("Check" if line.endswith("c") else "AllIn(100)")
+        action = before.actions.index("check" if line.endswith("c") else "all-in 100")
         reached = played(before)
         other = {hand: reached[hand] * f for hand, f in zip(reached, before.strategy[action], strict=True)}
         own = played(acting)
@@ -137,7 +137,7 @@ def test_the_average_is_what_was_expected_before_the_deal(turn, line):
     else:
         ip = {hand: ip[hand] * f for hand, f in zip(ip, turn.node("c").strategy[1], strict=True)}
         oop = played(closing)
-    passive = closing.actions.index("Check" if line == "cc/" else "Call")
+    passive = closing.actions.index("check" if line == "cc/" else "call")
     own = {h: played(closing)[h] * f for h, f in zip(played(closing), closing.strategy[passive], strict=True)}
     other = oop if closing.player == 1 else ip
     joint = np.array([own[hand] * meets(hand, other) for hand in own])
@@ -277,17 +277,17 @@ def test_table_and_csv(folder, tmp_path):
     file = tmp_path / "turn.csv"
     lines = good("report", folder, "--line", "cr50c", "--csv", file).splitlines()
     head = next(i for i, line in enumerate(lines) if line.startswith("card "))
-    assert lines[head].split()[:4] == ["card", "weight", "Check", "AllIn(100)"]
+    assert lines[head].split()[:4] == ["card", "weight", "check", "all-in 100"]
     assert "200 chips" in "\n".join(lines[:head])
     rows = [line.split() for line in lines[head + 1 :]]
     table = pd.read_csv(io.StringIO(file.read_text()))
     assert list(table.columns) == [
         *("board", "line", "card", "player", "weight", "ev_oop", "ev_ip", "equity_oop", "equity_ip"),
-        *("realisation_oop", "realisation_ip", "frequency_Check", "frequency_AllIn(100)"),
+        *("realisation_oop", "realisation_ip", "frequency_check", "frequency_all-in(100)"),
     ]
     assert [row[0] for row in rows] == table.card.tolist()
     assert (len(rows), rows[-1][0], rows[-1][1]) == (49, "all", "100.00%")
-    assert [float(row[2]) for row in rows] == pytest.approx(table.frequency_Check.tolist(), abs=6e-4)
+    assert [float(row[2]) for row in rows] == pytest.approx(table.frequency_check.tolist(), abs=6e-4)
     assert table.weight[:-1].sum() == pytest.approx(1)
     assert set(table.line) == {"cr50c/"}
     assert [path.name for path in tmp_path.iterdir()] == ["turn.csv"]

@@ -74,8 +74,8 @@ def test_cards_follow_with_the_frequency_that_both_ranges_leave(leduc):
     expected = dict.fromkeys(CARDS, 0.0)
     deals = [(a, b) for a in CARDS for b in CARDS if a != b]
     node, after = leduc[0].node(), leduc[0].node("c")
-    first = {hand: node.action_probabilities(hand)["Check"] for hand in CARDS}
-    second = {hand: after.action_probabilities(hand)["Check"] for hand in CARDS}
+    first = {hand: node.action_probabilities(hand)["check"] for hand in CARDS}
+    second = {hand: after.action_probabilities(hand)["check"] for hand in CARDS}
     for a, b in deals:
         for card in CARDS:
             if card not in (a, b):

@@ -333,7 +333,7 @@ def expected(dealt):
             acpc = f"r{before + totals[label]}"
         else:
             acpc = move.kind
-            label = "Fold" if acpc == "f" else "Call" if max(bets) > bets[move.player] else "Check"
+            label = "fold" if acpc == "f" else "call" if max(bets) > bets[move.player] else "check"
         if reviewed[move.player]:
             yield (
                 label,

@@ -283,7 +283,7 @@ def test_a_question_and_its_answer_in_words_and_json(solved_spots):
         assert question.text.endswith(" on Qs7h2d3c; pot 1")
         assert question.texts == ("check", "bet 0.5")
         answer = trainer.answer("b50%")
-    assert answer.action == "Bet(0.5)"
+    assert answer.action == "bet 0.5"
     assert answer.text.startswith("bet 0.5 loses ")
     found = json.loads(json.dumps(answer.to_json(), allow_nan=False))
     assert found["question"]["texts"] == ["check", "bet 50 % (0.5)"]

@@ -124,7 +124,7 @@ def test_actions_are_told_in_words_and_none_that_nobody_takes(checked):
 
 def test_a_figure_of_one_action_has_no_panel_for_it(checked):
     assert len(plot.report_figure(checked).axes) == 3
-    assert len(plot.report_figure(replace(checked, actions=("Check",))).axes) == 2
+    assert len(plot.report_figure(replace(checked, actions=("check",))).axes) == 2
     figure = plot.report_figure(checked, "check, check")
     assert figure.get_suptitle().startswith("Q♠ 7♥ 2♦ 3♣: check, check, then each card; oop to act")
 
@@ -144,7 +144,7 @@ def test_buckets_have_a_colour_bar(buckets):
 
 def test_colours_of_actions_differ_in_lightness_from_one_bet_to_the_next():
     bets = [Label("Bet", share) for share in (0.25, 0.75, 1.5)]
-    shades = [lightness(c) for c in action_colours((*bets, "AllIn(9)"))]
+    shades = [lightness(c) for c in action_colours((*bets, "all-in 9"))]
     assert min(-np.diff(shades)) > 0.05
 
 

@@ -165,12 +165,12 @@ def test_a_grid_needs_hands_of_holdem(solution):
 
 def test_one_walks_through_a_game_by_its_children(solution):
     steps = solution.node().children
-    assert [step.name for step in steps] == ["Fold", "Call", "Raise(20)"]
+    assert [step.name for step in steps] == ["fold", "call", "raise to 20"]
     assert sum(step.frequency for step in steps) == pytest.approx(1)
     assert [step.kind for step in steps] == ["fold", "decision", "decision"]
     assert steps[0].children == ()
     np.testing.assert_array_equal(steps[2].node().strategy, solution.node("r").strategy)
-    flops = next(step for step in steps[2].children if step.name == "Call").children
+    flops = next(step for step in steps[2].children if step.name == "call").children
     assert (len(flops), sum(step.count for step in flops)) == (1755, 22100)
     assert sum(step.frequency for step in flops) == pytest.approx(1)
     flop = flops[1000]
@@ -191,7 +191,7 @@ def test_bots_open_the_folder_as_any_other(folder, counted, policy):
 def test_show_draws_the_deal(folder, counted):
     text = good("show", folder)
     assert text.splitlines()[0].split(maxsplit=1) == ["job", "flop, 1,234 deals"]
-    assert "f Fold, c Call, r Raise(20)" in text
+    assert "f Fold, c Call, r raise to 20" in text
     chart = text.splitlines()[-13:]
     assert chart[0].startswith("A ")
     assert all(len(line.split()) == 14 for line in chart)

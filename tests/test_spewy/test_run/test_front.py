@@ -111,7 +111,7 @@ def test_a_session_closes_itself_and_takes_the_folder_as_text(tmp_path):
     with pytest.raises(LockerError, match="closed"):
         session.store.check()
     with spewy.Solution.open(tmp_path / "out") as solution:
-        assert solution.node().actions == ("Check", "AllIn(100)")
+        assert solution.node().actions == ("check", "all-in 100")
 
 
 @pytest.mark.parametrize("form", [str, Path, spewy.Job.load], ids=["text", "path", "job"])

@@ -47,7 +47,7 @@ def test_a_line_leads_through_the_tree(pages):
     assert (first["path"], first["deals"]) == ([], False)
     bet = pages.ask("/api/boards/place", folder="set", line=first["steps"][1]["line"])
     assert bet["path"] == [{"line": "", "player": 0, "taken": "bet 50"}]
-    assert [(step["name"], step["kind"]) for step in bet["steps"]] == [("Fold", "fold"), ("Call", "chance")]
+    assert [(step["name"], step["kind"]) for step in bet["steps"]] == [("fold", "fold"), ("call", "chance")]
     river = pages.ask("/api/boards/place", folder="set", line=bet["steps"][1]["line"])
     assert (river["line"], river["deals"], river["kind"]) == ("r50c/", True, "decision")
 

@@ -46,9 +46,9 @@ def test_maps_are_means_over_hand_classes(pages):
     aces = found["hands"]["AhAd"]
     assert found["maps"]["EV"][0][0] == pytest.approx(aces["ev_difference"])
     assert found["maps"]["moved"][0][0] == pytest.approx(aces["moved"])
-    check = found["actions"].index("Check")
+    check = found["actions"].index("check")
     difference = aces["strategy"][1][check] - aces["strategy"][0][check]
-    assert found["maps"]["Check"][0][0] == pytest.approx(difference)
+    assert found["maps"]["check"][0][0] == pytest.approx(difference)
     assert np.array(found["maps"]["EV"]).shape == (13, 13)
     grids = [found["sides"][side]["grid"]["classes"]["AA"]["frequencies"] for side in "ab"]
     assert [sum(mix) for mix in grids] == pytest.approx([1, 1])

@@ -152,12 +152,12 @@ def test_a_page_opens_without_a_server(page, turn_folder, tmp_path):
     page.wait_for_selector(".grid")
     assert page.title() == "turn – Spewy"
     assert page.locator("#filter").count() == 0
-    page.click('.stage.here [data-step="Check"]')
+    page.click('.stage.here [data-step="check"]')
     page.wait_for_selector('.stage.here >> text="ip to act"')
     assert page.evaluate("location.hash") == "#look?line=c&board=Qs7h2d3c"
     page.click('[data-seat="ip"] [data-hand="KK"]')
     page.wait_for_selector('tr[data-combo="KhKc"]')
-    page.click('.stage.here [data-step="Check"]')
+    page.click('.stage.here [data-step="check"]')
     page.wait_for_selector('.stage.here >> text="The river is not in this file."')
     page.keyboard.press("ArrowLeft")
     page.wait_for_selector('.stage.here >> text="ip to act"')

@@ -112,7 +112,7 @@ def test_a_quick_answer_is_followed_by_the_whole_game(server):
     name = server.started(checked["text"], quick=True)
     server.wait(name, saved)
     with Solution.open(server.folder / name) as solution:
-        assert solution.node().actions[0] == "Check"
+        assert solution.node().actions[0] == "check"
     found = server.wait(name, ended)
     assert found["job"]["error"] is None
     assert found["solve"]["exploitability"] <= found["solve"]["target"]

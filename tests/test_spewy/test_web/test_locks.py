@@ -125,7 +125,7 @@ def test_a_lock_keeps_boards_that_are_equal_up_to_suits_together(page, address, 
 
 def test_a_group_moves_by_points_and_stops_at_the_ends(page, address, solved, tmp_path):
     strategy, actions = solved("b50")
-    fold = actions.index("Fold")
+    fold = actions.index("fold")
     open_place(page, address, folder="river", panel="breakdown", line="b50")
     page.click("tr[data-group='overpair'] button")
     shown(page)

@@ -39,13 +39,13 @@ def require_row(row: list[list[float]], figures: dict, decimals: int = 1) -> Non
 
 def test_three_rounds_by_clicks(flop: Page, solved: Path) -> None:
     expect(stage(flop).locator(".stage-title")).to_contain_text("oop to act")
-    take(flop, "Check")
-    take(flop, "Bet(50)")
-    take(flop, "Call")
+    take(flop, "check")
+    take(flop, "bet 50")
+    take(flop, "call")
     deal(flop, "3c")
     assert board(flop) == ["Q of spades", "7 of hearts", "2 of diamonds", "3 of clubs"]
-    take(flop, "Check")
-    take(flop, "Check")
+    take(flop, "check")
+    take(flop, "check")
     deal(flop, "4d")
     assert board(flop)[-1] == "4 of diamonds"
     titles = ", ".join(flop.locator(".ribbon .stage-title").all_inner_texts())
@@ -54,8 +54,8 @@ def test_three_rounds_by_clicks(flop: Page, solved: Path) -> None:
     rows = {hand: figures for hand, figures in found["hands"].items() if figures["reach"] > 0}
     for hand, figures in list(rows.items())[:3]:
         require_row(hand_row(flop, hand), figures)
-    take(flop, "Bet(100)")
-    take(flop, "Call")
+    take(flop, "bet 100")
+    take(flop, "call")
     expect(stage(flop)).to_contain_text("showdown, pot 400")
 
 
@@ -122,8 +122,8 @@ def test_the_river_card_is_changed(flop: Page, served: Server) -> None:
 
 
 def test_back_and_forth(flop: Page) -> None:
-    take(flop, "Check")
-    take(flop, "Check")
+    take(flop, "check")
+    take(flop, "check")
     deal(flop, "3c")
     flop.go_back()
     expect(stage(flop).locator(".stage-title")).to_have_text("next cards")
@@ -137,7 +137,7 @@ def test_back_and_forth(flop: Page) -> None:
 
 def test_a_deep_link(flop: Page, chromium, served: Server) -> None:
     """A place that somebody else opens looks the same."""
-    take(flop, "Bet(50)")
+    take(flop, "bet 50")
     flop.select_option("#heat", "equity")
     flop.locator("[data-seat='ip'] [data-hand='KK']").click()
     expect(flop.locator(".panel h3")).to_contain_text("KK of ip")
@@ -177,7 +177,7 @@ def test_a_phone_shows_the_top_of_the_page(page: Page, served: Server) -> None:
     assert page.evaluate("scrollY") == 0
     tabs = page.locator(".tabs")
     assert tabs.evaluate("box => box.scrollLeft") > 0
-    for step in ("Check", "Bet(50)", "Call"):
+    for step in ("check", "bet 50", "call"):
         take(page, step)
         assert page.evaluate("scrollY") == 0
     assert page.locator(".ribbon").evaluate("box => box.scrollLeft") > 0
@@ -239,13 +239,13 @@ def test_a_folder_and_a_server_that_vanish(chromium, solved: Path, tmp_path: Pat
         page = context.new_page()
         open_place(page, server.address, folder="flop")
         shutil.rmtree(tmp_path / "flop")
-        stage(page).locator("[data-step='Check']").click()
+        stage(page).locator("[data-step='check']").click()
         expect(page.get_by_role("alert")).to_contain_text("there is no such solve; it may have been renamed")
         shutil.copytree(solved / "flop", tmp_path / "flop")
         page.go_back()
         expect(stage(page).locator(".stage-title")).to_contain_text("oop to act")
         server.end()
-        stage(page).locator("[data-step='Check']").click()
+        stage(page).locator("[data-step='check']").click()
         expect(page.get_by_role("alert")).to_contain_text("is spewy serve still running?")
 
 

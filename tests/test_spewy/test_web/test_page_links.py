@@ -49,7 +49,7 @@ def test_links_to_play_and_train_and_back(page: Page, address: str) -> None:
 
 def test_a_link_back_opens_the_root(page: Page, address: str) -> None:
     open_place(page, address, folder="turn")
-    take(page, "Check")
+    take(page, "check")
     follow(page, "play against it")
     follow(page, "look at the solve")
     shown(page)
@@ -73,11 +73,11 @@ def test_the_heading_follows_the_solve(page: Page, tmp_path: Path) -> None:
         heading = page.locator(".page-look > .solve")
         expect(heading).to_contain_text("10 sweeps")
         good("solve", job, "--out", tmp_path / "results" / "turn", "--set", "solve.max_sweeps=20")
-        take(page, "Check")
+        take(page, "check")
         expect(heading).to_contain_text("20 sweeps")
         shutil.rmtree(tmp_path / "results" / "turn")
         job.write_text(TURN.replace("pot = 100", "pot = 60"))
         good("solve", job, "--out", tmp_path / "results" / "turn", "--set", "solve.max_sweeps=30")
-        take(page, "Check")
+        take(page, "check")
         expect(heading).to_contain_text("30 sweeps")
         expect(page.locator(".look .bar > .facts")).to_contain_text("pot60")

@@ -33,7 +33,7 @@ def test_a_range_is_read_back_as_what_the_command_shows(folder, pages):
         (each["player"], each["action"]): each
         for each in pages.ask("/api/ranges", folder="turn", line="c")["ranges"]
     }
-    assert list(found) == [(0, ""), (1, ""), (1, "Check"), (1, "Bet(50)")]
+    assert list(found) == [(0, ""), (1, ""), (1, "check"), (1, "bet 50")]
     for player, seat in enumerate(("oop", "ip")):
         shown = good_json("show", folder / "turn", "--line", "c", "--player", seat)
         expected = {"": {hand: row["reach"] for hand, row in shown["hands"].items()}}

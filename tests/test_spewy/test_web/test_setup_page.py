@@ -67,7 +67,7 @@ def test_a_river_is_set_up_solved_and_looked_at(form, folder):
     with Solution.open(saved.with_suffix("")) as solution:
         assert solution.checked_pct <= 0.2
         labels = [action.label for action in solution.job.betting_tree.root.actions]
-        assert labels == ["Check", "Bet(2.75)", "AllIn(97.5)"]
+        assert labels == ["check", "bet 2.75", "all-in 97.5"]
     form.reload()
     form.goto(re.sub("#.*", "#solve?job=srp-btn-bb-Ks7h2d5c9s", form.url))
     expect(form.locator(".state")).to_have_text("target reached")
@@ -156,8 +156,8 @@ def test_a_lock_is_set_in_the_tree_and_in_the_text(form):
     form.locator(".job-tree").get_by_role("button", name="lock").first.click()
     check = form.get_by_label("frequency of Check in %")
     check.fill("100")
-    form.get_by_label("frequency of Bet(3.63) in %").fill("0")
-    lock = [{"line": "", "strategy": {"Check": 1, "Bet(3.63)": 0}}]
+    form.get_by_label("frequency of bet 3.63 in %").fill("0")
+    lock = [{"line": "", "strategy": {"check": 1, "bet 3.63": 0}}]
     data = wait_for_job(form, lambda data: data.get("lock") == lock)
     assert Job.of(data).problem.locks
     form.locator("summary", has_text="Job file as text").click()

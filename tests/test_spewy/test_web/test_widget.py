@@ -158,7 +158,7 @@ def test_the_notebook_keeps_its_own_styles():
 def test_a_widget_shows_positions_and_tells_its_place(notebook):
     page = notebook.show("first")
     assert page.locator("#first h1").inner_text() == "turn"
-    page.click('#first .stage.here [data-step="Check"]')
+    page.click('#first .stage.here [data-step="check"]')
     page.wait_for_selector('#first .stage.here >> text="ip to act"')
     assert page.evaluate("window.saved") == {"line": "c", "board": BOARD}
     page.select_option("#first #heat", "equity")
@@ -197,8 +197,8 @@ def test_python_moves_all_views(notebook):
     page = notebook.show("first", "second")
     page.evaluate("board => window.model.set('place', { line: 'r50', board })", BOARD)
     for name in ("first", "second"):
-        page.wait_for_selector(f'#{name} .stage.here [data-step="Fold"]')
-    page.click('#second .stage.here [data-step="Call"]')
+        page.wait_for_selector(f'#{name} .stage.here [data-step="fold"]')
+    page.click('#second .stage.here [data-step="call"]')
     page.wait_for_selector("#first .card-table")
 
 

@@ -36,15 +36,15 @@ def test_the_comment_tells_the_lines(name):
 def test_a_player_has_sizes_at_every_depth():
     tree = example("nolimit-200bb").betting_tree
     for line, actions in {
-        "": ["Fold", "Call", "Raise(300)", "AllIn(20000)"],
-        "r300": ["Fold", "Call", "Raise(900)", "AllIn(20000)"],
-        "r300r900r2700": ["Fold", "Call", "Raise(8100)", "AllIn(20000)"],
-        "r300c/": ["Check", "Bet(600)", "AllIn(19700)"],
-        "r300c/r900": ["Fold", "Call", "Raise(2400)", "AllIn(19700)"],
-        "r300c/cc/": ["Check", "Bet(600)", "AllIn(19700)"],
-        "r300c/cc/r900": ["Fold", "Call", "Raise(2400)", "AllIn(19700)"],
-        "r300c/cc/cc/": ["Check", "Bet(600)", "AllIn(19700)"],
-        "r300c/cc/cc/r900": ["Fold", "Call", "Raise(2400)", "AllIn(19700)"],
+        "": ["fold", "call", "raise to 300", "all-in 20000"],
+        "r300": ["fold", "call", "raise to 900", "all-in 20000"],
+        "r300r900r2700": ["fold", "call", "raise to 8100", "all-in 20000"],
+        "r300c/": ["check", "bet 600", "all-in 19700"],
+        "r300c/r900": ["fold", "call", "raise to 2400", "all-in 19700"],
+        "r300c/cc/": ["check", "bet 600", "all-in 19700"],
+        "r300c/cc/r900": ["fold", "call", "raise to 2400", "all-in 19700"],
+        "r300c/cc/cc/": ["check", "bet 600", "all-in 19700"],
+        "r300c/cc/cc/r900": ["fold", "call", "raise to 2400", "all-in 19700"],
     }.items():
         assert [action.label for action in tree.alone(line).actions] == actions
 
