@@ -103,11 +103,11 @@ def _named(text: str) -> tuple[str, ...]:
     known |= {_plain(name): (meant,) for name, meant in SHORT.items()}
     names = known.get(_plain(text))
     if names is None:
-        choices = ", ".join(filter_names())
         spelled = {_plain(name): name for name in (*MADE, *DRAWS, *BLOCKERS, *GROUPS, *SHORT)}
         hint = nearest(_plain(text), spelled)
         raise InputError(
-            f"filter: expected hands, such as {EXAMPLES}, or one of {choices}; found {shown(text)}{hint}"
+            f"filter: expected hands, such as {EXAMPLES}, or a kind of hand, such as set, pair+, flush draw or gutshot; "
+            f"found {shown(text)}{hint}"
         )
     return names
 

@@ -116,7 +116,7 @@ def decision_figure(grids: Sequence[Grid], title: str = "", size: str = "screen"
         figure, axes = _side_by_side(len(grids), title, size)
         for ax, grid in zip(axes, grids, strict=True):
             hand_chart(grid, ax)
-            what = "what it does" if grid.actions else "what it holds"
+            what = "strategy" if grid.actions else "range"
             ax.set_title(f"{SEAT_NAMES[grid.player]}: {what}", loc="left")
     return figure
 

@@ -250,9 +250,8 @@ def batch_place(solution: Solution, line: str = "") -> dict[str, Any]:
 
     Returns:
         ``line`` and ``words`` of the node after the line, its ``kind``, and the ``player`` who acts; ``path``, the
-        decisions before the node, each with its ``line``, its ``player`` and the words of the action that was
-        ``taken``; ``steps``, the actions that can follow, each with its ``name``, ``words``, ``line``, ``colour`` and
-        ``kind``; and ``deals``, whether the node comes after a deal, so that a report takes the mean over all cards.
+        decisions before the node, each with its ``line``, its ``player``, its ``steps``, and which of them was ``taken``;
+        ``steps``, the actions that can follow, each with its ``name``, ``words``, ``line``, ``colour`` and ``kind``; and ``deals``, whether the node comes after a deal, so that a report takes the mean over all cards.
     """
     problem, unit = solution.problem, solution.job.amounts
     written = read_line(problem.tree, line)
@@ -295,7 +294,9 @@ def _path(solution: Solution, end: Node) -> Iterator[dict[str, Any]]:
             yield {
                 "line": solution.job.amounts.line_text(Line(node.line)),
                 "player": node.player,
-                "taken": node.actions[taken].label,
+                "kind": "decision",
+                "steps": list(_steps(solution, node)),
+                "taken": taken,
             }
 
 

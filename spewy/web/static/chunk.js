@@ -162,7 +162,7 @@ function rowGrid(rows, view, options) {
   const byClass = {};
   for (const row of rows) for (const hand of row.hands) (byClass[classOf(hand)] ||= new Set()).add(row);
   const paint = (name) => (byClass[name] ? rowPaint([...byClass[name]], rows.length) : null);
-  const grid = gridNode(null, { ...options, label: `rows of ${SEATS_OF_ROWS[view.player]} by hand class`, paint });
+  const grid = gridNode(null, { ...options, label: `rows of ${SEATS_OF_ROWS[view.player]} by hand group`, paint });
   return el("div", { class: "row-grid" }, grid, el("p", { class: "note" }, "The number of a cell is the row of its hands; ×2 means two rows. Dark rows have little equity, yellow rows have much."));
 }
 

@@ -2,7 +2,7 @@
 
 import { drawAnswer, el, fill, sortTable } from "./dom.js";
 import { cardList, cardNode } from "./cards.js";
-import { amount, differenceColour, known, percent, signedText } from "./format.js";
+import { amount, count, differenceColour, evWriter, known, percent, signedText } from "./format.js";
 import { gridNode } from "./grid.js";
 import { remembering } from "./page.js";
 
@@ -67,7 +67,7 @@ function comparisonNodes(answer, context) {
       "p",
       {},
       names.map((name, i) => [el("b", {}, `${SIDE_NAMES[i]}: ${name}`), ` (${answer.progress[i]})${i ? "" : ", "}`]),
-      `. ${seat} to act after ${answer.words || "the beginning"}; ${percent(answer.range_moved)} of the range plays differently.`,
+      `. ${seat} to act ${answer.words ? `after ${answer.words}` : "first"}; ${percent(answer.range_moved)} of the range plays differently.`,
     ),
     totalsTable(answer),
     onlyNotes(answer),
@@ -83,7 +83,7 @@ function totalsTable(answer) {
     answer.frequencies.map((shares) => shares[i]),
     percent,
   ]);
-  for (const seat of [0, 1]) rows.push([`EV of ${seat ? "ip" : "oop"}, ${answer.unit}`, answer.ev.map((pair) => pair[seat]), amount]);
+  for (const seat of [0, 1]) rows.push([`EV of ${seat ? "ip" : "oop"}, ${answer.unit}`, answer.ev.map((pair) => pair[seat]), evWriter(answer.pot[0])]);
   for (const seat of [0, 1]) rows.push([`equity of ${seat ? "ip" : "oop"}`, answer.equity.map((pair) => pair[seat]), percent]);
   return el(
     "table",
@@ -101,7 +101,7 @@ function totalsTable(answer) {
 
 function onlyNotes({ only }) {
   return only.map((lines, i) =>
-    lines.length ? el("p", { class: "note" }, `${SIDE_NAMES[i]} has ${lines.length} lines after this decision that ${SIDE_NAMES[1 - i]} lacks, such as ${lines[0]}.`) : null,
+    lines.length ? el("p", { class: "note" }, `${SIDE_NAMES[i]} has ${count(lines.length)} lines after this decision that ${SIDE_NAMES[1 - i]} lacks, such as ${lines[0]}.`) : null,
   );
 }
 
@@ -159,7 +159,7 @@ function comparedLines(answer, { go, position }) {
           return el(
             "tr",
             {},
-            el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => go({ line, board: position.board }) }, words || "the beginning")),
+            el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => go({ line, board: position.board }) }, words || "first decision")),
             [player ? "ip" : "oop", percent(moved), ...likely.map((share) => percent(share))].map((text) => el("td", {}, text)),
           );
         }),
@@ -169,13 +169,14 @@ function comparedLines(answer, { go, position }) {
 }
 
 function comparedHands(answer) {
+  const ev = evWriter(answer.pot[0]);
   const rows = answer.order.map((hand, place) => ({ hand, place, ...answer.hands[hand] }));
   const two = (id, title, key, write) => SIDE_NAMES.map((side, i) => ({ id: `${id}-${i}`, title: `${title} ${side}`, value: (row) => row[key][i], text: (row) => write(row[key][i]) }));
   const columns = [
     { id: "hand", title: "hand", head: true, value: (row) => row.place, text: (row) => cardList(row.hand).map(cardNode) },
     ...two("reach", "reach", "reach", (value) => percent(value, 0)),
-    ...two("ev", "EV", "ev", amount),
-    { id: "ev", title: "EV, B − A", value: (row) => (known(row.ev_difference) ? Math.abs(row.ev_difference) : null), text: (row) => signedText(row.ev_difference, amount) },
+    ...two("ev", "EV", "ev", ev),
+    { id: "ev", title: "EV, B − A", value: (row) => (known(row.ev_difference) ? Math.abs(row.ev_difference) : null), text: (row) => signedText(row.ev_difference, ev) },
     { id: "moved", title: "plays differently", value: (row) => row.moved, text: (row) => percent(row.moved, 0) },
     ...answer.actions.flatMap((action, a) =>
       SIDE_NAMES.map((side, i) => ({ id: `${action}-${i}`, title: `${answer.action_words[a]} ${side}`, value: (row) => row.strategy[i][a], text: (row) => percent(row.strategy[i][a], 0) })),

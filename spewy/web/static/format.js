@@ -2,7 +2,7 @@
 
 /** Write a share as a percentage, such as 31.5 %. */
 export function percent(share, digits = 1) {
-  return known(share) ? `${(100 * share).toFixed(digits)} %` : "–";
+  return known(share) ? `${fixed(100 * share, digits)} %` : "–";
 }
 
 /** Write a small share with two digits that count. */
@@ -17,16 +17,19 @@ export function amount(value) {
   return fixed(value, size >= 1000 ? 0 : size >= 100 ? 1 : 2);
 }
 
-/** Write a number with some decimals; a number that rounds to zero has no sign. */
+/** Write a number with some decimals and with commas between thousands; a number that rounds to zero has no sign. */
 export function fixed(value, digits) {
   const text = value.toFixed(digits);
-  return Number(text) ? text : text.replace("-", "");
+  if (Math.abs(value) < 999) return Number(text) ? text : text.replace("-", "");
+  const [whole, decimals] = text.split(".");
+  return whole.replace(/\B(?=(\d{3})+$)/g, ",") + (decimals ? `.${decimals}` : "");
 }
 
-/** Write a difference with its sign. */
+/** Write a difference with its sign, or 0 without one. */
 export function signedText(value, write) {
   if (!known(value)) return "–";
-  return value < 0 ? `−${write(-value)}` : `+${write(value)}`;
+  const text = write(Math.abs(value));
+  return /[1-9]/.test(text) ? `${value < 0 ? "−" : "+"}${text}` : text;
 }
 
 /** Return a function that writes EVs in a pot, all with the same number of decimals. */
@@ -37,7 +40,7 @@ export function evWriter(pot) {
 
 /** Write an amount of chips or big blinds without decimals that are 0, such as 200 or 3.63. */
 export function chips(value) {
-  return known(value) ? String(Math.round(100 * value) / 100) : "–";
+  return known(value) ? fixed(value, 2).replace(/\.?0+$/, "") : "–";
 }
 
 /** Write a weight from 0 to 1 with three decimals. */

@@ -74,7 +74,7 @@ function handsLeft(name, board) {
 /** Make a bar in the colours of the actions; wide parts have their frequency in %. */
 export function mixBar(view, frequencies) {
   const parts = frequencies.map((share, i) =>
-    share >= NOBODY ? el("span", { style: { "flex-grow": String(share), "background-color": view.colours[i], color: inkOn(...channels(view.colours[i])) } }, share >= 0.18 ? (100 * share).toFixed(0) : "") : null,
+    share >= NOBODY ? el("span", { style: { "flex-grow": String(share), "background-color": view.colours[i], color: inkOn(...channels(view.colours[i])) } }, share >= 0.2 ? (100 * share).toFixed(0) : "") : null,
   );
   const text = view.words.map((word, i) => `${word} ${percent(frequencies[i])}`).join(", ");
   return el("span", { class: "mix-bar", role: "img", "aria-label": text, title: text }, parts);

@@ -2,7 +2,7 @@
 
 import { el, fill, growList, noteIfLate, sortTable } from "./dom.js";
 import { boardNode, cardList, cardNode, cardTable } from "./cards.js";
-import { amount, chips, evWriter, known, percent, rarely, weight } from "./format.js";
+import { amount, chips, evWriter, fixed, known, percent, rarely, weight } from "./format.js";
 import { classOf, createGrid, handClasses, meanOf, mixBar } from "./grid.js";
 import { store, stored } from "./page.js";
 
@@ -109,7 +109,7 @@ export function createLook(root, source, { panels = [], filters = true, marks = 
     fill(
       root,
       ribbonNode(position, move, (place) => marks.mark(look.folder, place)),
-      el("div", { class: "bar" }, facts(position), position.views && position.views[0].grid ? tools(place) : null),
+      el("div", { class: "bar" }, facts(position), position.views && position.views[0].grid ? tools(place, position.unit) : null),
       el("section", { class: position.views ? "decision" : "dealing", "aria-label": "the position" }, position.views ? bothSeats(position, place) : followingNode(position, move), drawPanels()),
     );
     if (kept) {
@@ -125,7 +125,7 @@ export function createLook(root, source, { panels = [], filters = true, marks = 
       ["board", position.board ? boardNode(position.board) : "none yet"],
       ["pot", `${chips(position.pot)} ${position.unit}`],
     ];
-    if (known(position.loss)) rows.push(["mean loss", `${amount(position.loss)} a hand`]);
+    if (known(position.loss)) rows.push(["mean loss", `${amount(position.loss)} ${position.unit} a hand`]);
     if (position.rare)
       rows.push(["reached by", `${rarely(position.reached)} of play: frequencies are less certain here`]);
     if (position.board_bucket !== null && position.board_bucket !== undefined)
@@ -133,7 +133,7 @@ export function createLook(root, source, { panels = [], filters = true, marks = 
     return el("dl", { class: "facts" }, rows.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
   }
 
-  function tools(place) {
+  function tools(place, unit) {
     const heat = chosenHeat(place);
     const full = stored("bars") === "full";
     const turn = () => {
@@ -148,7 +148,7 @@ export function createLook(root, source, { panels = [], filters = true, marks = 
       el(
         "select",
         { id: "heat", onchange: (event) => move({ heat: event.target.value }) },
-        HEATS.map(([value, text]) => el("option", { value, selected: value === heat }, text)),
+        HEATS.map(([value, text]) => el("option", { value, selected: value === heat }, value === "EV" || value === "regret" ? `${text}, ${unit}` : text)),
       ),
       el("button", { type: "button", id: "full-bars", "aria-pressed": full ? "true" : "false", title: "bars as high as their cell, or as high as the reach of the hands", onclick: turn }, "full height"),
       filters ? filterOf(place) : null,
@@ -197,8 +197,8 @@ export function createLook(root, source, { panels = [], filters = true, marks = 
       const acts = player === position.player;
       const heat = chosenHeat(place);
       node.className = acts ? "seat acts" : "seat waits";
-      const head = acts ? stageHere(position, view, move) : seatHead(position, view, "waits");
-      if (!view.grid) return fill(node, head, handTable(view, null, position.pot));
+      const head = acts ? el("div", { class: "stage here" }, seatHead(position, view, "to act"), stepsHere(position.steps, move)) : seatHead(position, view, "waits");
+      if (!view.grid) return fill(node, head, handTable(view, null, position));
       const isChosen = Number(place.seat || position.player) === player;
       grid.draw(view, {
         heat: acts || heat !== "regret" ? heat : "strategy",
@@ -289,7 +289,7 @@ function narrowed(view, group, board) {
 
 function seatHead(position, view, what) {
   const { totals } = position;
-  const figures = totals && known(totals.equity[view.player]) ? [["EV", evWriter(position.pot)(totals.ev[view.player])], ["equity", percent(totals.equity[view.player])]] : [];
+  const figures = totals && known(totals.equity[view.player]) ? [["EV", `${evWriter(position.pot)(totals.ev[view.player])} ${position.unit}`], ["equity", percent(totals.equity[view.player])]] : [];
   return el(
     "h2",
     { class: "stage-title", title: SEAT_TITLES[view.player] },
@@ -303,21 +303,21 @@ function seatHead(position, view, what) {
 const FLOPS_AT_ONCE = 90;
 
 /**
- * Make the ribbon of a position: the decisions and deals before it.
+ * Make the ribbon of a position: the decisions and deals before it, each action with a line as long as its frequency.
  * @param {object} position the server's position; an exported page marks what its file lacks as `absent`.
  * @param {function} go called with `{line, board}` of another position.
  * @param {function} mark returns the mark of a decision, or null.
  */
-function ribbonNode(position, go, mark) {
+export function ribbonNode(position, go, mark = () => null) {
   const stages = position.path.map((stage, number) => (stage.kind === "cards" ? dealtStage(stage, number, go) : decisionStage(stage, go, mark)));
-  const here = { decision: `${SEATS[position.player]} to act`, chance: "next cards" }[position.kind] || position.kind;
+  const here = { decision: SEATS[position.player], chance: "next cards" }[position.kind] || position.kind;
   return el("nav", { class: "ribbon", "aria-label": "actions and cards" }, stages, el("span", { class: "ribbon-end", "aria-current": "step" }, here, mark(position)));
 }
 
 function decisionStage(stage, go, mark) {
   const steps = stage.steps.map((step, number) => {
     const taken = number === stage.taken;
-    return stepButton(step, { class: taken ? "step taken" : "step", "aria-pressed": taken ? "true" : "false", "aria-label": step.words }, go, taken ? [swatchOf(step), step.words] : shortWords(step.words));
+    return stepButton(step, { class: taken ? "step taken" : "step", style: shareStyle(step), "aria-pressed": taken ? "true" : "false", "aria-label": step.words }, go, taken ? [swatchOf(step), step.words] : shortWords(step.words));
   });
   return el("div", { class: "stage" }, stageTitle(SEATS[stage.player], "show this decision", stage, go), mark(stage), steps);
 }
@@ -337,12 +337,16 @@ function stepButton(step, attributes, go, ...children) {
       type: "button",
       "data-step": step.name,
       disabled: Boolean(step.absent),
-      title: step.absent ? "not in this file" : `${step.words}: ${percent(step.frequency)}`,
+      title: step.absent ? "not in this file" : [step.words, known(step.frequency) && percent(step.frequency)].filter(Boolean).join(": "),
       onclick: () => go({ line: step.line, board: step.board }),
       ...attributes,
     },
     ...children,
   );
+}
+
+function shareStyle({ frequency, colour }) {
+  return { "--share": `${(100 * (frequency || 0)).toFixed(1)}%`, "--colour": colour };
 }
 
 function swatchOf({ colour }) {
@@ -354,18 +358,11 @@ function shortWords(words) {
   return words.startsWith("all-in") ? "all-in" : words.replace(/^(?:bet|raise to) /, "").replace(/ \(.*/, "");
 }
 
-/** Make the heading of the player who acts, and a button for each action, with how often the range takes it. */
-function stageHere(position, view, go) {
-  const steps = position.steps.map((step) =>
-    stepButton(
-      step,
-      { class: "step", style: { "--share": `${(100 * (step.frequency || 0)).toFixed(1)}%`, "--colour": step.colour } },
-      go,
-      el("span", { class: "step-name" }, step.words),
-      el("span", { class: "step-share" }, percent(step.frequency)),
-    ),
-  );
-  return el("div", { class: "stage here" }, seatHead(position, view, "to act"), el("div", { class: "steps" }, steps));
+/** Make a button for each action, with how often the range takes it. */
+export function stepsHere(steps, go) {
+  const button = (step) =>
+    stepButton(step, { class: "step", style: shareStyle(step) }, go, el("span", { class: "step-name" }, step.words), el("span", { class: "step-share" }, percent(step.frequency)));
+  return el("div", { class: "steps" }, steps.map(button));
 }
 
 function dealtStage(stage, number, go) {
@@ -376,8 +373,8 @@ function dealtStage(stage, number, go) {
 
 /** Make what stands in place of the grids where nobody acts: the cards that can come, or how the hand ends. */
 function followingNode(position, go) {
-  if (position.kind === "showdown") return endStage(`showdown, pot ${position.pot}`);
-  if (position.kind === "fold") return endStage(`fold: the other player wins the pot of ${position.pot}`);
+  if (position.kind === "showdown") return endStage(`showdown, pot ${chips(position.pot)}`);
+  if (position.kind === "fold") return endStage(`fold: the other player wins the pot of ${chips(position.pot)}`);
   if (position.absent) return endStage(position.absent);
   const single = position.steps.every((step) => cardList(step.name).length === 1);
   const steps = Object.fromEntries(position.steps.map((step) => [step.name, step]));
@@ -407,7 +404,7 @@ function flopList(deals, pick) {
  * elsewhere, `point(chosen)` shows another class until it is called with null. A chosen class is `{view, name}`.
  */
 function handsNode() {
-  const node = el("section", { class: "class-hands", "aria-label": "hands of the chosen class" });
+  const node = el("section", { class: "class-hands", "aria-label": "hands of the chosen group" });
   const kept = { chosen: null, position: null };
 
   function keep(chosen, position) {
@@ -417,19 +414,20 @@ function handsNode() {
 
   function point(chosen) {
     const shown = chosen || kept.chosen;
-    fill(node, shown ? classHands(shown, evWriter(kept.position.pot)) : rangesTable(kept.position));
+    fill(node, shown ? classHands(shown, kept.position) : rangesTable(kept.position));
   }
 
   return { node, keep, point };
 }
 
-function classHands({ view, name }, ev) {
+function classHands({ view, name }, { pot, unit }) {
+  const ev = evWriter(pot);
   const rows = Object.entries(view.hands).filter(([hand, row]) => classOf(hand) === name && row.reach > 0);
   const mean = meanOf(rows.map(([, row]) => row));
-  const title = el("h3", {}, name, el("small", {}, `${SEATS[view.player]}, ${rows.length} ${rows.length === 1 ? "hand" : "hands"}`));
+  const title = el("h3", {}, name, el("small", {}, `${SEATS[view.player]}, ${rows.length} ${rows.length === 1 ? "hand" : "hands"}; ${unitsText(unit)}`));
   if (!rows.length) return [title, el("p", { class: "note" }, `${SEATS[view.player]} does not have ${name} here.`)];
-  const figures = [known(mean.ev) && ["EV", (row) => ev(row.ev), "combo-ev"], known(mean.equity) && ["equity", equityText, "combo-equity"]].filter(Boolean);
-  const head = ["", view.actions.length ? "strategy, %" : "reach", ...figures.map(([text]) => text), ""];
+  const figures = [known(mean.ev) && ["EV", (row) => ev(row.ev), "combo-ev"], known(mean.equity) && ["equity", ({ equity }) => inPercent(equity, 1), "combo-equity"]].filter(Boolean);
+  const head = ["", view.actions.length ? "strategy" : "reach", ...figures.map(([text]) => text), ""];
   return [
     title,
     el(
@@ -440,11 +438,6 @@ function classHands({ view, name }, ev) {
       rows.length > 1 ? el("tfoot", {}, comboRow(view, figures, "mean", { ...mean, reach: mean.reach / rows.length, kind: "" })) : null,
     ),
   ];
-}
-
-/** Write the equity of a hand or group in %, without the sign. */
-export function equityText({ equity }) {
-  return known(equity) ? (100 * equity).toFixed(1) : "–";
 }
 
 function comboRow(view, figures, name, row, hand = null) {
@@ -459,11 +452,11 @@ function comboRow(view, figures, name, row, hand = null) {
   );
 }
 
-function rangesTable({ totals, views, pot }) {
+function rangesTable({ totals, views, pot, unit }) {
   const rows = [["hands", (seat) => views.find((view) => view.player === seat).combos.toFixed(1)]];
   if (totals && totals.equity.some(known))
     rows.push(
-      ["EV", (seat) => evWriter(pot)(totals.ev[seat])],
+      [`EV, ${unit}`, (seat) => evWriter(pot)(totals.ev[seat])],
       ["equity", (seat) => percent(totals.equity[seat])],
       ["EV realised", (seat) => percent(totals.realisation[seat], 0), "EV divided by equity times pot"],
     );
@@ -486,10 +479,20 @@ const handOrder = { column: "kind", ascending: false };
 /** Columns of numbers that a solve may not know: title, key of a hand's row, and function that writes a number but an EV. */
 const HAND_FIGURES = [
   ["EV", "ev", null],
-  ["equity", "equity", percent],
-  ["realised", "realisation", (share) => percent(share, 0)],
-  ["regret", "regret", amount],
+  ["equity", "equity", (share) => inPercent(share, 1)],
+  ["realised", "realisation", (share) => inPercent(share, 0)],
+  ["regret", "regret", (value) => (known(value) ? fixed(value, 2) : "–")],
 ];
+
+/** Say in which units tables of hands are. */
+export function unitsText(unit) {
+  return `EV in ${unit}, shares in %`;
+}
+
+/** Write a share in a column of percentages, without the sign. */
+export function inPercent(share, digits) {
+  return known(share) ? fixed(100 * share, digits) : "–";
+}
 
 /** Panel "Hands" of the look page: the hands of the chosen class, or all hands of a player. */
 export const handsPanel = {
@@ -502,7 +505,7 @@ export const handsPanel = {
     const whose = place.group ? `${place.group} of ${SEATS[seat]}` : SEATS[seat];
     const every = place.hand ? el("button", { type: "button", onclick: () => go({ hand: "" }) }, "all hands") : null;
     const title = el("h3", {}, place.hand ? `${place.hand} of ${whose}` : `all hands of ${whose}`);
-    fill(element, el("div", { class: "tools" }, title, seatButtons(seat, go), every), handTable(view, place.hand || null, position.pot));
+    fill(element, el("div", { class: "tools" }, title, seatButtons(seat, go), every, el("span", { class: "note" }, unitsText(position.unit))), handTable(view, place.hand || null, position));
   },
 };
 
@@ -517,9 +520,9 @@ export function seatButtons(seat, go) {
  * Make a table of the hands of one class, or of all hands.
  * @param {object} view one player's hands.
  * @param {string|null} name hand class; null for all hands with reach.
- * @param {number} pot the pot, which sets the decimals of EVs.
+ * @param {object} position the position: its pot sets the decimals of EVs.
  */
-function handTable(view, name, pot) {
+function handTable(view, name, { pot }) {
   const ev = evWriter(pot);
   const rows = Object.entries(view.hands)
     .map(([hand, row], place) => ({ ...row, hand, place }))
@@ -541,7 +544,7 @@ function actionCell(view, row, number, ev) {
   const share = row.strategy[number];
   return [
     el("span", { class: "share-bar", style: { width: `${(100 * share).toFixed(1)}%`, "background-color": view.colours[number] } }),
-    el("span", { class: "mix-text" }, percent(share), known(row.action_ev[number]) ? [" ", el("small", {}, ev(row.action_ev[number]))] : null),
+    el("span", { class: "mix-text" }, inPercent(share, 1), known(row.action_ev[number]) ? [" ", el("small", {}, ev(row.action_ev[number]))] : null),
   ];
 }
 

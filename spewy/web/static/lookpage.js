@@ -2,12 +2,12 @@
 
 import { drawAnswer, el, fill } from "./dom.js";
 import { boardNode } from "./cards.js";
-import { amount, known, percent, summaryText } from "./format.js";
+import { chips, count, known, percent, summaryText } from "./format.js";
 import { lockMarks } from "./locks.js";
-import { createLook } from "./look.js";
+import { createLook, ribbonNode, stepsHere } from "./look.js";
 import { placeAddress } from "./page.js";
 import { LOOK_PANELS } from "./panels.js";
-import { actionLegend, quantityField, reportBars, reportQuantities, reportRows, reportTable } from "./report.js";
+import { quantityField, reportBars, reportQuantities, reportRows, reportTable } from "./report.js";
 import { chooseSolve } from "./solvelist.js";
 import { serverSource } from "./source.js";
 
@@ -119,8 +119,10 @@ async function showBatch(element, place, summary, { source, go }) {
     fill(element, el("p", { class: "error", role: "alert" }, error.message), boardLinks(summary, ""));
     return;
   }
+  const move = ({ line: next }) => go({ line: next });
+  const steps = el("div", { class: "stage here" }, stepsHere(here.steps, move));
   const body = el("div", { class: "panels panel" });
-  fill(element, batchRibbon(here, go), missingNote(summary), body);
+  fill(element, ribbonNode(here, move), steps, missingNote(summary), body);
   if (here.kind !== "decision") {
     fill(body, el("p", {}, "The hand ends here. Choose a board to look at it:"), boardLinks(summary, line));
     return;
@@ -131,7 +133,10 @@ async function showBatch(element, place, summary, { source, go }) {
       body,
       "report over boards",
       (progress, wanted) => source.boards({ folder, line: here.line }, progress, wanted),
-      (report) => batchNodes(report, here, place, go),
+      (report) => {
+        fill(steps, stepsHere(here.steps.map((step, i) => ({ ...step, frequency: report.average.frequencies[i] })), move));
+        return batchNodes(report, here, place, go);
+      },
     );
   };
   if (!here.deals || startedBatches.has(`${folder} ${here.line}`)) await compute();
@@ -154,31 +159,6 @@ function boardLinks({ boards }, line) {
   return el("div", { class: "chips" }, links);
 }
 
-function batchRibbon(here, go) {
-  const before = here.path.map((stage) =>
-    el(
-      "div",
-      { class: "stage" },
-      el("button", { type: "button", class: "stage-title", title: "show this decision", onclick: () => go({ line: stage.line }) }, `${stage.player ? "ip" : "oop"} to act`),
-      el("div", { class: "step taken" }, stage.taken),
-    ),
-  );
-  const now = el(
-    "div",
-    { class: "stage here" },
-    el("div", { class: "stage-title" }, here.kind === "decision" ? `${here.player ? "ip" : "oop"} to act` : "the hand ends"),
-    here.steps.map((step) =>
-      el(
-        "button",
-        { type: "button", class: "step", "data-step": step.name, onclick: () => go({ line: step.line }) },
-        el("span", { class: "swatch", style: { "background-color": step.colour } }),
-        el("span", { class: "step-name" }, step.words),
-      ),
-    ),
-  );
-  return el("nav", { class: "ribbon", "aria-label": "actions" }, before, now);
-}
-
 function batchNodes(report, here, place, go) {
   const rows = reportRows(report);
   const quantities = reportQuantities(report);
@@ -191,29 +171,24 @@ function batchNodes(report, here, place, go) {
     order: batchOrder,
     open,
     extra: [
-      { id: "stands_for", title: "stands for", value: (row) => row.stands_for, text: (row) => (known(row.stands_for) ? amountOfBoards(row.stands_for) : "") },
-      { id: "sweeps", title: "sweeps", value: (row) => row.sweeps, text: (row) => (known(row.sweeps) ? String(row.sweeps) : "") },
-      { id: "exploitability_pct", title: "exploitability", value: (row) => row.exploitability_pct, text: (row) => exploitabilityText(row) },
+      { id: "stands_for", title: "stands for", value: (row) => row.stands_for, text: (row) => (known(row.stands_for) ? chips(row.stands_for) : "") },
+      { id: "sweeps", title: "sweeps", value: (row) => row.sweeps, text: (row) => (known(row.sweeps) ? count(row.sweeps) : "") },
+      { id: "exploitability_pct", title: "exploitability, %", value: (row) => row.exploitability_pct, text: (row) => exploitabilityText(row) },
     ],
     sorted: (inOrder) => fill(bars, quantity ? reportBars(report, inOrder, quantity, open) : null),
   });
   return [
-    el("p", {}, `${rows.length} boards, ${report.words || "the first decision"}: ${report.player === null ? "nobody acts any more" : `${report.player ? "ip" : "oop"} to act`}, pot ${amount(report.pot)} ${report.unit}.`),
+    el("p", {}, `${rows.length} boards, ${report.words || "the first decision"}: ${report.player === null ? "nobody acts any more" : `${report.player ? "ip" : "oop"} to act`}, pot ${chips(report.pot)} ${report.unit}.`),
     report.notes.map((note) => el("p", { class: "note" }, note)),
     report.not_solved.length ? el("p", { class: "note" }, "Not solved yet, and not in the average: ", report.not_solved.map(boardNode)) : null,
     quantity ? el("div", { class: "tools" }, quantityField(quantities, quantity, (of) => go({ of }))) : null,
-    quantity && quantity.id === "mix" ? actionLegend(report) : null,
     bars,
     el("p", { class: "note" }, "Click a board to look at it. Its weight is the number of flops that it stands for, times the probability that both ranges come to this decision."),
     table,
   ];
 }
 
-function amountOfBoards(count) {
-  return Number.isInteger(count) ? String(count) : count.toFixed(2);
-}
-
 function exploitabilityText(row) {
   if (row.exploitability_pct === undefined) return "";
-  return known(row.exploitability_pct) ? percent(row.exploitability_pct / 100, 3) : "not measured";
+  return known(row.exploitability_pct) ? row.exploitability_pct.toFixed(3) : "not measured";
 }

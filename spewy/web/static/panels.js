@@ -10,7 +10,7 @@ import { curvesPanel } from "./curves.js";
 import { evWriter, known } from "./format.js";
 import { meanOf, mixBar } from "./grid.js";
 import { lockPanel } from "./locks.js";
-import { equityText, handsPanel, inGroup, seatButtons } from "./look.js";
+import { handsPanel, inGroup, inPercent, seatButtons, unitsText } from "./look.js";
 import { positionKey, remembering } from "./page.js";
 import { runoutsPanel } from "./report.js";
 
@@ -28,7 +28,7 @@ const breakdownPanel = {
     const table = (title, names) => groupTable(view, title, groups(rows, names), { chosen: place.group, choose, ev: evWriter(position.pot) });
     fill(
       element,
-      el("div", { class: "tools" }, seatButtons(seat, go), el("span", { class: "note" }, place.group ? "Click the group again to show all hands." : "Click a group to show only its hands.")),
+      el("div", { class: "tools" }, seatButtons(seat, go), el("span", { class: "note" }, `${place.group ? "Click the group again to show all hands." : "Click a group to show only its hands."} ${unitsText(position.unit)}.`)),
       el("div", { class: "groups" }, el("div", {}, table("made hand", view.groups.made), hasDraws ? table("draw", [...view.groups.draws, "no draw"]) : null)),
     );
   },
@@ -47,7 +47,7 @@ function groupTable(view, title, found, { chosen, choose, ev }) {
   const acts = view.actions.length > 0;
   const hasEv = found.some((group) => known(group.ev));
   const hasEquity = found.some((group) => known(group.equity));
-  const head = [[title], ["hands", "weight"], ["%"], acts && ["strategy, %"], hasEv && ["EV"], hasEquity && ["equity"]].filter(Boolean);
+  const head = [[title], ["hands", "weight"], ["%"], acts && ["strategy"], hasEv && ["EV"], hasEquity && ["equity"]].filter(Boolean);
   return el(
     "table",
     { class: "breakdown" },
@@ -61,10 +61,10 @@ function groupTable(view, title, found, { chosen, choose, ev }) {
           { "data-group": group.name, class: group.name === chosen ? "chosen" : null, onclick: () => choose(group.name) },
           el("th", { scope: "row" }, el("button", { type: "button", "aria-pressed": group.name === chosen ? "true" : "false" }, group.name)),
           el("td", { class: "weight" }, group.reach.toFixed(1)),
-          el("td", {}, (100 * group.share).toFixed(1)),
+          el("td", {}, inPercent(group.share, 1)),
           acts ? el("td", { class: "mix" }, mixBar(view, group.frequencies)) : null,
           hasEv ? el("td", {}, ev(group.ev)) : null,
-          hasEquity ? el("td", {}, equityText(group)) : null,
+          hasEquity ? el("td", {}, inPercent(group.equity, 1)) : null,
         ),
       ),
     ),
@@ -171,7 +171,7 @@ function pictureTools(context) {
     { id: "picture-map", onchange: (event) => (chosenPicture.map = event.target.value) },
     PICTURE_MAPS.map(([value, text]) => el("option", { value, selected: value === chosenPicture.map }, text)),
   );
-  const button = (format) => el("button", { type: "button", id: `picture-${format}`, onclick: () => drawPicture(shown, format, context) }, format.toUpperCase());
+  const button = (format) => el("button", { type: "button", id: `picture-${format}`, onclick: () => drawPicture(shown, format, context) }, `save ${format.toUpperCase()}`);
   return [
     el("h3", {}, "Picture of both grids"),
     el("div", { class: "tools" }, el("label", { for: "picture-map" }, "show"), select, button("png"), button("svg")),
@@ -188,11 +188,8 @@ function drawPicture(shown, format, { folder, position, source, filter }) {
     (progress, wanted) => source.picture(query, progress, wanted),
     (blob) => {
       const address = URL.createObjectURL(blob);
-      const name = `${fileName(folder, position)}-${map}.${format}`;
-      return [
-        el("p", {}, el("a", { class: "chip", href: address, download: name }, `save ${name}`)),
-        el("img", { src: address, alt: `${map} of both players` }),
-      ];
+      el("a", { href: address, download: `${fileName(folder, position)}-${map}.${format}` }).click();
+      return el("img", { src: address, alt: `${map} of both players` });
     },
   );
 }

@@ -2,7 +2,7 @@
 
 import { drawAnswer, el, fill, sortTable, svg } from "./dom.js";
 import { RANKS, SUITS, cardList, cardNode, cardText } from "./cards.js";
-import { amount, fixed, known, percent, rescaled, scaleColour } from "./format.js";
+import { amount, chips, evWriter, fixed, known, percent, rescaled, scaleColour } from "./format.js";
 import { positionKey, remembering } from "./page.js";
 
 const SEATS_OF_REPORT = ["oop", "ip"];
@@ -28,7 +28,7 @@ export function reportQuantities(report) {
     brief: briefShare,
   }));
   const figures = [
-    ["ev", `EV in ${report.unit}`, "EV", amount, (value) => fixed(value, Math.abs(value) < 100 ? 1 : 0)],
+    ["ev", `EV in ${report.unit}`, "EV", evWriter(report.pot), (value) => fixed(value, Math.abs(value) < 100 ? 1 : 0)],
     ["equity", "equity", "equity", percent, briefShare],
     ["realisation", "EV realised", "realised", (value) => percent(value, 0), briefShare],
   ];
@@ -121,7 +121,7 @@ function barNote(rows, quantity, mean) {
 
 function rowText(report, row, quantity) {
   const shares = report.action_words.map((word, i) => `${word} ${percent(row.frequencies[i])}`);
-  const seats = [0, 1].map((seat) => `EV ${SEATS_OF_REPORT[seat]} ${amount(row.ev[seat])}, equity ${percent(row.equity[seat])}`);
+  const seats = [0, 1].map((seat) => `EV ${SEATS_OF_REPORT[seat]} ${amount(row.ev[seat])} ${report.unit}, equity ${percent(row.equity[seat])}`);
   const first = quantity.id === "mix" ? shares : [`${quantity.short} ${quantity.text(quantity.value(row))}`, ...shares];
   return [...first, ...seats].join(", ");
 }
@@ -271,7 +271,7 @@ function runoutNodes(report, { board }, { place, go }) {
 
 function runoutTitle(report) {
   const who = report.player === null ? "nobody acts any more" : `${report.player ? "ip" : "oop"} to act`;
-  return `After ${report.words || "the deal"}, then each card: ${who}, pot ${amount(report.pot)} ${report.unit}.`;
+  return `After ${report.words || "the deal"}, then each card: ${who}, pot ${chips(report.pot)} ${report.unit}.`;
 }
 
 // A map of cards, 13 ranks wide and 4 suits high, coloured by a quantity of a report.

@@ -239,7 +239,7 @@ ALL = 'line = ""\nstrategy = [0.5, 0.5]'
         ('line = ""\nstrategy = [0.5, 0.500002]', "strategy: expected frequencies that sum to 1"),
         ('line = ""\nstrategy = [1.5, -0.5]', "expected frequencies of at least 0, found [1.5, -0.5]"),
         ('line = ""\nstrategy = [nan, 1]', "lock 1, line '', strategy: expected frequencies of at least 0"),
-        ('line = ""\nstrategy = [1]', "strategy: expected 2 frequencies (Check, bet 50), found 1"),
+        ('line = ""\nstrategy = [1]', "strategy: expected 2 frequencies (check, bet 50), found 1"),
         ('line = ""\nstrategy = { Chek = 1 }', "bet 50 (r50); found 'Chek', nearest to check (c)"),
         ('line = ""', "lock 1: expected strategy, hands or both"),
         ('line = ""\nhand = { AA = [1, 0] }\nstrategy = [1, 0]', "unknown key lock 1, hand"),

@@ -75,7 +75,7 @@ def test_what_is_not_defined_is_null(tmp_path):
     assert hands["JcTc"]["equity"] == 0
     good("show", tmp_path / "out")
     good("export", tmp_path / "out", tmp_path / "out.csv")
-    assert "KhKd,Check,1.0,0.5,,,,set,,\n" in (tmp_path / "out.csv").read_text()
+    assert "KhKd,check,1.0,0.5,,,,set,,\n" in (tmp_path / "out.csv").read_text()
 
 
 def test_show_for_people(small):
@@ -83,7 +83,7 @@ def test_show_for_people(small):
     assert lines[1].split() == ["board", "Ks", "9d", "6h", "3c", "2s"]
     assert "all-in 100  37.5" in "\n".join(lines)
     head = next(i for i, line in enumerate(lines) if line.startswith("hand"))
-    assert lines[head].split() == ["hand", "reach", "check", "all-in 100", "EV", "equity"]
+    assert lines[head].split() == ["hand", "reach", "check", "all-in", "100", "EV", "equity"]
     rows = [line.split() for line in lines[head + 1 :]]
     assert [row[0] for row in rows] == ["set", "KhKd", "nothing", "JcTc", "JdTd", "JhTh"]
     for row in rows:  # hand, reach, frequency and EV of both actions, EV, equity

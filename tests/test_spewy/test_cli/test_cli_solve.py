@@ -68,7 +68,7 @@ def test_for_people(tmp_path):
     assert " ".join(name.strip() for name in lines) == names
     assert lines["converged"].strip() == "yes"
     assert "% of the pot" in lines["exploitability"]
-    assert "all-in 100 0.375" in lines["first action"]
+    assert "all-in 100 37.5%" in lines["first action"]
 
 
 def test_not_converged_is_said(tmp_path):

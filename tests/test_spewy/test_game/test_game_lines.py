@@ -199,7 +199,7 @@ def test_an_amount_that_is_one_action_s_total_and_another_s_bet_is_refused():
 
 def test_a_share_that_rounds_to_one_bet_is_that_bet():
     tree = spot("33%, 34%", pot=10)
-    assert [a.label for a in tree.root.actions] == ["Check", "Bet(3)"]
+    assert [a.label for a in tree.root.actions] == ["check", "bet 3"]
     assert read_line(tree, "b33%") == "r3"
     assert read_line(tree, "b30%") == "r3"
     with pytest.raises(InputError, match="nearest to "):

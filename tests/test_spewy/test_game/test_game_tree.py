@@ -206,13 +206,13 @@ def test_text():
     lines = tree_text(build_tree(game_config(load_game("kuhn")))).splitlines()
     assert lines[0] == "preflop, player 0 to act, put in 1 and 1"
     assert lines[-2:] == [
-        "    Fold: player 1 folded, put in 2 and 1",
-        "    Call: showdown, put in 2 and 2",
+        "    fold: player 1 folded, put in 2 and 1",
+        "    call: showdown, put in 2 and 2",
     ]
     spot = tree_text(spot_tree("T1"))
     assert "  all-in 900: player 1 to act, put in 900 and 0\n" in spot
-    assert "    Call: all-in, the board is run out, put in 900 and 900\n" in spot
-    assert "    Call: river, player 0 to act, put in 120 and 120\n" in spot
+    assert "    call: all-in, the board is run out, put in 900 and 900\n" in spot
+    assert "    call: river, player 0 to act, put in 120 and 120\n" in spot
 
 
 def test_sizes_of_spots():

@@ -123,7 +123,7 @@ def test_what_show_tells_goes_into_a_file(folders, tmp_path):
     assert tall.read_text() == (tmp_path / "root.csv").read_text()
     table, shown = pd.read_csv(wide), good_json("show", folders / "turn")["hands"]
     assert table.hand.tolist() == list(shown)
-    assert table["frequency_Bet(50)"].tolist() == [row["strategy"][1] for row in shown.values()]
+    assert table["frequency_bet 50"].tolist() == [row["strategy"][1] for row in shown.values()]
 
 
 def test_who_waits_goes_into_a_file_hand_by_hand(folders, tmp_path):

@@ -41,7 +41,7 @@ def cells_below(lines, head):
 def test_a_spot_is_drawn_as_a_grid(river):
     """Kings always bet, jack-high bets half of the time; the other classes are not in the range."""
     lines = good("show", river, "--grid").splitlines()
-    cells = cells_below(lines, "c Check, a all-in 100")
+    cells = cells_below(lines, "c check, a all-in 100")
     assert cells["K", "K"] == "a100"
     assert cells["J", "T"][0] in "ca"
     assert cells["A", "A"] == cells["2", "7"] == "-"
@@ -59,7 +59,7 @@ def test_without_colour_a_grid_is_text_of_80_columns(turn):
     shown = on_a_terminal("show", turn, columns=80, TERM="xterm-256color", NO_COLOR="1")
     assert "\x1b" not in shown
     assert max(map(len, shown.splitlines())) <= 80
-    cells_below(shown.splitlines(), "c Check, r bet 50")
+    cells_below(shown.splitlines(), "c check, r bet 50")
 
 
 @pytest.mark.parametrize("options", [[], ["--heat", "equity"], ["--sort", "EV"]])
@@ -74,7 +74,7 @@ def test_a_heat_map_tells_a_number_of_each_class(turn):
     cells = cells_below(good("show", turn, "--heat", "equity").splitlines(), "oop: equity, %")
     assert cells["K", "Q"] == f"{100 * found['KdQd']['equity']:.0f}"
     assert cells["A", "A"] == "-"
-    cells = cells_below(good("show", turn, "--heat", "bet(50)").splitlines(), "oop: EV of bet 50, chips")
+    cells = cells_below(good("show", turn, "--heat", "bet 50").splitlines(), "oop: EV of bet 50, chips")
     assert float(cells["K", "Q"]) == pytest.approx(found["KdQd"]["action_ev"][1], abs=0.51)
 
 
@@ -126,7 +126,7 @@ def test_hands_are_sorted_by_any_column(turn):
         values = [found[row.split()[0]][key] for row in rows]
         assert len(values) == len(found)
         assert values == sorted(values, reverse=True)
-    _, rows = hand_rows(good("show", turn, "--sort", "bet(50)"))
+    _, rows = hand_rows(good("show", turn, "--sort", "bet 50"))
     shares = [found[row.split()[0]]["strategy"][1] for row in rows]
     assert shares == sorted(shares, reverse=True)
 
@@ -212,7 +212,7 @@ def three_actions(reach):
 
 def test_text_tells_the_most_frequent_action_and_its_share():
     lines = grid_text(three_actions(1.0)).splitlines()
-    assert lines[1] == "f Fold, c Call, a all-in 100"
+    assert lines[1] == "f fold, c call, a all-in 100"
     assert lines[3].startswith("A   f50   f50 ")
     assert len(lines) == 16
 

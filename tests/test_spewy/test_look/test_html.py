@@ -66,7 +66,7 @@ def test_a_decision_of_holdem_is_a_chart(river):
     assert [len(row) for row in cells.rows] == [13] * 13
     assert cells.rows[0][:2] == ["AA", "AKs"]
     assert set(cells.titles) == {"KK", "JTs"}
-    assert cells.titles["KK"] == "KK: reach 0.333; Check 0.0 %; all-in 100 100.0 %"
+    assert cells.titles["KK"] == "KK: reach 0.333; check 0.0 %; all-in 100 100.0 %"
     assert shown.startswith("<div><strong>oop to act on Ks9d6h3c2s</strong>")
 
 
@@ -176,9 +176,9 @@ def test_what_is_printed_fits_a_screen(returned):
 
 
 def test_what_is_printed_is_readable(returned):
-    assert str(returned["actions"]) == "(Check, bet 220)"
+    assert str(returned["actions"]) == "(check, bet 220)"
     assert str(returned["decision"]).startswith("oop to act on QsJh2h8c3d after cr120c/\nhand ")
-    assert str(returned["node"]).startswith("oop to act on QsJh2h8c3d after cr120c/: Check ")
+    assert str(returned["node"]).startswith("oop to act on QsJh2h8c3d after cr120c/: check ")
     assert str(returned["report"]).startswith("oop to act on QsJh2h8c after check, check: 48 cards, pot 200")
     assert "all-in 900" in str(returned["report"]).split("\n")[1]
     assert str(returned["job"]).startswith("SpotJob T1\nname ")

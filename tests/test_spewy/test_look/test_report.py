@@ -277,7 +277,7 @@ def test_table_and_csv(folder, tmp_path):
     file = tmp_path / "turn.csv"
     lines = good("report", folder, "--line", "cr50c", "--csv", file).splitlines()
     head = next(i for i, line in enumerate(lines) if line.startswith("card "))
-    assert lines[head].split()[:4] == ["card", "weight", "check", "all-in 100"]
+    assert lines[head].split()[:5] == ["card", "weight", "check", "all-in", "100"]
     assert "200 chips" in "\n".join(lines[:head])
     rows = [line.split() for line in lines[head + 1 :]]
     table = pd.read_csv(io.StringIO(file.read_text()))

@@ -157,7 +157,7 @@ def test_a_size_has_one_colour_on_three_rounds():
     node, colours = build_tree(config).root, set()
     for _ in range(3):
         labels = [action.label for action in node.actions]
-        (bet,) = [label for label in labels if label.startswith("Bet(")]
+        (bet,) = [label for label in labels if label.startswith("bet ")]
         colours.add(action_colours(labels)[labels.index(bet)])
         node = node.children[labels.index(bet)]
         node = node.children[[action.kind for action in node.actions].index("call")]

@@ -177,7 +177,7 @@ def test_one_walks_through_a_game_by_its_children(solution):
     assert (flop.kind, flop.line) == ("decision", "rc/")
     assert flop.node().board == flop.board
     assert flop.to_json()["board"] == flop.name
-    with pytest.raises(InputError, match="step Fold: it leads to a fold, where nobody acts"):
+    with pytest.raises(InputError, match="step fold: it leads to a fold, where nobody acts"):
         steps[0].node()
 
 
@@ -191,7 +191,7 @@ def test_bots_open_the_folder_as_any_other(folder, counted, policy):
 def test_show_draws_the_deal(folder, counted):
     text = good("show", folder)
     assert text.splitlines()[0].split(maxsplit=1) == ["job", "flop, 1,234 deals"]
-    assert "f Fold, c Call, r raise to 20" in text
+    assert "f fold, c call, r raise to 20" in text
     chart = text.splitlines()[-13:]
     assert chart[0].startswith("A ")
     assert all(len(line.split()) == 14 for line in chart)

@@ -154,7 +154,7 @@ def test_a_solve_that_has_made_no_sweep_is_being_prepared(page, address):
 
 def test_a_lock_is_set_in_the_tree_and_in_the_text(form):
     form.locator(".job-tree").get_by_role("button", name="lock").first.click()
-    check = form.get_by_label("frequency of Check in %")
+    check = form.get_by_label("frequency of check in %")
     check.fill("100")
     form.get_by_label("frequency of bet 3.63 in %").fill("0")
     lock = [{"line": "", "strategy": {"check": 1, "bet 3.63": 0}}]
@@ -162,7 +162,7 @@ def test_a_lock_is_set_in_the_tree_and_in_the_text(form):
     assert Job.of(data).problem.locks
     form.locator("summary", has_text="Job file as text").click()
     form.locator(".job-text").fill(
-        job_text(form).replace("Check = 1,", "Check = 0.25,").replace('63)" = 0', '63)" = 0.75')
+        job_text(form).replace("check = 1,", "check = 0.25,").replace('63" = 0', '63" = 0.75')
     )
     expect(check).to_have_value("25")
 
