@@ -132,6 +132,7 @@ def compare(
         names = (f"{first.job.name}, {first.progress}", other)
         comparison = first.compare(second, line, board)
         game = first.job.rules
+        words = {change.line: first.words(change.place.node) for change in comparison.lines}
     if sort == "ev" and np.isnan(comparison.ev[1]).all():
         sort = "moved"
     write(lambda: comparison.frame().iloc[comparison.order(sort)])
@@ -145,7 +146,7 @@ def compare(
     click.echo(_head(names, comparison))
     click.echo(f"\n{_actions(comparison)}\n\n{_hands(comparison, sort, every)}")
     if len(comparison.lines) > 1:
-        click.echo(f"\n{_lines(comparison, every)}")
+        click.echo(f"\n{_lines(comparison, words, every)}")
 
 
 def _compare_batches(
@@ -166,7 +167,7 @@ def _compare_batches(
         click.echo(json_text(comparison.to_json()))
         return
     seat = SEAT_NAMES[comparison.player]
-    rows = [("line", comparison.line or "the root"), ("to act", f"player {comparison.player} ({seat})")]
+    rows = [("line", comparison.line or "none yet"), ("to act", seat)]
     rows += [
         (f"only in {side}", ", ".join(boards))
         for side, boards in zip("AB", comparison.only, strict=True)
@@ -187,7 +188,7 @@ def _head(names: tuple[str, ...], comparison: Comparison) -> str:
     rows = [(side, f"{name}, {board}") for side, name, board in zip("AB", names, boards, strict=True)]
     rows += [
         ("line", line_text(comparison.line, comparison.words)),
-        ("to act", f"player {comparison.player} ({SEAT_NAMES[comparison.player]})"),
+        ("to act", SEAT_NAMES[comparison.player]),
     ]
     a, b = (f"{pot:,.10g}" for pot in comparison.pots)
     rows.append(("pot", f"{a} {comparison.unit}" if a == b else f"{a} {comparison.unit} in A, {b} in B"))
@@ -242,17 +243,17 @@ def _hands(comparison: Comparison, sort: str, every: bool) -> str:
     return table_text(titles, rows)
 
 
-def _lines(comparison: Comparison, every: bool) -> str:
+def _lines(comparison: Comparison, words: dict[str, str], every: bool) -> str:
     rows = (
         (
-            change.line or "the root",
+            words[change.line] or "the first decision",
             SEAT_NAMES[change.player],
             *(number(likely) for likely in change.likely),
             number(change.moved),
         )
         for change in (comparison.lines if every else comparison.lines[:MOST_LINES])
     )
-    return table_text(("line", "to act", "how often A", "how often B", "moved"), rows)
+    return table_text(("after", "to act", "how often A", "how often B", "moved"), rows)
 
 
 @click.command()

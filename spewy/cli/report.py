@@ -142,9 +142,7 @@ def _report(
 def _head(job: str, result: Report) -> str:
     from buckets.cards import card_name
 
-    seat = (
-        "nobody, all-in" if result.player is None else f"player {result.player} ({SEAT_NAMES[result.player]})"
-    )
+    seat = "nobody, all-in" if result.player is None else SEAT_NAMES[result.player]
     single = all(len(row.cards) == 1 for row in result.rows)
     what = "board" if result.by == "board" else "card" if single else "deal"
     rows = [

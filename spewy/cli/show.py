@@ -197,7 +197,7 @@ def _head(job: str, words: str, view: NodeView, filters: tuple[str, ...]) -> str
         ("job", job),
         ("board", f"{cards}{bucket}"),
         ("line", line_text(view.line, words)),
-        ("to act" if acts else "waits", f"player {view.player} ({seat}), with {view.reach.sum():,.2f} hands"),
+        ("to act" if acts else "waits", f"{seat}, with {view.reach.sum():,.2f} hands"),
     ]
     if view.unit != "chips":
         rows.append(("amounts", f"in {view.unit}"))

@@ -89,7 +89,7 @@ def test_the_other_player_waits(turn):
     before = good_json("show", turn, "--line", "c", "--player", "oop")
     assert before["player"] == 0
     assert sum(row["reach"] for row in before["hands"].values()) > 0
-    assert "waits  player 1 (ip), with 2.00 hands" in good("show", turn, "--player", "ip")
+    assert "waits  ip, with 2.00 hands" in good("show", turn, "--player", "ip")
 
 
 def test_ev_of_who_acts_and_of_who_waits_add_up_to_the_pot(river):
@@ -167,7 +167,10 @@ def test_a_filter_chooses_hands(turn, filters, hands):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--filter", "tp"], "filter: expected hands, such as AhKh, AK, AKs, Axs, QQ+, Ah, hh, or one of"),
+        (
+            ["--filter", "tp"],
+            "filter: expected hands, such as AhKh, AK, AKs, Axs, QQ+, Ah, hh, or a kind of hand, such as set",
+        ),
         (["--filter", "AA:0.5"], "found 'AA:0.5'"),
         (["--filter", "flushdrow"], "found 'flushdrow' (nearest: flush draw)"),
         (["--filter", "pair+,"], "found ''"),

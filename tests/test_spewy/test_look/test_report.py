@@ -283,7 +283,7 @@ def test_table_and_csv(folder, tmp_path):
     table = pd.read_csv(io.StringIO(file.read_text()))
     assert list(table.columns) == [
         *("board", "line", "card", "player", "weight", "ev_oop", "ev_ip", "equity_oop", "equity_ip"),
-        *("realisation_oop", "realisation_ip", "frequency_check", "frequency_all-in(100)"),
+        *("realisation_oop", "realisation_ip", "frequency_check", "frequency_all-in 100"),
     ]
     assert [row[0] for row in rows] == table.card.tolist()
     assert (len(rows), rows[-1][0], rows[-1][1]) == (49, "all", "100.00%")
