@@ -106,7 +106,7 @@ def _named(text: str) -> tuple[str, ...]:
         spelled = {_plain(name): name for name in (*MADE, *DRAWS, *BLOCKERS, *GROUPS, *SHORT)}
         hint = nearest(_plain(text), spelled)
         raise InputError(
-            f"filter: expected hands, such as {EXAMPLES}, or a kind of hand, such as set, pair+, flush draw or gutshot; "
+            f"filter: expected hands, such as {EXAMPLES}, or a kind of hand, such as set, pair+ or flush draw; "
             f"found {shown(text)}{hint}"
         )
     return names

@@ -250,8 +250,9 @@ def batch_place(solution: Solution, line: str = "") -> dict[str, Any]:
 
     Returns:
         ``line`` and ``words`` of the node after the line, its ``kind``, and the ``player`` who acts; ``path``, the
-        decisions before the node, each with its ``line``, its ``player``, its ``steps``, and which of them was ``taken``;
-        ``steps``, the actions that can follow, each with its ``name``, ``words``, ``line``, ``colour`` and ``kind``; and ``deals``, whether the node comes after a deal, so that a report takes the mean over all cards.
+        decisions before the node, each with its ``line``, its ``player``, its ``steps`` and the number of the one that
+        was ``taken``; ``steps``, the actions that can follow, each with its ``name``, ``words``, ``line``, ``colour``
+        and ``kind``; and ``deals``: whether the node comes after a deal, so that a report takes the mean over cards.
     """
     problem, unit = solution.problem, solution.job.amounts
     written = read_line(problem.tree, line)

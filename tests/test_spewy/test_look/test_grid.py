@@ -169,7 +169,7 @@ def test_a_filter_chooses_hands(turn, filters, hands):
     [
         (
             ["--filter", "tp"],
-            "filter: expected hands, such as AhKh, AK, AKs, Axs, QQ+, Ah, hh, or a kind of hand, such as set",
+            "such as AhKh, AK, AKs, Axs, QQ+, Ah, hh, or a kind of hand, such as set",
         ),
         (["--filter", "AA:0.5"], "found 'AA:0.5'"),
         (["--filter", "flushdrow"], "found 'flushdrow' (nearest: flush draw)"),

@@ -46,7 +46,10 @@ def test_a_line_leads_through_the_tree(pages):
     assert [step["words"] for step in first["steps"]] == ["check", "bet 50 % (50)"]
     assert (first["path"], first["deals"]) == ([], False)
     bet = pages.ask("/api/boards/place", folder="set", line=first["steps"][1]["line"])
-    assert bet["path"] == [{"line": "", "player": 0, "taken": "bet 50"}]
+    (before,) = bet["path"]
+    assert (before["kind"], before["line"], before["player"]) == ("decision", "", 0)
+    assert [step["words"] for step in before["steps"]] == ["check", "bet 50 % (50)"]
+    assert before["taken"] == 1
     assert [(step["name"], step["kind"]) for step in bet["steps"]] == [("fold", "fold"), ("call", "chance")]
     river = pages.ask("/api/boards/place", folder="set", line=bet["steps"][1]["line"])
     assert (river["line"], river["deals"], river["kind"]) == ("r50c/", True, "decision")

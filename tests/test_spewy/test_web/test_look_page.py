@@ -266,12 +266,120 @@ def test_a_screen_shows_everything_without_scrolling(
     open_place(page, served.address, folder="R1", hand="77")
     root = "document.documentElement"
     assert page.evaluate(f"[{root}.scrollWidth, {root}.scrollHeight]") == list(size)
-    for part in (".acts .grid", ".waits .grid", ".class-hands", ".panels", ".ribbon"):
-        box = page.locator(part).bounding_box()
-        assert box is not None
-        assert box["x"] >= 0 < box["height"], part
-        assert box["x"] + box["width"] <= size[0], part
-        assert box["y"] + box["height"] <= size[1], part
+    cells, tabs = ".acts .cell", ".tabs button"
+    for part in (cells, ".waits .cell", ".class-hands", ".panels", ".panel", tabs, ".ribbon", "#filter"):
+        for box in page.locator(part).evaluate_all(
+            "parts => parts.map(part => part.getBoundingClientRect())"
+        ):
+            assert 0 <= box["left"] < box["right"] <= size[0], part
+            assert 0 <= box["top"] < box["bottom"] <= size[1], part
+    assert page.locator(cells).count() == 169
+    for tab in page.locator(tabs).all():
+        tab.click()
+        shown(page)
+        wider = page.locator(".panel").evaluate("panel => panel.scrollWidth - panel.clientWidth")
+        assert wider <= 0, tab.inner_text()
+        assert page.evaluate(f"{root}.scrollHeight") == size[1], tab.inner_text()
+
+
+def test_strategy_and_ev_in_one_cell(page: Page, served: Server, solved: Path) -> None:
+    """The view "both" has the stripes of the view "strategy" and the numbers of the view "EV"."""
+    open_place(page, served.address, folder="R1", line="r20")
+    cell = page.locator(".acts [data-hand='77']")
+    stripes = cell.evaluate("cell => cell.style.backgroundImage")
+    page.select_option("#heat", "both")
+    expect(cell).to_have_attribute("aria-label", re.compile(r"^77: reach .*fold .*, EV -?[\d.]+$"))
+    assert cell.evaluate("cell => cell.style.backgroundImage") == stripes
+    found = good_json("show", solved / "R1", "--line", "r20")
+    sevens = [figures for hand, figures in found["hands"].items() if hand[0] == hand[2] == "7"]
+    mean = sum(one["reach"] * one["ev"] for one in sevens) / sum(one["reach"] for one in sevens)
+    assert close(numbers(cell.locator(".cell-number").inner_text())[0], mean, 1)
+
+
+def heights(page: Page) -> list[float]:
+    """Height of the stripes in each cell of the player who acts, in % of the cell."""
+    sizes = page.locator(".acts .cell:not(.empty)").evaluate_all(
+        "cells => cells.map(cell => cell.style.backgroundSize)"
+    )
+    return [numbers(size)[1] for size in sizes]
+
+
+def test_bars_are_as_high_as_the_reach_or_as_the_cell(page: Page, served: Server) -> None:
+    open_place(page, served.address, folder="flop", line="cr50")
+    assert min(heights(page)) < 99
+    assert max(heights(page)) == 100
+    button = page.locator("#full-bars")
+    button.click()
+    assert set(heights(page)) == {100}
+    page.reload()
+    shown(page)
+    expect(button).to_have_attribute("aria-pressed", "true")
+    assert set(heights(page)) == {100}
+    button.click()
+    assert min(heights(page)) < 99
+
+
+def test_a_bet_size_has_one_colour_on_all_rounds(page: Page, served: Server) -> None:
+    colours = []
+    for line, cards in (("", ""), ("cc/", "Qs7h2d3c"), ("cc/cc/", RIVER)):
+        open_place(page, served.address, folder="flop", line=line, board=cards)
+        bet = stage(page).locator("[data-step='bet 50']")
+        colours.append(bet.evaluate("step => step.style.getPropertyValue('--colour')"))
+        shares = page.locator(".acts .cell:not(.empty)").evaluate_all(
+            "cells => cells.map(cell => cell.style.backgroundImage)"
+        )
+        red, green, blue = (int(colours[0][i : i + 2], 16) for i in (1, 3, 5))
+        assert any(f"rgb({red}, {green}, {blue})" in stripes for stripes in shares)
+    assert len(set(colours)) == 1
+
+
+def test_the_ribbon_keeps_all_actions_and_their_frequencies(flop: Page) -> None:
+    shares = stage(flop).locator(".step-share").all_inner_texts()
+    take(flop, "check")
+    steps = flop.locator(".ribbon .step")
+    expect(steps).to_have_text(["check", "50 %"])
+    for step, share in zip(steps.all(), shares, strict=True):
+        assert str(step.get_attribute("title")).endswith(share)
+    expect(flop.get_by_text("to act")).to_have_count(1)
+
+
+def test_a_picture_is_saved_by_one_click(flop: Page) -> None:
+    flop.get_by_role("tab", name="Copy and save").click()
+    shown(flop)
+    with flop.expect_download() as download:
+        flop.click("#picture-png")
+    assert download.value.suggested_filename == "flop-Qs7h2d-strategy.png"
+    assert Path(download.value.path()).read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_wrong_filter_moves_nothing(chromium, served: Server) -> None:
+    with chromium.new_context(viewport={"width": 1280, "height": 800}) as context:
+        page = context.new_page()
+        open_place(page, served.address, folder="R1")
+        before = page.locator(".acts .grid").bounding_box()
+        page.fill("#filter", "foo")
+        page.keyboard.press("Enter")
+        error = page.locator("#filter-error")
+        expect(error).to_contain_text("found 'foo'")
+        assert len(error.inner_text()) < 200
+        assert page.locator(".acts .grid").bounding_box() == before
+
+
+def test_a_batch_fits_a_window(page: Page, playable: Path) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    with serving(playable) as server:
+        open_place(page, server.address, folder="boards", line="c")
+        expect(page.locator(".ribbon .step")).to_have_count(3)
+        expect(page.locator(".ribbon .step.taken")).to_have_text("check")
+        table = page.locator("table.sorted")
+        expect(table).to_be_visible()
+        assert table.bounding_box()["width"] < 1280
+        expect(table.locator("thead th").last).to_contain_text("exploitability")
+        box = table.locator("thead th").last.bounding_box()
+        assert box["x"] + box["width"] <= 1280
+        average = table.locator("tfoot td").all_inner_texts()
+        shares = page.locator(".stage.here .step-share").all_inner_texts()
+        assert shares == average[1 : 1 + len(shares)]
 
 
 def test_the_breakdown_is_that_of_show(page: Page, served: Server, solved: Path) -> None:
