@@ -113,7 +113,7 @@ def test_lines_that_cannot_begin_a_page(river, line, error):
 
 
 def test_a_page_that_would_be_too_large_says_what_to_choose(turn, monkeypatch):
-    monkeypatch.setattr(export, "MOST_BYTES", 2000)
+    monkeypatch.setattr(export, "MOST_BYTES", 1500)
     with pytest.raises(InputError, match=r"about 0 MB, and 0 MB are the most; .* --line \"c\""):
         export_page(turn)
 
