@@ -3,10 +3,11 @@
     python -m benchmarks.speed.pages [--folders DIR] [--solves T1,flop-holdem] [--clicks 60] [--seconds 10] [--quick]
 
 The server runs in a process of its own. Without --folders it shows three solves that the benchmark makes first, in
-some two minutes: the turn T1, a flop, and the whole game flop-holdem. In Chromium (``/usr/bin/chromium``) the
-benchmark opens the first page and each solve, and clicks along random lines. The time of a click ends when the
-browser has drawn the next position. Then it clicks again in a solve that runs and saves every second; four clients
-send the requests of these clicks again, 100 requests a second; and 10,000 clients connect at once. Last, four clients
+some two minutes: the turn T1, a flop, and the whole game flop-holdem; limit-holdem can be named, too, and takes 7 GiB.
+In Chromium (``/usr/bin/chromium``) the benchmark opens the first page and each solve, and clicks along random lines.
+The time of a click ends when the browser has drawn the next position. Then it clicks again in a solve that runs and
+saves every second; four clients send the requests of these clicks again, 100 requests a second; and 10,000 clients
+connect at once. Last, four clients
 request these positions as fast as they can from a second server, which has not computed any of them before. Each row of
 the table has the limit that the project sets. Every answer must be a position or a plain message, or the benchmark
 fails; a time above its limit has a star, and never fails. Clicks above the limit are also printed one by one, with
@@ -50,15 +51,18 @@ SOLVES = {
     "T1": ("T1", []),
     "flop": ("F1", ["solve.max_sweeps=3"]),
     "flop-holdem": ("flop-holdem", ["solve.max_time=30 s"]),
+    "limit-holdem": ("limit-holdem", ["solve.max_time=30 s"]),
     "leduc": ("leduc", ["solve.max_sweeps=20"]),
     "R1": ("R1", []),
 }
 """Solves that the benchmark makes, by name: the example job, and changes of its keys."""
 WRITING = "running"
 """Folder name of the solve that is still running while the benchmark clicks in it."""
-FIRST_PAGE, CLICK, CLICK_WHILE_WRITING = 1000, 150, 300
-"""Time limits in milliseconds: to show the first page, of a click, and of a click while the solve saves."""
-MOST_MIB = 300
+FIRST_PAGE, CLICK_WHILE_WRITING = (1000, 1000), (300, 300)
+CLICK = (70, 150)
+"""Limits of the median and of the worst time in milliseconds; `FIRST_PAGE`: to show the first page."""
+MOST_MIB, MOST_KB = 300, 25
+"""Limits: memory of the server, and size of a compressed answer."""
 PATIENCE = 300  # seconds after which a page or a process counts as stuck
 CLIENTS, PER_SECOND, BURST, SMALL_BURST = 4, 100, 10_000, 400
 TAKE = """async (random) => {
@@ -114,7 +118,9 @@ def main() -> None:
         address, server = stack.enter_context(serving(shown, own / WRITING))
         browser = stack.enter_context(chromium())
         print("| what | solve | median ms | worst ms | limit ms |\n|---|---|---|---|---|", flush=True)
-        questions = look_around(browser, address, shown.name, names.split(","), options.clicks, n_pages)
+        questions = look_around(
+            browser, address, server, shown.name, names.split(","), options.clicks, n_pages
+        )
         with running_solve(own / WRITING) as folder:
             wait_until_saved(address, folder)
             for solve_name in (folder, f"{shown.name}/{names.split(',')[0]}"):
@@ -163,11 +169,11 @@ def chromium() -> Iterator[Browser]:
 
 
 def look_around(
-    browser: Browser, address: str, root: str, names: Sequence[str], n_clicks: int, n_pages: int
+    browser: Browser, address: str, process: int, root: str, names: Sequence[str], n_clicks: int, n_pages: int
 ) -> list[str]:
     """Print the times of first pages and of clicks in each solve; return the URLs of the requested positions.
 
-    The server shows the folder ``root``; its subfolders ``names`` have the solves.
+    The server, a ``process`` with this number, shows the folder ``root``; its subfolders ``names`` have the solves.
     """
     row("first page", "all", [first_page(browser, address) for _ in range(n_pages)], FIRST_PAGE)
     questions: list[str] = []
@@ -175,8 +181,11 @@ def look_around(
         folder = f"{root}/{name}"
         place = f"{address}#look?{urlencode({'folder': folder})}"
         row("first page", name, [first_page(browser, place) for _ in range(n_pages)], FIRST_PAGE)
+        before = processor_seconds(process)
         times, asked = walk(browser, address, folder, n_clicks)
         row("click", name, times, CLICK)
+        taken = [1000 * (processor_seconds(process) - before) / max(len(asked), 1)]
+        row("processor of the server for a click", name, taken, None)
         questions += asked
     return questions
 
@@ -212,7 +221,7 @@ def walk(browser: Browser, address: str, folder: str, n_clicks: int) -> tuple[li
                 open_root(page, address, root)
             else:
                 times.append(found[0])
-                if found[0] > CLICK:
+                if found[0] > CLICK[1]:
                     print(f"slow click: {found[0]:.0f} ms to {found[1]}", file=sys.stderr)
     return times, asked
 
@@ -267,6 +276,7 @@ def ask_anew(address: str, questions: Sequence[str]) -> None:
         questions: the URLs, each once.
     """
     times: list[float] = []
+    sizes: list[float] = []
     statuses: Counter[str] = Counter()
     begin = time.perf_counter()
 
@@ -274,12 +284,15 @@ def ask_anew(address: str, questions: Sequence[str]) -> None:
         connection = _connection(address)
         for question in questions[number::CLIENTS]:
             sent = time.perf_counter()
-            statuses[_described(*ask(connection, question))] += 1
+            status, body = ask(connection, question)
             times.append(1000 * (time.perf_counter() - sent))
+            statuses[_described(status, body)] += 1
+            sizes.append(len(body) / 1000)
 
     _all_at_once(client)
     rate = len(times) / (time.perf_counter() - begin)
     row(f"{CLIENTS} clients, {rate:.0f} new positions a second", "all", times, None)
+    row("compressed answer, kB", "all", sizes, (MOST_KB, MOST_KB))
     _require_positions(statuses)
 
 
@@ -329,6 +342,12 @@ def ask(connection: http.client.HTTPConnection, question: str) -> tuple[int, byt
     return answer.status, answer.read()
 
 
+def processor_seconds(process: int) -> float:
+    """Seconds of processor time that a process has taken."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def memory(process: int) -> None:
     """Print the memory of the server process: now, without pages of files (which the system can free), and the peak."""
     text = Path(f"/proc/{process}/status").read_text()
@@ -337,13 +356,15 @@ def memory(process: int) -> None:
     print(f"\nmemory of the server: {now:.0f} MiB, without pages of files {own:.0f} MiB; {most}")
 
 
-def row(what: str, name: str, times: Sequence[float], limit: float | None) -> None:
-    """Print a row of the table: median and maximum of some times in ms, with a star if they exceed the limit.
+def row(what: str, name: str, times: Sequence[float], limits: tuple[float, float] | None) -> None:
+    """Print a row of the table: median and maximum of some times in ms, with a star if they exceed their limits.
 
     ``what`` and ``name`` are the first two cells: what was timed, and in which solve.
     """
-    figures = [_starred(value, limit) for value in (median(times), max(times))]
-    print(f"| {what} | {name} | {figures[0]} | {figures[1]} | {limit or ''} |", flush=True)
+    both = (None, None) if limits is None else limits
+    figures = [_starred(value, limit) for value, limit in zip((median(times), max(times)), both, strict=True)]
+    text = "" if limits is None else " and ".join(map(str, dict.fromkeys(limits)))
+    print(f"| {what} | {name} | {figures[0]} | {figures[1]} | {text} |", flush=True)
 
 
 def _starred(value: float, limit: float | None) -> str:
