@@ -97,9 +97,12 @@ def _plain(grid: Grid) -> Iterator[str]:
             action = int(np.argmax(cell.mix))
             most[cell.row][cell.column] = f"{marks[action]}{round(100 * cell.mix[action])}"
     if grid.actions:
-        legend = ", ".join(f"{mark} {label}" for mark, label in zip(marks, grid.actions, strict=True))
+        whole = [
+            f"{mark} {label}".replace(" ", "\N{NO-BREAK SPACE}")
+            for mark, label in zip(marks, grid.actions, strict=True)
+        ]
         yield "the most frequent action, and how often in %:"
-        yield from wrap(legend, COLUMNS)
+        yield from (line.replace("\N{NO-BREAK SPACE}", " ") for line in wrap(", ".join(whole), COLUMNS))
         yield from _rows(most)
     if not grid.actions or np.nanmin(held, initial=1.0) < 1 - NOBODY:
         yield "\nreach in %" if grid.actions else "reach in %"

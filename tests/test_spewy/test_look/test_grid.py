@@ -222,7 +222,7 @@ def test_text_tells_the_most_frequent_action_and_its_share():
 
 @pytest.mark.parametrize("draw", [cli_grid._plain, cli_grid._coloured])
 def test_many_actions_fit_80_columns(draw):
-    actions = ("fold", "call", *(f"Raise({1000 * k})" for k in range(1, 12)))
+    actions = ("fold", "call", *(f"raise to {1000 * k}" for k in range(1, 12)))
     grid = Grid(actions, np.ones((13, 13)), np.full((13, 13, 13), 1 / 13), np.full(13, 1 / 13))
     lines = [str(line) for line in draw(grid)]  # of rich, the text without colours
     assert max(map(len, lines)) <= 80

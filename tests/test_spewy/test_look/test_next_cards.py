@@ -38,7 +38,7 @@ def test_three_cards_follow_with_the_frequency_that_both_ranges_leave(tmp_path, 
     ranges = [{}, {}]
     for end in range(len(line)):
         view = solution.node(line[:end]).to_json()
-        name = {"c": ("call", "check"), "r": ("Raise",)}[line[end]]
+        name = {"c": ("call", "check"), "r": ("raise",)}[line[end]]
         (number,) = [n for n, action in enumerate(view["actions"]) if action.startswith(name)]
         hands = view["hands"].items()
         ranges[view["player"]] = {hand: each["reach"] * each["strategy"][number] for hand, each in hands}

@@ -318,7 +318,7 @@ def expected(dealt):
             return
         board = [_renamed(card, back) for card in move.board]
         node = spot.solution.node(line, " ".join(board), ev=False)
-        labels = {label: re.fullmatch(r"\w+\((\d+)\)", label) for label in node.actions}
+        labels = {label: re.fullmatch(r"\D+ (\d+)", label) for label in node.actions}
         totals = {label: int(match[1]) for label, match in labels.items() if match}
         called, distance = max(bets), Fraction(0)
         if move.kind == "r":

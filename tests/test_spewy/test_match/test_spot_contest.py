@@ -281,7 +281,7 @@ def test_a_question_and_its_answer_in_words_and_json(solved_spots):
         while (question := trainer.deal()).line:
             pass
         assert question.text.endswith(" on Qs7h2d3c; pot 1")
-        assert question.texts == ("check", "bet 0.5")
+        assert question.actions == ("check", "bet 0.5")
         answer = trainer.answer("b50%")
     assert answer.action == "bet 0.5"
     assert answer.text.startswith("bet 0.5 loses ")
@@ -311,9 +311,11 @@ def test_answers_and_seats_that_are_refused(solved_spots):
         with pytest.raises(InputError, match="no question waits for an answer"):
             trainer.answer("check")
         question = trainer.deal()
-        with pytest.raises(InputError, match=f"answer 'bet 7': expected one of {', '.join(question.texts)}"):
+        with pytest.raises(
+            InputError, match=f"answer 'bet 7': expected one of {', '.join(question.actions)}"
+        ):
             trainer.answer("bet 7")
-        trainer.answer(question.texts[0])
+        trainer.answer(question.actions[0])
         with pytest.raises(InputError, match="no question waits for an answer"):
             trainer.answer("check")
         with pytest.raises(InputError, match="seat: expected 0"):
