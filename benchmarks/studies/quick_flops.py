@@ -1,6 +1,7 @@
 """Measures what a flop's strategy from a quick solve loses: few iterations, and few bets on the turn and the river.
 
     python -m benchmarks.studies.quick_flops --save FILE [--spots all] [--ways none,none,20 ...] [--accuracy 0.3]
+    python -m benchmarks.studies.quick_flops --save FILE --random 40 [--seed 1] [--largest 150]
 
 A quick solve has all bets of the flop, and a lean menu on later rounds. Its *loss* is measured in the true game, which
 has the rich menu on all rounds: one player's flop strategy is locked hand by hand, everything else is solved exactly,
@@ -13,12 +14,17 @@ A way is written as turn menu, river menu, iterations and variant of CFR, such a
 of `MENUS`, or ``true``. A way such as ``3s`` is what ``solve.quick = "3 s"`` does on an idle machine with two cores:
 the menus of `spewy.run.quick`, and as many sweeps as its estimate says.
 
+``--random`` draws flops in place of `SPOTS`: a preset, a stack of 0.5 to 20 pots (evenly by its logarithm), and three
+cards. The true game of a drawn flop has the richest of the menus `THREE`, `TWO` and `ONE` on later rounds that
+gives at most ``--largest`` million actions of hands; a flop for which none does is drawn again.
+
 "seconds" are those of the whole quick solve, from the job to the flop's strategies and values, and "CPU" those of all
 threads. Results are appended to a file, from which a repeated command continues.
 """
 
 import argparse
 import json
+import random
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -29,13 +35,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.command import as_command
+from buckets.cards import Deck, cards_name
 from solvers.discount import LEAN_VARIANT, variant
 from solvers.exact import ExactCfr
 from solvers.game import LiveGame, Lock
 from solvers.state import ChunkStrategy, normalised
 from spewy.chunks.layout import Layout
 from spewy.job.job import Job
-from spewy.job.shipped import preset
+from spewy.job.shipped import preset, presets
 from spewy.run.quick import lean, sweeps_in
 from spewy.run.walked_cost import number_of_cells
 
@@ -75,6 +82,11 @@ class Spot(NamedTuple):
             }
         )
 
+    @property
+    def pots(self) -> float:
+        """Stack divided by pot."""
+        return self.stack / preset(self.preset).pot
+
 
 SPOTS = {
     "4-bet pot, 1.7 pots": Spot("4bet-co-btn", 78, "Kd 9h 4c", THREE),
@@ -102,6 +114,14 @@ def main() -> None:
     )
     parser.add_argument("--save", type=Path, required=True, help="file of results, which a repeat continues")
     parser.add_argument("--spots", default="all", help="numbers of spots, such as 0,2")
+    parser.add_argument("--random", type=int, help="number of drawn flops, in place of the given spots")
+    parser.add_argument("--seed", type=int, default=1, help="seed of drawn flops")
+    parser.add_argument(
+        "--largest",
+        type=float,
+        default=150.0,
+        help="largest true game of a drawn flop, in millions of actions of hands",
+    )
     parser.add_argument("--ways", nargs="*", default=["none,none,20"], help="ways of the quick solve")
     parser.add_argument(
         "--accuracy", type=float, default=0.3, help="target of locked solves, in %% of the pot"
@@ -113,17 +133,19 @@ def main() -> None:
         print(table(rows(options.save)))
         return
     done = {tuple(row["key"]) for row in rows(options.save)}
-    names = list(SPOTS)
-    chosen = range(len(names)) if options.spots == "all" else map(int, options.spots.split(","))
-    for name in (names[i] for i in chosen):
+    spots = list(SPOTS.items())
+    if options.spots != "all":
+        spots = [spots[int(i)] for i in options.spots.split(",")]
+    drawn = drawn_spots(options.random or 0, options.seed, 1e6 * options.largest)
+    for name, spot in drawn if options.random else spots:
         missing = [way for way in options.ways if (name, way) not in done]
         if not missing:
             continue
-        truth = Truth(SPOTS[name], options.threads, options.accuracy)
+        truth = Truth(spot, options.threads, options.accuracy)
         for way in missing:
-            found = quick(*game_of(SPOTS[name], way), threads=options.threads)
+            found = quick(*game_of(spot, way), threads=options.threads)
             loss = truth.loss(found.sums)
-            row = {"key": (name, way), "loss": loss, **found._asdict()}
+            row = {"key": (name, way), "pots": spot.pots, "loss": loss, **found._asdict()}
             del row["sums"]
             with options.save.open("a") as file:
                 file.write(json.dumps(row) + "\n")
@@ -131,12 +153,35 @@ def main() -> None:
 
 
 def table(found: list[dict[str, Any]]) -> str:
-    """Return a table of losses in % of the pot, with a line for each spot and a column for each way."""
-    ways = list(dict.fromkeys(row["key"][1] for row in found))
-    losses = {tuple(row["key"]): f"{max(0.0, row['loss']):.2f}" for row in found}
+    """Return a table of losses in % of the pot, with a line for each spot and a column for each way.
+
+    Below the spots stand the mean loss, the 90th percentile and the largest of each way.
+    """
+    ways, spots = (list(dict.fromkeys(row["key"][i] for row in found)) for i in (1, 0))
+    losses = {tuple(row["key"]): max(0.0, row["loss"]) for row in found}
     lines = [["spot", *ways], ["---"] * (len(ways) + 1)]
-    lines += [[spot, *(losses.get((spot, way), "") for way in ways)] for spot in SPOTS]
+    for spot in spots:
+        lines.append([spot, *(f"{losses[spot, way]:.2f}" if (spot, way) in losses else "" for way in ways)])
+    of_way = [[losses[spot, way] for spot in spots if (spot, way) in losses] for way in ways]
+    for name, of in (("mean", np.mean), ("90 %", lambda all: np.quantile(all, 0.9)), ("worst", np.max)):
+        lines.append([name, *(f"{of(one):.2f}" for one in of_way)])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def drawn_spots(count: int, seed: int, largest: float) -> Iterator[tuple[str, Spot]]:
+    """Yield the names and spots of drawn flops, whose true games have at most ``largest`` actions of hands."""
+    draw = random.Random(seed)
+    while count:
+        name, pots = draw.choice(sorted(presets())), 0.5 * 40 ** draw.random()
+        board = cards_name(draw.sample(Deck().cards, 3))
+        stack = round(2 * pots * preset(name).pot) / 2
+        for later in (THREE, TWO, ONE):
+            spot = Spot(name, stack, board, later)
+            if number_of_cells(spot.job(later, later)) <= largest:
+                sizes = ("", "one", "two", "three")[len(later["bet"].split(","))]
+                yield f"{name}, {spot.pots:.1f} pots, {board}, {sizes}", spot
+                count -= 1
+                break
 
 
 def rows(file: Path) -> list[dict[str, Any]]:
