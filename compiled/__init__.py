@@ -22,12 +22,10 @@ __all__ = ["folder", "inlined", "kernel", "part", "stamp"]
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name
 
     def __getattr__(name: str) -> object:
-        """Import a public name at its first use, so that `compiled.errors` does not load Numba."""
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(import_module(f"{__name__}.decorators"), name)
 
 
 def __dir__() -> list[str]:
-    """Return the public names of the package, whether their modules are imported yet or not."""
     return sorted(__all__)

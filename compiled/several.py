@@ -57,7 +57,6 @@ class _SeveralModel(PrimitiveModel):
 
 
 def _parts(builder: Any, several: Any) -> list[Any]:
-    """Emit the extraction of each element of an LLVM array, and return the elements as a list."""
     return [builder.extract_value(several, k) for k in range(several.type.count)]
 
 
@@ -69,7 +68,6 @@ def _joined(builder: Any, parts: list[Any]) -> Any:
 
 
 def _offsets(n: Any) -> Any:
-    """Numba's type of a tuple of n offsets."""
     return types.UniTuple(types.int64, n)
 
 

@@ -115,11 +115,7 @@ def manifest_of(folder: Path) -> Mapping[str, Any]:
 
 
 def require_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Check that the store in a folder has a manifest equal to ``manifest``.
-
-    Raises:
-        ManifestMismatchError: The folder holds the lockers of another job.
-    """
+    """Raise a `ManifestMismatchError` unless the store in a folder has a manifest equal to ``manifest``."""
     require_same(normalise(manifest, str(folder)), manifest_of(folder), folder)
 
 

@@ -443,7 +443,6 @@ def _nothing() -> None: ...
 
 
 def _look_up(transaction: LmdbTransaction, full: bytes, path: Path) -> bytearray | None:
-    """Return a copy of the value under a full key (`lockers.codec`), or None if the key is absent."""
     value = transaction.get(full)
     if value is not None:
         return bytearray(value)
@@ -576,10 +575,7 @@ class Environment:
                 raise translate(error, self.path) from error
 
     def probe(self) -> None:
-        """Open the file now, so that errors in opening it are raised now and not at first use.
-
-        A file that was cut off after its opening raises a `DamagedLockerError`, too.
-        """
+        """Open the file now, so that errors in opening it are raised now and not at first use."""
         opened_before = self._env is not None
         with self._using(write=self.writers > 0) as env:
             try:
@@ -613,7 +609,6 @@ class Environment:
                 os.close(descriptor)
 
     def compact(self) -> None:
-        """Replace the file by a copy without unused pages; an interruption leaves the old file."""
         with self.alone():
             size = self.path.stat().st_size
             for orphaned in self.path.parent.glob(f".{self.path.name}.*{TEMPORARY}"):

@@ -115,7 +115,7 @@ class Store(Reads, Protocol):
         ...
 
     def snapshot(self) -> AbstractContextManager[int]:
-        """Let all reads of this thread see one commit while a ``with`` block runs; ``as`` gives the commit's number.
+        """Let all reads of this thread see one commit while a ``with`` block runs; the block gets the commit's number.
 
         The block must not write. In some stores, writers in other threads wait until the block has ended.
         """
@@ -142,11 +142,7 @@ class Store(Reads, Protocol):
         ...
 
     def require_alone(self) -> None:
-        """Check that no other process has the store open.
-
-        Raises:
-            LockerError: Another process has the store open.
-        """
+        """Raise a `LockerError` if another process has the store open."""
         ...
 
     def require_sound(self) -> None:

@@ -63,7 +63,7 @@ class Factors(NamedTuple):
         clip: whether negative regrets become 0.
         predicted: weight of the instantaneous regrets, which strategies add to the regrets; 0: regrets alone.
         decay: factor of the strategy sums.
-        ahead: weight of the strategy after the update in the values that go up the tree.
+        ahead: share of the next strategy in the values from which regrets of earlier decisions are computed.
         tremble: probability that the opponent takes an action at random, at each decision.
     """
 
@@ -81,12 +81,10 @@ class Variant:
     """A variant of CFR.
 
     Attributes:
-        name: name of the variant.
-        discount: the discount of earlier iterations.
         predicted: weight of the last instantaneous regrets in the regrets that strategies follow; 0: regrets alone.
-        looks_ahead: the number n of iterations in ``n / (2 (n + t))``, the weight of the strategy after the update of
-            iteration t in the values that go up the tree; 0: the values follow the current strategy alone.
-        trembles: the number n in ``n / (10 n + t)``, the tremble of iteration t; 0: nobody trembles.
+        looks_ahead: n in ``n / (2 (n + t))``, the share of the next strategy, in iteration t, in the values from which
+            regrets of earlier decisions are computed; 0: these values follow the current strategy alone.
+        trembles: n in ``n / (10 n + t)``, the tremble of iteration t; 0: nobody trembles.
     """
 
     name: str
@@ -101,11 +99,7 @@ class Variant:
         return self.predicted > 0
 
     def factors(self, iteration: int) -> Factors:
-        """Return the factors of an iteration; the first iteration has number 1.
-
-        Raises:
-            SolverError: the number is below 1.
-        """
+        """Return the factors of an iteration, counted from 1; raise a `SolverError` for a number below 1."""
         if iteration < 1:
             raise SolverError(f"iteration: expected 1 or more, found {iteration}")
         before, discount = iteration - 1, self.discount
@@ -171,11 +165,7 @@ DEFAULT_VARIANT = "dcfr"
 
 
 def variant(name: str) -> Variant:
-    """Return the variant with a name.
-
-    Raises:
-        SolverError: no variant has this name.
-    """
+    """Return the variant with a name; raise a `SolverError` if there is none."""
     try:
         return VARIANTS[name]
     except KeyError:
@@ -196,7 +186,6 @@ def exact_variant(n_rounds: int, depth: float = 0.0) -> str:
     (docs/research/exact-tried.md).
 
     Args:
-        n_rounds: number of betting rounds.
         depth: the stack behind, in pots; 0 for whole games.
     """
     return "pdcfr" if n_rounds <= 2 or depth >= DEEP else LEAN_VARIANT

@@ -157,8 +157,6 @@ class Lock:
     The player must have a strategy row for each hand.
 
     Attributes:
-        round: the round.
-        player: the player who decides.
         node: the decision's number among the nodes of the round's betting trees.
         frequencies: ``[board, action, hand]``; they sum to 1 over the actions. A hand without a lock has NaN.
     """
@@ -195,7 +193,6 @@ class LiveGame:
         """Return the net chips per deal of each of player p's hands: ``[hand]``, NaN if no opposing hand is possible.
 
         Args:
-            p: the player.
             values: ``[hand]``, counterfactual values of p's hands at the start of the first betting tree.
         """
         hands = self.rounds[0].hands
@@ -311,8 +308,7 @@ class LiveGame:
 def compatible_reach(own: Hands, other: Hands, b: int, reach: Floats, n_ids: int) -> Floats:
     """Sum the opponent's reach over the hands that share no card with each own hand on board b.
 
-    Returns:
-        ``[own hand]``, in double precision; 0 for padding.
+    The result is ``[own hand]``, in double precision; 0 for padding.
     """
     n, m = int(own.n_hands[b]), int(other.n_hands[b])
     mass = reach[:m].astype(np.float64)

@@ -54,10 +54,8 @@ class Measurement(NamedTuple):
     """Exploitability after some iterations.
 
     Attributes:
-        iteration: number of iterations.
         seconds: seconds from the start of the run to the end of the measurement.
         took: seconds that the measurement took.
-        exploitability: the measured exploitability.
     """
 
     iteration: int

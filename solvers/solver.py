@@ -64,10 +64,7 @@ class Solver(Protocol):
         ...
 
     def enter(self, p: int, reach: Floats) -> None:
-        """Replace player p's range at the root by ``reach[hand]``; later iterations and measurements use it.
-
-        Later values and chips per deal refer to deals from the new ranges.
-        """
+        """Replace player p's range at the root by ``reach[hand]``; later iterations and measurements use it."""
         ...
 
     def root_values(self, p: int) -> Floats:
@@ -83,7 +80,7 @@ class Solver(Protocol):
         """Compute player p's values at the root when both players follow the average strategies.
 
         Returns:
-            ``[hand]``: counterfactual values, as in `root_values`.
+            ``[hand]``: counterfactual values, as in `solvers.game`.
         """
         ...
 
@@ -91,20 +88,19 @@ class Solver(Protocol):
         """Compute the values at the root of player p's best response to the opponent's average strategy.
 
         Returns:
-            ``[hand]``: counterfactual values, as in `root_values`.
+            ``[hand]``: counterfactual values, as in `solvers.game`.
         """
         ...
 
     def read(self, part: Part, t: int, b: int) -> ChunkStrategy:
-        """Copy an array of the solve (``part``, see `parts`) on board b of round t.
+        """Copy array ``part`` of the solve (see `parts`) on board b of round t.
 
-        Returns:
-            For each player ``[slot, row]``; padding rows are undefined.
+        The result is ``[slot, row]`` for each player; padding rows are undefined.
         """
         ...
 
     def write(self, part: Part, t: int, b: int, numbers: ChunkStrategy) -> None:
-        """Write an array of the solve (``part``, see `parts`) on board b of round t, in the form of `read`.
+        """Write array ``part`` of the solve (see `parts`) on board b of round t: per player ``[slot, row]``.
 
         Regrets are also written as predicted regrets, which may then be written by themselves.
         """

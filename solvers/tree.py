@@ -230,11 +230,7 @@ class Forest:
 
 
 def _breadth_first(roots: Sequence[Tree]) -> list[tuple[Tree, int, int]]:
-    """List the nodes of the trees breadth first.
-
-    Returns:
-        For each node: its subtree, the number of its parent (-1 for a root), and the parent's action that leads to it.
-    """
+    """List the trees' nodes breadth first: each one's subtree, parent's number (-1: a root) and parent's action."""
     order: list[tuple[Tree, int, int]] = []
     queue: deque[tuple[Tree, int, int]] = deque((root, -1, 0) for root in roots)
     while queue:

@@ -39,7 +39,6 @@ __all__ = [
 if not TYPE_CHECKING:  # otherwise a type checker would believe that the module has every name
 
     def __getattr__(name: str) -> object:
-        """Import `BoardClustering` or `OutcomeClustering` at its first use."""
         if name in ("BoardClustering", "OutcomeClustering"):
             from buckets.abstraction import clustering
 
@@ -48,5 +47,4 @@ if not TYPE_CHECKING:  # otherwise a type checker would believe that the module 
 
 
 def __dir__() -> list[str]:
-    """Return the public names of the module, including estimators that are not imported yet."""
     return sorted(__all__)

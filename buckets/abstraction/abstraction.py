@@ -71,8 +71,6 @@ class Abstraction:
     a flop comes again. The deals with one flop go through all turns before a turn comes again, and so on.
 
     Attributes:
-        deck: the cards of the game.
-        hole: number of hole cards.
         board_sizes: ``[round]``, number of public cards that each round deals.
         arrays: the arrays that define the abstraction, by name; lockers store them unchanged.
     """
@@ -89,7 +87,6 @@ class Abstraction:
         """Compute the abstraction of a specification; hold'em takes a minute or two.
 
         Args:
-            spec: the specification.
             progress: called with (finished boards, all boards).
             cache: features of boards by name, as in `build.feature_names`; the function adds missing features.
 
@@ -135,7 +132,7 @@ class Abstraction:
         return all((every_history[t] and n_groups[t] == i) or self._apart(t) for i, t in enumerate(later, 2))
 
     def _apart(self, t: int) -> bool:
-        """Whether round t has pairs of flop bucket and board, and in a board bucket only pairs of one flop bucket."""
+        """Whether round t has `Pairs`, and each of its board buckets has pairs of a single board bucket of flops."""
         n_boards, start = self.arrays["memory"][t]
         if not n_boards:
             return False
@@ -157,7 +154,6 @@ class Abstraction:
         """Look up the board buckets of boards, and the rows of all hands on them.
 
         Args:
-            t: the round.
             boards: ``[board, card]``, cards in order of the rounds.
 
         Returns:

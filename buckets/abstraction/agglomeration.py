@@ -80,10 +80,7 @@ def clusters_of(children: Ints, n_leaves: int) -> Ints:
 
 
 def _merge_identical(curves: Floats, children: Ints) -> tuple[Ints, Ints]:
-    """Write the merges of identical curves into `children`.
-
-    The function returns the numbers of the remaining clusters, ascending, and the number of one leaf of each.
-    """
+    """Write the merges of identical curves into `children`; return the remaining clusters, and a leaf of each."""
     n = len(curves)
     alike: dict[bytes, list[int]] = {}
     for leaf, curve in enumerate(curves + 0.0):  # adding 0.0 turns -0.0 into 0.0

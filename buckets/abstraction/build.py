@@ -99,8 +99,8 @@ class Pairs(NamedTuple):
 def build_arrays(spec: AbstractionSpec, progress: Progress, cache: Cache) -> Arrays:
     """Compute the arrays of an abstraction, by the names in `ARRAYS`, for the fields of `kernels.dealing.Maps`.
 
-    "classes" is the field `board_buckets` of `Maps`. "n_classes" and "n_rows", ``[round]``, are the numbers of board
-    buckets and of rows of each board bucket.
+    The array "classes" is for the field `board_buckets` of `Maps`. The arrays "n_classes" and "n_rows", ``[round]``,
+    are the numbers of board buckets and of rows of each board bucket.
 
     ``progress`` is called with (finished boards, all boards). Missing features of boards are added to ``cache``.
     """
@@ -344,7 +344,7 @@ def require_pairs(n_board_buckets: int, n_boards: int) -> None:
 def board_pairs(deck: Deck, firsts: BoardMap, board_buckets: NDArray[np.int32], later: BoardMap) -> Pairs:
     """List all pairs of a bucket of flops, ``board_buckets[canonical flop]``, and a canonical board of a later round.
 
-    ``firsts`` is the index of the flops, ``later`` of the later boards, whose order of cards does not matter.
+    ``firsts`` is the index of the flops, and ``later`` the index of the later boards, without an order of cards.
     """
     n_board_buckets, n_boards = int(board_buckets.max()) + 1, len(later.boards)
     require_pairs(n_board_buckets, n_boards)
@@ -394,8 +394,6 @@ def clustered_rows(
         counts: ``[board]``, number of boards that each board stands for.
         board_buckets: for each board bucket the indices of its boards.
         n_rows: largest number of rows of each board bucket.
-        n_points: number of points of a curve.
-        seed: seed of the samples.
         progress: called with the number of boards that were finished since the last call.
     """
     rows = np.full((len(boards), percentiles.grades.shape[1]), NO_ROW, dtype=np.uint8)

@@ -104,7 +104,7 @@ class Representatives(NamedTuple):
 def representatives(
     rows: NDArray[np.integer], weights: NDArray[np.integer], n: int, tree: MergeTree | None = None
 ) -> Representatives:
-    """Choose `n` samples whose weighted mean is close to that of all samples; if fewer samples differ, one of each.
+    """Choose at most `n` different samples, whose weighted mean is close to the weighted mean of all samples.
 
     The result is the same on every machine, because sums and squares of integers are exact.
 

@@ -70,8 +70,6 @@ class BoardTree:
 
     Attributes:
         board: the canonical board, ascending.
-        deck: the cards of the game.
-        hole: number of hole cards.
         tree: the merge tree; its leaves are the hands in order of their numbers.
         means: (n_leaves,), mean outcome of each hand: its all-in equity against the uniform range.
     """
@@ -89,7 +87,6 @@ class BoardTree:
         Args:
             board: the public cards so far; the board need not be canonical.
             deck: the cards of the game; None: 52 cards.
-            hole: number of hole cards.
             n_board: number of public cards at the showdown.
         """
         deck = deck or Deck()

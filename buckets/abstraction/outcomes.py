@@ -50,7 +50,6 @@ def outcomes(
         samples: number of final boards to draw at random; None: use all of them, or `SAMPLES` if there are more than a
             million. If boards are drawn, hands that are equal up to suits on the board get the same outcomes:
             `SAMPLED_OUTCOMES` quantiles of all their outcomes.
-        seed: seed of the draw.
 
     In hold'em a flop gives 1,081 outcomes, a turn 46, a river 1.
 
@@ -80,11 +79,7 @@ def outcomes(
 
 
 def _levels(boards: NDArray[np.int64], hands: NDArray[np.integer]) -> NDArray[np.int16]:
-    """Compute ``2 · wins + ties`` of each hand against all other hands on each final board.
-
-    Returns:
-        (n_boards, n_hands); -1: the board blocks the hand.
-    """
+    """Compute ``2 · wins + ties`` of each hand against all others: ``[final board, hand]``; -1: a blocked hand."""
     from buckets.kernels.showdowns import fill_levels
 
     levels = np.empty((len(boards), len(hands)), dtype=np.int16)
@@ -96,10 +91,7 @@ def _levels(boards: NDArray[np.int64], hands: NDArray[np.integer]) -> NDArray[np
 
 
 def _quantiles(levels: NDArray[np.int16], n: int) -> NDArray[np.int16]:
-    """Return the quantiles at (k + 1/2) / n, for k from 0 to n - 1, of all levels (``2 · wins + ties``).
-
-    A level of -1 means that the board blocks the hand, and is left out.
-    """
+    """Return the quantiles at (k + 1/2) / n, for each k < n, of levels (``2 · wins + ties``); -1 is a blocked hand."""
     pool = np.sort(levels[levels >= 0], kind="stable")
     ranks = len(pool) * (2 * np.arange(n) + 1) // (2 * n)
     picked: NDArray[np.int16] = pool[ranks]

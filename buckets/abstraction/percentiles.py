@@ -47,8 +47,6 @@ class Percentiles:
     """The grades (percentiles of strength, 0 to 254) of all hands on all final boards of a game.
 
     Attributes:
-        deck: the cards of the game.
-        hole: number of hole cards.
         finals: index of all final boards, in which the order of the cards does not matter.
         grades: ``[canonical final board, hand]``; 255: the board blocks the hand.
     """

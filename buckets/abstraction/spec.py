@@ -36,8 +36,6 @@ class AbstractionSpec:
     """Numbers of board buckets (groups of boards) and rows (groups of hands) in each round of an abstraction.
 
     Attributes:
-        deck: the cards of the game.
-        hole: number of hole cards.
         board_sizes: ``[round]``, number of public cards that each round deals.
         board_buckets: ``[round]``, number of board buckets of each round; "all": a board bucket for each canonical
             history.

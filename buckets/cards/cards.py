@@ -52,7 +52,6 @@ def parse_cards(text: str, *, strict: bool = False) -> tuple[int, ...]:
     True
 
     Args:
-        text: the cards.
         strict: whether to read only the spelling of `cards_name`, with or without white space, as protocols require.
 
     Raises:

@@ -107,7 +107,6 @@ def check_weights(weights: ArrayLike, n: int, subject: str = "hand") -> NDArray[
 
     Args:
         weights: the weights of hands, or of other rows.
-        n: number of weights.
         subject: what a weight belongs to, for error messages.
     """
     checked = np.array(weights, dtype=np.float64)

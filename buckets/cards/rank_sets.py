@@ -75,8 +75,7 @@ STRAIGHT_TOP_3 = _straights(3)
 def board_strength(board: Ints, hands: Ints) -> NDArray[np.int32]:
     """Compute the strength of hands ``[hand, hole card]`` on a board ``[card]``, without checking the cards.
 
-    Returns:
-        ``[hand]``; -1: the board blocks the hand.
+    The result is ``[hand]``; -1: the board blocks the hand.
     """
     n_cards, hole = len(board) + hands.shape[1], hands.shape[1]
     cards = np.ascontiguousarray(hands.T)

@@ -50,7 +50,6 @@ def equities(
         deck: the cards of the game; None: 52 cards.
         n_board: number of public cards at the showdown.
         samples: number of final boards to draw at random; None: use all of them.
-        seed: seed of the draw.
     """
     totals = showdown_totals(board, hands, opp_weights, deck, n_board, samples=samples, seed=seed)
     out = np.full(len(hands), np.nan)
@@ -81,7 +80,6 @@ def range_equity(
         deck: the cards of the game; None: 52 cards.
         n_board: number of public cards at the showdown.
         samples: number of final boards to draw at random; None: use all of them.
-        seed: seed of the draw.
     """
     own, opposing = check_weights(weights, len(hands)), check_weights(opp_weights, len(hands))
     held = (own > 0) | (opposing > 0)
@@ -118,7 +116,7 @@ def showdown_totals(
     samples: int | None = None,
     seed: int = 0,
 ) -> ShowdownTotals:
-    """Compute the sums from which `equities` follow, with the same arguments; integer weights give exact sums."""
+    """Compute the sums from which `equities` follow (same arguments); integer weights give exact sums."""
     weights = check_weights(opp_weights, len(hands))
     boards = final_boards(board, deck or Deck(), n_board, samples=samples, seed=seed)
     hand_array = np.array(hands, dtype=np.int64)
@@ -153,9 +151,9 @@ def _board_totals(
     total = np.concatenate([[0.0], np.cumsum(weight)])
 
     def without(end: Any) -> Any:
-        """Weight of the ``end[hand]`` weakest hands, minus the weight of the hands among them with a card of the hand.
+        """Sum the weight of the hands that share no card with each hand, among the ``end[hand]`` weakest hands.
 
-        The hand itself, if it has two cards and is among them, is subtracted twice.
+        The weight of the hand itself, if it has two cards and is among them, is subtracted.
         """
         left: Any = total[end]
         for card in held.T:

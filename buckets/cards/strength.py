@@ -29,14 +29,11 @@ CARD_COUNTS = (1, 2, 3, 5, 6, 7)
 
 
 def strengths(boards: ArrayLike, hands: ArrayLike) -> NDArray[np.int32]:
-    """Compute the strength of each hand on each board.
+    """Compute the strength of each hand on each board: (n_boards, n_hands); -1: the hand shares a card with the board.
 
     Args:
         boards: (n_boards, n_board_cards).
         hands: (n_hands, hole_cards).
-
-    Returns:
-        (n_boards, n_hands); -1: the hand shares a card with the board.
     """
     board_array, hand_array = _checked(boards, hands)
     from buckets.kernels.strength import fill_strengths
@@ -47,14 +44,11 @@ def strengths(boards: ArrayLike, hands: ArrayLike) -> NDArray[np.int32]:
 
 
 def strength(board: ArrayLike, hands: ArrayLike) -> NDArray[np.int32]:
-    """Compute the strength of hands on one board, without loading kernels.
+    """Compute the strength of hands on one board, without loading kernels: (n_hands,); -1: the board blocks the hand.
 
     Args:
         board: (n_board_cards,).
         hands: (n_hands, hole_cards).
-
-    Returns:
-        (n_hands,); -1: the hand shares a card with the board.
     """
     boards, hand_array = _checked(np.reshape(np.asarray(board, dtype=np.int64), (1, -1)), hands)
     return board_strength(boards[0], hand_array)

@@ -49,7 +49,6 @@ class CanonicalBoard(NamedTuple):
     """A canonical board of one round, in an enumeration round by round (`board_levels`).
 
     Attributes:
-        history: the public cards.
         parent: index of the board before the last deal, in the list of the round before; -1 in the first list.
         entry: index of the board among the boards that follow the parent; -1 in the first list.
         members: the deals after the parent that lead to this board up to suits, as in `Deal`.
@@ -122,7 +121,6 @@ def board_levels(
     [1, 3, 15]
 
     Args:
-        deck: the cards of the game.
         sizes: number of cards that each round after the start deals.
         perms: the suit permutations that may be applied to boards; None: all of the deck's.
         start: the history from which the enumeration starts, canonical under `perms`.
@@ -235,7 +233,6 @@ def range_symmetries(
 
     Args:
         weights: (n_hands,), the range.
-        deck: the cards of the game.
         perms: permutations to select from; None: all of the deck's. To get the symmetries that two ranges have in
             common, call the function for one range, and pass the result in the call for the other range.
     """

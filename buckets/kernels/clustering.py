@@ -225,7 +225,7 @@ def _insert(clusters: _Clusters, slot: int, n_left: int) -> int:
 
 @kernel
 def fill_nearest(rows: Array, centers: Array, max_factor: bool, out: Array) -> None:
-    """Write the number of the nearest center of each row ``[row, feature]`` into ``out[row]``; of equals the first."""
+    """Write the number of the nearest center of each row ``[row, feature]`` into ``out[row]``; the first of equals."""
     for i in range(len(rows)):
         best = np.inf
         for c in range(len(centers)):

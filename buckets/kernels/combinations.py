@@ -88,9 +88,6 @@ def fill_map(
     Canonical boards are numbered from 0 up. The function returns their count.
 
     Args:
-        groups: ``[group]``, number of cards of each group of a board.
-        n: number of cards in the deck.
-        choose: ``[n, k]``, binomial coefficients.
         moved: ``[permutation, index in the deck]``, the index to which each suit permutation moves a card.
         inverse: ``[permutation]``, the inverse of each permutation.
         canonical: ``[board]``, output: the number of the canonical board; -1: the board has a card twice.

@@ -130,9 +130,8 @@ def _number(maps: Maps, t: int, board: Ints, s: Scratch) -> int:
 def _locate(maps: Maps, t: int, board: Ints, s: Scratch) -> tuple[int, int, int]:
     """Look up a board of round t; in a round with a row for each hand also write ``s.rank``, see `Scratch`.
 
-    Returns:
-        The canonical board's index within the round in `Maps.board_buckets`, the suit permutation onto this board, and
-        the board bucket.
+    Returns the canonical board's index within the round in `Maps.board_buckets`, the suit permutation onto this board,
+    and the board bucket.
     """
     at = _number(maps, t, board, s)
     canonical, perm = maps.canonical[at], maps.perm_of[at]

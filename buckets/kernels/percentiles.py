@@ -102,10 +102,7 @@ def write_grades(strength: Array, order: Array, n: int, out: Array) -> None:
 
 @kernel
 def fill_grades(boards: Ints, hands: Ints, out: Array) -> None:
-    """Write the grade (percentile of strength, 0 to 254) of each hand on each final board: ``out[board, hand]``.
-
-    Hands that the board blocks get `NONE`.
-    """
+    """Write each hand's grade (percentile of strength, 0 to 254, or `NONE` if blocked): ``out[board, hand]``."""
     n_hands = len(hands)
     strength = np.empty((1, n_hands), dtype=np.int32)
     order, spare = np.empty(n_hands + 1, dtype=np.int16), np.empty(n_hands + 1, dtype=np.int16)
@@ -136,8 +133,8 @@ def count_grades(grades: Array, counts: Ints, board_buckets: Ints, out: Ints) ->
 def _final(finals: Finals, board: Ints, left: Ints, more: Ints, places: Ints) -> int:
     """Return the number, among all final boards, of the board that consists of a board and some remaining cards.
 
-    ``more`` has indices in ``left``, which `_left` has filled. ``places[card]`` is overwritten with the deck indices of
-    the final board's cards.
+    ``left`` are the deck indices of the remaining cards, and ``more`` indices into ``left``. ``places[card]`` is
+    overwritten with the deck indices of the final board's cards.
     """
     n = len(board)
     for i in range(n):
@@ -165,11 +162,9 @@ def fill_features(finals: Finals, boards: Ints, more: Ints, kinds: Ints, n_kinds
     """Write the features of boards: statistics of the mean outcomes of each starting hand (a kind of hands).
 
     Args:
-        finals: the grades on all final boards.
         boards: ``[board, card]``.
         more: ``[completion, card]``, the ways to complete a board: indices among the remaining cards.
         kinds: ``[hand]``, the starting hand of each hand.
-        n_kinds: number of starting hands.
         out: ``[board, 2 n_kinds]``, output: for each starting hand the mean of its hands' mean outcomes, then for each
             starting hand their standard deviation; nan: the board blocks all its hands.
     """

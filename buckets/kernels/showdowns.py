@@ -54,10 +54,7 @@ def add_showdowns(
 
 @kernel
 def fill_levels(strength: Array, hands: Array, levels: Array) -> None:
-    """Write ``2 · wins + ties`` of each hand against all other hands into ``levels[board, hand]``.
-
-    Hands that the board blocks get -1.
-    """
+    """Write ``2 · wins + ties`` of each hand against all others to ``levels[board, hand]``; -1: a blocked hand."""
     n_hands = len(hands)
     second = _second_cards(hands)
     order = np.empty(n_hands, dtype=np.int64)
@@ -95,7 +92,7 @@ def fill_order(strength: Array, order: Array) -> int:
 
 @kernel
 def fill_wins(order: Array, blocked: int, first: int, wins: Array) -> None:
-    """Count the boards on which hands from ``first`` on beat each other hand: ``wins[hand - first, other hand]``.
+    """Count the boards on which one hand beats another: ``wins[hand - first, other hand]``, hands from ``first`` on.
 
     Args:
         order: ``[board, hand]``, integers of 8 or 16 bits without sign, larger for stronger hands.
@@ -128,10 +125,7 @@ def _second_cards(hands: Array) -> Array:
 
 @part
 def _sort_live(strength: Array, order: Array) -> int:
-    """Sort the hands that the board does not block by strength; return their number.
-
-    ``order`` gets the numbers ``strength << 16 | hand`` in ascending order.
-    """
+    """Write ``strength << 16 | hand`` of each hand that is not blocked to ``order``, ascending; return their count."""
     n_live = 0
     for h in range(len(strength)):
         if strength[h] >= 0:

@@ -263,14 +263,14 @@ def blocks_of(hands: HandTable, board: int) -> tuple[int, int]:
 
 @inlined
 def theirs_at(c: Cursor, leaf_pair: int) -> int:
-    """Offset in ``work.theirs`` of the batch that begins with ``leaf_pair``: a row per hand, and the zero row."""
+    """Offset in `Workspace.theirs` of the batch of leaf pairs that begins with ``leaf_pair``."""
     _, n_blocks = blocks_of(c.round.other, c.board)
     return leaf_pair * (WIDTH * n_blocks + 1)
 
 
 @inlined
 def wins_at(c: Cursor, leaf_pair: int) -> int:
-    """Offset in ``work.wins`` of the batch that begins with ``leaf_pair``."""
+    """Offset in `Workspace.wins` of the batch of leaf pairs that begins with ``leaf_pair``."""
     _, n_blocks = blocks_of(c.round.own, c.board)
     return leaf_pair * WIDTH * n_blocks
 
@@ -414,10 +414,7 @@ def _add_all(c: Cursor, leaf_pair: int) -> None:
 
 @inlined
 def _count_wins(c: Cursor, leaf_pairs: Any) -> None:
-    """Fill ``wins``, ``total`` and ``by_card`` of `Workspace` for batches of 16 leaf pairs.
-
-    ``leaf_pairs`` has the number of each batch's first leaf pair.
-    """
+    """Fill ``wins``, ``total``, ``by_card`` of `Workspace` for the batches that begin at leaf pairs ``leaf_pairs``."""
     x, work = c.round, c.work
     wins, theirs = scaled(leaf_pairs, wins_at(c, 1)), scaled(leaf_pairs, theirs_at(c, 1))
     own = WIDTH * int64_at(x.own.first_block, c.board)
@@ -453,7 +450,7 @@ def _add_hand(c: Cursor, first: int, row: int, leaf_pairs: Any, theirs: Any, tot
     """Add the reach of one opposing hand to the totals by card; return ``total`` plus this reach.
 
     ``first`` is the number in the round of the board's first opposing row, and ``row`` the hand's row on the board.
-    ``theirs`` has the offset of each batch in ``work.theirs``.
+    ``theirs`` has the offset of each batch in `Workspace.theirs`.
     """
     by_card = c.work.by_card
     reach = load_each(c.work.theirs, shifted(theirs, WIDTH * row))
@@ -577,7 +574,6 @@ def _continue(c: Cursor, row: int, probability: float) -> None:
 
 @inlined
 def _add_values(c: Cursor, step: ValueStep) -> None:
-    """Compute the value of one of the opponent's decisions for 16 hands: the sum of the values after its actions."""
     value = c.work.value
     if step.n_actions == 2:
         total = total_each(load_each(value, stepped(TWO, step.child, WIDTH)))
@@ -592,7 +588,6 @@ def _add_values(c: Cursor, step: ValueStep) -> None:
 
 @inlined
 def _update_regrets(c: Cursor, step: ValueStep, block: int) -> None:
-    """Compute the value of one of the traverser's decisions for 16 hands, and update the decision's regrets."""
     at = WIDTH * (block * c.round.program.n_own_slots + step.slot)
     if step.n_actions == 2 and step.lock < 0:
         _learn(c, step, stepped(TWO, at, WIDTH), stepped(TWO, step.child, WIDTH))
@@ -604,9 +599,9 @@ def _update_regrets(c: Cursor, step: ValueStep, block: int) -> None:
 
 @inlined
 def _learn(c: Cursor, step: ValueStep, at: Any, children: Any) -> None:
-    """Do `_update_regrets` in registers for a decision without a lock.
+    """Compute the value of a traverser's decision without a lock, and update its regrets, in registers.
 
-    ``at`` has the actions' offsets in the regrets, and ``children`` their offsets in ``work.value``.
+    ``at`` has the actions' offsets in the regrets, and ``children`` their offsets in `Workspace.value`.
     """
     x, f, value = c.round, c.factors, c.work.value
     later = shifted(at, AHEAD * x.program.n_own_slots)
@@ -632,14 +627,14 @@ def _learn(c: Cursor, step: ValueStep, at: Any, children: Any) -> None:
 
 @inlined
 def _matched_mean(regrets, values, at: Any):  # type: ignore[no-untyped-def]
-    """Mean of the actions' ``values`` by regret matching, as in `_mean`; ``at`` has as many elements as actions."""
+    """Mean of the actions' ``values``, weighted by positive regrets; ``at`` has as many elements as actions."""
     weights = larger_each(regrets, fill_each(at, LEAST))
     return chain(fill16(ZERO), weights, values) / total_each(weights)
 
 
 @inlined
 def _learn_any(c: Cursor, step: ValueStep, block: int, at: int) -> None:
-    """Do `_update_regrets` for any decision, whose regrets begin at offset ``at``."""
+    """Compute the value of any of the traverser's decisions, and update its regrets, which begin at offset ``at``."""
     x, work, child = c.round, c.work, step.child
     mean = _mean(c, step, at)
     if step.lock >= 0:
@@ -694,7 +689,7 @@ def _regret(c: Cursor, at: int, a: int):  # type: ignore[no-untyped-def]
 
 @inlined
 def _add_regret(c: Cursor, at: int, a: int, regret, gained):  # type: ignore[no-untyped-def]
-    """Discount the regrets of action ``a`` for 16 hands, add those of this iteration, and store them.
+    """Discount the regrets of action ``a`` for 16 hands, add the regrets of this iteration, and store the sums.
 
     ``regret`` and the result are the regrets, or the predicted regrets, that strategies follow.
     """

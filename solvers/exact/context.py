@@ -236,7 +236,7 @@ class Context:
         return out
 
     def _leaves(self, t: int, b: int, p: int, kept: np.ndarray) -> Floats:
-        """Copy player p's values ``[chance leaf, row]`` of board b in round t; ``kept`` has the second round's."""
+        """Copy player p's values ``[chance leaf, row]`` of board b in round t; after the first round, from ``kept``."""
         steps, hands = self.programs[t][p], self.hands[t][p]
         below = self.workspaces[0][0][p].continuation if t == 0 else kept
         start = WIDTH * int(hands.first_block[b]) * steps.exit_width
@@ -325,7 +325,6 @@ def _sharing(own: Workspace, common: Workspace) -> Workspace:
 
 
 def _locks(game: LiveGame, hands: HandTable, t: int, p: int) -> _Locks:
-    """Collect the locks of player p in round t, with frequencies ``[block, action, 16 hands]`` of each lock."""
     by_node: dict[int, int] = {}
     parts, start = [np.zeros(WIDTH, dtype=np.float32)], WIDTH
     first: list[int] = []

@@ -188,8 +188,8 @@ class ExactCfr(Solver):
     def root_values(self, p: int) -> Floats:
         """Player p's counterfactual values ``[row]`` at the root, from the last pass that computed p's values.
 
-        This pass belongs to the last iteration, or to a later call of `best_values` or `average_values`. Values of an
-        iteration of a variant that looks ahead are those that `solvers.discount` describes.
+        This pass belongs to the last iteration, or to a later call of `best_values` or `average_values`. A variant that
+        looks ahead mixes in the values of the next strategy (`solvers.discount`).
         """
         return self._context.root_values(p)[: int(self._top.rounds[0].hands[p].n_hands[0])]
 
@@ -233,7 +233,6 @@ class ExactCfr(Solver):
         return sum(storage.values.nbytes for storage in self._storages())
 
     def _reach(self) -> list[Floats]:
-        """Current range of each player: ``[row]``."""
         rows = self._top.rounds[0].hands
         return [self._top.reach[p][0, : int(rows[p].n_hands[0])] for p in (0, 1)]
 
@@ -306,10 +305,7 @@ def _sum_units(variant: Variant, iterations: Ints) -> Floats:
 def _plain(
     mode: int, iterations: int, measured: Floats, kept: np.ndarray = NO_VALUES, kept_second: int = -1
 ) -> Plan:
-    """Make a plan that leaves regrets and sums unchanged: a pass per player, or none for 0 iterations.
-
-    The arguments are fields of `Plan`.
-    """
+    """Make a plan that leaves regrets and sums unchanged: a pass per player, or none for 0 iterations."""
     return Plan(mode, iterations, 0, *NO_NUMBERS, False, 0.0, -np.inf, measured, kept, kept_second)
 
 

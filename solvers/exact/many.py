@@ -2,8 +2,8 @@
 
 An `ExactCfr` for each game would take several times as long as the iterations of a small game, because Python makes its
 tables and allocates its buffers. A `ManyGames` has tables and buffers for the largest game, and its kernel refills them
-for each game: the ranges and the strengths of the hands differ, so it computes the tables of `solvers.exact.tables`
-anew.
+for each game: the ranges and the strengths of the hands differ, so the kernel computes the tables of
+`solvers.exact.tables` anew.
 """
 
 from __future__ import annotations
@@ -302,10 +302,7 @@ def _solve(
     views: Packed,
     desk: Packed,
 ) -> None:
-    """Solve the game whose tables are filled, and write the results into row ``row`` of each array.
-
-    ``weight`` is the summed weight of the game's pairs of hands.
-    """
+    """Solve the game of the filled tables into row ``row`` of the results; ``weight`` is that of its pairs of hands."""
     done, exploitability = 0, np.inf
     step = terms.every if terms.raked else terms.most
     while done < terms.most and exploitability > terms.target:
@@ -345,7 +342,7 @@ def _write_first_decisions(
 ) -> None:
     """Write the EVs of player 0's actions, and the frequencies and EVs of player 1's replies; spoils the game's tables.
 
-    A pass tells EVs at the root only. So each action, and each reply to it, is evaluated in a pass of its own, in which
+    A pass computes EVs at the root only. So each action, and each reply, is evaluated in a pass of its own, in which
     all hands take it. Before the replies to an action, player 0's range becomes that of the hands that take the action.
     """
     first, second = bench.seats
@@ -406,7 +403,7 @@ def _narrow(first: Seat, second: Seat, frequencies: np.ndarray, by_card: Floats)
 
 @kernel(error_model="numpy")
 def _part(plan: Plan, mode: int, n_iterations: int, every: int, done: int, target: float) -> Plan:
-    """Cut ``n_iterations`` iterations out of a plan, after its first ``done``; other arguments are fields of `Plan`."""
+    """Return ``n_iterations`` iterations of a plan, after its first ``done``, as a plan with the given other fields."""
     return Plan(
         mode,
         n_iterations,
@@ -424,7 +421,6 @@ def _part(plan: Plan, mode: int, n_iterations: int, every: int, done: int, targe
 
 @kernel(error_model="numpy")
 def _expected(seat: Seat) -> float:
-    """Return the summed value of a player's hands at the root, each times its weight."""
     total = 0.0
     for r in range(seat.count[0]):
         total += seat.weights[r] * np.float64(seat.roots[TILE * r])

@@ -232,7 +232,6 @@ RUNNERS = tuple(_runner(n_rounds) for n_rounds in (1, 2, 3))
 
 @inlined
 def _next_board(x: RoundView, work: Workspace, f: PassFactors, deals: Deals, e: int) -> Cursor:
-    """Make the `Cursor` for the board of the next round at the end of link ``e``; one thread works on that board."""
     return Cursor(x, work, f, int64_at(deals.other.child, e), 0, 1)
 
 

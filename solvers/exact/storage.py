@@ -93,7 +93,7 @@ class Storage:
         return np.ascontiguousarray(numbers[:, : int(self.hands.count[b])] * np.float32(self.unit))
 
     def write(self, b: int, numbers: np.ndarray) -> None:
-        """Write the regrets or sums of board b, in the form that `read` returns."""
+        """Write the regrets or sums of board b: ``[slot, row]``."""
         self.untouched = False
         blocks = self._blocks(b)
         n_slots, n_rows = numbers.shape

@@ -159,8 +159,7 @@ def _program(forest: Forest, p: int, locked: dict[int, int]) -> Program:
 def _leaf_pairs(forest: Forest, p: int) -> tuple[list[tuple[int, int, int]], int, int]:
     """List the leaf pairs: folds and showdowns after the same sequence of the opponent.
 
-    Returns:
-        A tuple (sequence, fold or -1, showdown or -1) for each leaf pair; and `Program.total_end`, `Program.win_start`.
+    Returns (sequence, fold or -1, showdown or -1) for each leaf pair, then `Program.total_end` and `Program.win_start`.
     """
     a, sequence = forest.arrays, forest.arrays.sequence[1 - p]
     leaves: dict[int, tuple[list[int], list[int]]] = {}
@@ -270,7 +269,7 @@ def padded_rows(count: Ints) -> Ints:
 
 
 def first_rows(count: Ints) -> Ints:
-    """First row of each board, if boards fill whole blocks of 16 rows, and the end: ``[board + 1]``."""
+    """First row of each board, if boards fill whole blocks of 16 rows, and the end of the last: ``[board + 1]``."""
     return np.concatenate([[0], np.cumsum(padded_rows(count))]).astype(np.int64)
 
 

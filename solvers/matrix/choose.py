@@ -11,9 +11,9 @@ optimal plans is an equilibrium. A `Choice` is one of
   ``r X − (1 + log r) x``. So a linear program with a few tangents bounds the entropy from above; tangents at its
   solution are added until the best mixture of all solutions is close to the bound. A mixture of optimal plans is
   optimal;
-- ``"sizes"``: the plan with few bet sizes. The least weighted sum of bets closes some (more weight for sizes that are
-  bet less, as in reweighted l1 minimisation, Candès, Wakin and Boyd 2008); then one size after another is left out,
-  from the rarest on, if a plan without it is optimal. In the end no size can be left out by itself;
+- ``"sizes"``: a plan with few bet sizes. First the weighted sum of bets is minimised, with more weight for sizes that
+  are bet less (reweighted l1 minimisation, Candès, Wakin and Boyd 2008). Then one size after another, from the rarest
+  on, is left out if a plan without the size is optimal. In the end no further size can be left out;
 - ``"bluff"``: the plan with the fewest bets and raises by hands that have less than half of the equity against the
   opponent's range at the root.
 """
@@ -85,11 +85,9 @@ class Moves(NamedTuple):
 
     @classmethod
     def of(cls, game: LiveGame, p: int, bets: Sequence[Bools]) -> Moves:
-        """Lay out player p's moves as `live_form` lays out the plan.
+        """Make player p's moves; the variables are those of the plan in `live_form`.
 
         Args:
-            game: the game.
-            p: the player.
             bets: for each round ``[slot]``, whether the player's action is a bet or raise.
         """
         columns: list[tuple[Ints, ...]] = []
@@ -145,7 +143,7 @@ class Moves(NamedTuple):
         return float((self.weight * self.bluff) @ plan[self.variable] / self.total)
 
     def measures(self, plan: Floats) -> dict[str, float]:
-        """Return what the choices count, by the name of the choice."""
+        """Return a plan's entropy in bits, number of bet sizes and frequency of bluffs, by the name of the choice."""
         return {
             "entropy": self.entropy(plan),
             "sizes": int(np.sum(self.bets(plan) > RARE)),
@@ -158,7 +156,6 @@ class Chosen:
     """Measures of both players' plans before and after a choice among equilibria.
 
     Attributes:
-        choice: the choice.
         before, after: for each player the measures of the first linear program's plan, and of the chosen plan: its
             ``entropy`` in bits and its ``bluff`` per hand, both summed over the decisions to which the hand's own
             actions lead; and the number of ``sizes``, over all betting lines.
@@ -173,7 +170,7 @@ class Chosen:
     programs: int
 
     def to_json(self) -> dict[str, Any]:
-        """Return an object with ``choose``, ``programs``, and ``before`` and ``after`` of each measure."""
+        """Return the choice, the number of programs, and each measure before and after, per player, for JSON output."""
         pairs = {
             name: {"before": [m[name] for m in self.before], "after": [m[name] for m in self.after]}
             for name in self.before[0]
@@ -191,7 +188,6 @@ def solve_chosen(
     Args:
         game: a game that `live_form` takes.
         bets: for each round and player ``[slot]``, whether an action is a bet or raise.
-        choice: what to choose.
         method: algorithm of HiGHS.
     """
     form = live_form(game)
@@ -253,7 +249,6 @@ class _Face:
         """Maximise the sum of variables ``t[move]`` that lie below tangents of the entropy.
 
         Args:
-            moves: the player's moves.
             move: the moves that have a variable t.
             tangent_of: ``[tangent]``, index into ``move``.
             ratio: ``[tangent]``, ratio x/X at which the tangent touches.
@@ -272,7 +267,10 @@ class _Face:
     def _solve(
         self, costs: Floats, is_open: Bools, below: sparse.csr_matrix, n_more: int
     ) -> tuple[Floats, float] | None:
-        """Minimise ``costs`` over the face with ``n_more`` further variables, under the rows ``below``."""
+        """Minimise ``costs`` over the optimal plans, with ``n_more`` more variables and the rows ``below @ z ≤ 0``.
+
+        Returns the plan, and minus the minimum; None if HiGHS finds no optimum.
+        """
         n_free = self.n_all - self.n_plan
         upper = np.concatenate([np.where(is_open, np.inf, 0.0), np.full(n_free + n_more, np.inf)])
         lower = np.concatenate([np.zeros(self.n_plan), np.full(n_free, -np.inf), np.zeros(n_more)])
@@ -356,7 +354,7 @@ def _best_between(moves: Moves, first: Floats, second: Floats) -> Floats:
 
 
 def _fewest_sizes(face: _Face, moves: Moves, plan: Floats) -> Floats:
-    """Return a plan from which no bet size can be left out by itself."""
+    """Return a plan from which no bet size can be left out."""
 
     def costs(of: Floats) -> Floats:
         rare = 1.0 / (moves.bets(of) + 0.001)

@@ -98,9 +98,6 @@ def iterate(
     Each iteration updates player 0, then player 1 against player 0's new strategy.
 
     Args:
-        variant: the variant of CFR.
-        start: number of iterations that were run before.
-        iterations: number of iterations to run.
         regrets: both players' regrets.
         sums: both players' strategy sums.
         guesses: both players' predicted regrets, for a predictive variant.
@@ -139,8 +136,6 @@ def reach_of(chunk: Chunk, strategy: ChunkStrategy, p: int, entering: Floats | N
     """Compute player p's reach at each sequence of a chunk.
 
     Args:
-        strategy: both players' strategies.
-        p: the player.
         entering: ``[row]``, the player's reach at the root; None: 1 for each row.
 
     Returns:

@@ -68,7 +68,7 @@ def add_deal(
 
     Args:
         totals: ``[own row, opposing row, leaf]``, the matrices, changed in place.
-        own, other, own_weight, reach: as for `row_matrices`.
+        own_weight, reach: ``[hand]``, the weights of the hands ``own`` and ``other``.
         payoffs: ``[own next row, opposing next row, leaf]``: the payoff matrices of the chunks that the board leads to,
             own gains positive.
         own_image, other_image: ``[hand]``, the hand's next row; -1: the board blocks the hand.

@@ -163,10 +163,7 @@ def chunk_form(chunk: Chunk) -> SequenceForm:
 
 
 def chunk_strategy(chunk: Chunk, result: LpResult) -> ChunkStrategy:
-    """Return both players' realisation plans in the form of strategy sums: ``[slot, row]``.
-
-    A slot is one action of one of the player's decisions; a row is a hand or a bucket of hands.
-    """
+    """Return both players' realisation plans in the form of strategy sums: ``[slot, row]``."""
     first, second = (result.plans[p].reshape(-1, chunk.n_rows[p])[1:].copy() for p in (0, 1))
     return first, second
 
@@ -183,7 +180,6 @@ def live_form(game: LiveGame, *, pairs: bool = False) -> SequenceForm:
     equal up to suits, hands that share strategy rows, and rake.
 
     Args:
-        game: the game.
         pairs: whether the form has a payoff for each pair of hands, and no running sums; with fewer than
             `FEWEST_HANDS` hands it always has.
     """
@@ -245,7 +241,7 @@ def live_strategies(game: LiveGame, result: LpResult) -> Strategies:
 
 
 def solve_live(game: LiveGame, method: Method = "highs") -> Strategies:
-    """Compute an equilibrium of a small game of several rounds, in the form that `live_strategies` returns."""
+    """Compute an equilibrium of a small game of several rounds, as strategy sums: per round ``[board, slot, hand]``."""
     return live_strategies(game, solve_lp(live_form(game), method))
 
 
@@ -254,8 +250,6 @@ FEWEST_HANDS = 24
 
 
 class _Plan:
-    """Collects the variables and constraints of one player's realisation plan."""
-
     def __init__(self) -> None:
         self.size = 0
         self.inflow: list[float] = []
@@ -307,14 +301,11 @@ class _Plan:
                     self.split(source + h, into)
 
     def matrix(self) -> sparse.csr_matrix:
-        """Return the matrix of the constraints: ``[constraint, variable]``."""
         line, column, sign = (np.array(part) for part in zip(*self.entries, strict=True))
         return sparse.csr_matrix((sign, (line, column)), shape=(len(self.inflow), self.size))
 
 
 class _Payoff:
-    """Collects the payoff matrix of a game in sequence form."""
-
     def __init__(self) -> None:
         self.parts: list[tuple[Ints, Ints, Floats]] = []
 
@@ -323,7 +314,6 @@ class _Payoff:
         self.parts.append((x, y, chips))
 
     def matrix(self, shape: tuple[int, int]) -> sparse.csr_matrix:
-        """Return the payoff matrix: ``[variable of player 0's plan, variable of player 1's plan]``."""
         if not self.parts:
             return sparse.csr_matrix(shape)
         x, y, chips = (np.concatenate(part) for part in zip(*self.parts, strict=True))
@@ -348,9 +338,10 @@ class _Sums:
     def add_terminals(
         self, payoff: _Payoff, game: LiveGame, t: int, b: int, chance: float, start: tuple[int, int]
     ) -> None:
-        """Add the payoffs of all folds and showdowns of board b of round t; the arguments are those of `_add_pairs`.
+        """Add the payoffs of all folds and showdowns of board b of round t.
 
-        Payoffs of variables of player 0's plan go into ``payoff``, payoffs of running sums into this object.
+        Payoffs of variables of player 0's plan go into ``payoff``, payoffs of running sums into this object. ``chance``
+        is the probability of the board, given both hands; ``start`` has each player's first variable of the board.
         """
         r = game.rounds[t]
         a, (rows0, rows1) = r.forest.arrays, r.hands
@@ -387,10 +378,10 @@ class _Lists(NamedTuple):
     Attributes:
         hand: ``[entry]``, the hand of each entry of all lists, one list after another.
         before: ``[entry]``, the entry before in the list; -1: the list begins.
-        folds, showdowns: triples (entry, player 1's hand, factor), as three arrays. A hand loses per chip at stake the
-            sum, over its triples, of factor times running sum at the entry. At folds this sum lacks player 0's hand
-            of the same cards (``same``).
-        same: ``(player 0's hand, player 1's hand)`` with the same two cards.
+        folds, showdowns: terms of what a hand of player 1 loses per chip at stake, as three arrays: an entry, the hand,
+            and the factor of the running sum up to the entry. At folds the sum of the terms lacks player 0's hand with
+            the same two cards.
+        same: the pairs of hands with the same two cards: player 0's hands, and player 1's hands.
     """
 
     hand: Ints
@@ -401,7 +392,6 @@ class _Lists(NamedTuple):
 
     @classmethod
     def of(cls, ours: Hands, theirs: Hands) -> _Lists:
-        """Make the lists of player 0's hands ``ours``, and the factors of player 1's hands ``theirs``."""
         n, held = ours.cards.shape
         _, ranks = np.unique(np.concatenate([ours.strength, theirs.strength]), return_inverse=True)
         n_ranks = int(ranks.max()) + 1

@@ -398,7 +398,7 @@ def update_up(
 
     The instantaneous regret of a row is ``Σ_h weight[h] (values[child, h] − values[node, h])`` over the row's hands h.
     A predictive variant writes its predicted regrets to ``guess``; other variants do not use ``guess``. If the variant
-    looks ahead, ``strategy`` changes, and the values are those that `solvers.discount` describes.
+    looks ahead, ``strategy`` becomes the next strategy, and the values mix in its values (`solvers.discount`).
 
     Args:
         rows: row ``[hand]``, whether hand h is row h, number of hands, and weight ``[hand]``, unused if hands are rows.

@@ -104,8 +104,6 @@ class Walker:
         """Compute player p's values when both follow the strategies that regrets or sums stand for.
 
         Args:
-            p: the player.
-            strategies: regrets or sums.
             watch: called on each board of the first ``watched`` rounds with the board's values, see `Watch`.
             known: returns the values ``[chance leaf, own hand]`` of a (round, board) if they need not be computed.
             reach: the opponent's range ``[betting tree, opposing hand]`` at the start; None: the range of the game.

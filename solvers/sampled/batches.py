@@ -106,12 +106,7 @@ class LineBatches:
         return self.shapes[int(self.shape[batch])]
 
     def first(self, p: int, n_rows: int) -> Ints:
-        """Offset of each batch in player p's flat regrets of a board bucket: ``[batch + 1]``.
-
-        Args:
-            p: the player.
-            n_rows: number of rows of the board bucket.
-        """
+        """Offset of each batch in player p's flat regrets of a board bucket with ``n_rows`` rows: ``[batch + 1]``."""
         sizes = [WIDTH * n_rows * self.shape_of(s).n_slots[p] for s in range(len(self))]
         return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 

@@ -293,7 +293,7 @@ def hand_up(c: Cursor, parent: Parent, link: ParentLink, h: int, value, into: in
 
 @inlined
 def hands_up(c: Cursor, parent: Parent, values: Address, into: int) -> None:
-    """Add the values ``[hand][lane]`` of a batch to buffers of the previous round; for ``into`` see `hand_up`."""
+    """Add the values ``[hand][lane]`` of a batch to buffers of the previous round; `hand_up` explains ``into``."""
     program, first = c.round.program, c.batch.runs
     for k in range(first, first + c.batch.n_runs):
         run = record_at(program.runs, k)

@@ -111,9 +111,9 @@ class BoardJudge:
         return Judged(np.stack(best[::-1]), self._first_lane(top.hand_exits))
 
     def later(self, boards: Boards, buffers: Buffers) -> Floats:
-        """Total value of each player whose best response begins in the second, third, ... round: ``[round, player]``.
+        """Total value per player of best responses from the second, third, ... round on: ``[round, player]``.
 
-        Before this round the player follows its average strategy. The total is the sum of the values on all lines that
+        In earlier rounds the player follows its average strategy. The total is the sum of the values on all lines that
         enter the second round, over all hands, weighted by the player's reach.
         """
         n, packed, out = len(boards.nodes), Packed(boards), np.zeros((self._context.n_rounds - 1, 2))
@@ -168,7 +168,6 @@ class FirstRound:
         """Counterfactual value of each hand of player p if p plays a best response: ``[hand]``.
 
         Args:
-            p: the player who plays the best response.
             exits: ``[line, hand]``, values on the betting lines that enter the second round.
             chosen_on: ``[line, hand]``, values by which the best response chooses its actions; None: ``exits``.
         """

@@ -152,7 +152,6 @@ def _go_down(w: Lesson, t: int, dither: int) -> None:
 
 @part
 def _opponent_plays(c: Cursor, f: VisitFactors, learning: bool) -> None:
-    """Compute the opponent's reach within a round before the last, and update the opponent's averages."""
     other_reach(c)
     if learning:
         sum_rows(c)
@@ -238,7 +237,7 @@ def _mix(w: Lesson, c: Cursor, d: Cursor) -> None:
 
 @part
 def _enter_last(w: Lesson, learner: int, c: Cursor, n_groups: int) -> None:
-    """Compute the reach of the learner's opponent at the start of the last round, see `gather_segments`."""
+    """Compute the reach of the learner's opponent at the start of the last round."""
     t, boards = w.n_rounds - 1, unpack(w.boards)
     parent = _parent(w, learner, t)
     link = link_of(c, parent, t == 0)

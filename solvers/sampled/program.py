@@ -238,7 +238,6 @@ def sizes(batches: LineBatches) -> Sizes:
 
 
 def _add_lists(shape: Shape, p: int, lists: _Lists) -> BatchSteps:
-    """Append the steps of one betting tree to ``lists``; return their counts and positions."""
     q = 1 - p
     own_down, other_down = reach_steps(shape, p, {}), reach_steps(shape, q, {})
     up = value_steps(shape, p, {})
@@ -287,10 +286,7 @@ def _nodes(shape: Shape, kind: int) -> list[int]:
 
 
 def _endings(shape: Shape, kind: int, q: int) -> list[int]:
-    """Sequences of player q that end in leaves of one kind (folds or showdowns).
-
-    Showdown sequences that also end in a fold come last.
-    """
+    """Sequences of player q that end in folds (or showdowns); showdown sequences that also end in a fold come last."""
     folds, ending = (
         {int(shape.sequence[q, n]) for n in _nodes(shape, leaf_kind)} for leaf_kind in (FOLD, kind)
     )

@@ -99,10 +99,7 @@ def quantise(sums: Floats, n_rows: int, tables: ByteTables) -> Bytes:
 
 
 def restore(quantised: Bytes, n_rows: int, tables: ByteTables, out: Floats) -> None:
-    """Convert the bytes of one board bucket to frequencies in 255ths.
-
-    The frequencies are written to ``out``, a flat array ``[batch][row][slot][lane]``.
-    """
+    """Write the frequencies in 255ths of one board bucket's bytes to ``out``, a flat ``[batch][row][slot][lane]``."""
     if quantised.shape != (tables.free_first[-1],):
         raise SolverError(f"bytes: expected {tables.free_first[-1]:,} numbers, found shape {quantised.shape}")
     wrong = _restore(quantised, n_rows, tables, out)
@@ -203,11 +200,7 @@ def _round(n: int, s: _Scratch, out: Bytes, at: int) -> None:
 
 @kernel
 def _restore(found: Bytes, n_rows: int, tables: ByteTables, out: Floats) -> int:
-    """Write the frequencies of `restore`, in 255ths, into ``out``.
-
-    Returns:
-        The number of decisions whose bytes add up to more than 255.
-    """
+    """Write the frequencies of `restore` to ``out``; return the number of decisions whose bytes exceed 255 in sum."""
     wrong = 0
     for batch in range(len(tables.n_slots)):
         for row in range(n_rows):

@@ -335,10 +335,7 @@ def _go_down(w: Walk, t: int) -> None:
 
 @part
 def _go_up(w: Walk, t: int) -> None:
-    """Process round t's current board on the way up: compute values, and add them to the board of the previous round.
-
-    The values come from folds and showdowns and, before the last round, from the boards of the next round.
-    """
+    """Process round t's current board on the way up: compute values, and add them to the previous round's board."""
     views, works = w.views, w.works
     x, work, all_boards = unpack_at(views, t), unpack_at(works, t), unpack(w.boards)
     board, last, above = board_view(all_boards, int64_at(work.open, 0)), t == w.n_rounds - 1, max(t - 1, 0)
@@ -405,7 +402,6 @@ def _respond(c: Cursor, parent: Parent, link: ParentLink, into: int, own: bool) 
 def _responses_up(
     c: Cursor, parent: Parent, link: ParentLink, first: int, n: int, into: int, own: bool
 ) -> None:
-    """Add the values of hands ``first`` to ``first + n - 1`` to the board of the previous round."""
     for h in range(first, first + n):
         hand_up(c, parent, link, h, load16(c.work.nodes, WIDTH * (h - first)), into)
         if own and link.aligned:

@@ -132,7 +132,7 @@ def _write_edges(work: Workspace, board: BoardView, start: int, end: int) -> Non
 
 @inlined
 def _apart(work: Workspace, board: BoardView, h: int, n: int) -> int:
-    """Return n minus the numbers of hands with hand h's first and second card, from `Workspace.held`."""
+    """Return n less the hands that hold h's first card, and less the hands that hold its second (`Workspace.held`)."""
     a, b = int32_at(board.cards, 2 * h), int32_at(board.cards, 2 * h + 1)
     return int(n - int32_at(work.held, a) - int32_at(work.held, b))
 

@@ -170,7 +170,7 @@ def ending_totals(c: Cursor) -> None:
 def restart_totals(c: Cursor) -> None:
     """Set the running totals of showdowns back to their values before the first segment.
 
-    They begin at minus half of the opponent's whole reach and end at plus half of it, so their signs change.
+    The totals go from minus half of the opponent's whole reach to plus half, so a change of sign restores them.
     """
     first, batch = c.batch.n_folds * c.board.stride, c.batch
     for place in range(first, first + batch.n_shows * c.board.stride, WIDTH):
@@ -271,10 +271,7 @@ def _showdown_endings(c: Cursor, g: int, row: int, shows: Any, alone: bool, by_h
 
 @inlined
 def open_level(c: Cursor, g: int, n_groups: int) -> int:
-    """Prepare `showdown_values` for the level (the run of segments that ties link) that begins with segment g.
-
-    Returns the number of the first segment after the level.
-    """
+    """Prepare `showdown_values` for the level (segments linked by ties) from segment g on; return the next segment."""
     end = level_end(c.work, g, n_groups)
     if end > g + 1 and c.batch.n_shows > 0:
         advance_level(c, g, end)

@@ -123,8 +123,6 @@ class BoardRound:
     """All solved boards of one round.
 
     Attributes:
-        round: the round of the game.
-        boards: the solved boards.
         probability: probability of each single deal of the next round's cards, given the board and both hands.
     """
 
@@ -148,7 +146,6 @@ def board_rounds(
     """Enumerate the boards to solve round by round, one for all boards that are equal up to suits.
 
     Args:
-        problem: the problem.
         progress: called with 1 after each board.
         counted: whether to only count the buckets (`row_counts`). The rows of hands are then arbitrary.
         start: the round and the public cards of the solved board to begin with; None: the root.
@@ -261,10 +258,7 @@ def board_hands(
 def _counted_hands(
     problem: Problem, history: History, strength: NDArray[np.int32] | None, counts: tuple[int, int]
 ) -> tuple[BoardHands, BoardHands]:
-    """Return both players' hands on a board without computing buckets, for estimates of a solve's cost.
-
-    ``counts`` has the players' numbers of rows; which hands share a row is arbitrary, and the hands are not sorted.
-    """
+    """Return both players' hands on a board, unsorted, in ``counts`` arbitrary rows instead of buckets."""
     pair = []
     for p, live in enumerate(_live_hands(problem, [card for group in history for card in group])):
         row = np.arange(len(live)) % max(counts[p], 1)
@@ -273,7 +267,6 @@ def _counted_hands(
 
 
 def _live_hands(problem: Problem, cards: Sequence[int]) -> list[Shorts]:
-    """Return, for each player, the indices of the hands of the initial range that contain none of the given cards."""
     free = ~blocked(problem.hands, cards)
     return [np.flatnonzero(free & (weights > 0)).astype(np.int16) for weights in problem.ranges]
 
@@ -317,7 +310,6 @@ class Groups:
 
     Attributes:
         labels: ``[hand of the deck]``, the row of each hand; -1: the hand has no row.
-        n_rows: number of rows.
     """
 
     labels: Ints
@@ -377,10 +369,7 @@ def _different(kinds: Ints) -> int:
 
 
 def _kinds(problem: Problem, history: History) -> Ints:
-    """Number the hands on a board so that hands with equal outcomes have equal numbers (an array ``[hand]``).
-
-    A hand that the board blocks has the number -1.
-    """
+    """Number the hands on a board: ``[hand]``, equal for hands with equal outcomes; -1: the board blocks the hand."""
     deck, n_board = problem.game.deck, sum(problem.game.num_board_cards)
     board = [card for group in history for card in group]
     final = comb(len(deck) - len(board), n_board - len(board))
@@ -394,10 +383,7 @@ def _kinds(problem: Problem, history: History) -> Ints:
 
 
 def _last_kinds(problem: Problem, power: NDArray[np.int32]) -> Iterator[Ints]:
-    """Yield an array ``[hand]`` for each board of the last round: hands with equal outcomes have equal numbers.
-
-    A hand that the board blocks has -1. ``power[board, hand]`` is the strength of the hand.
-    """
+    """Yield `_kinds` of each board of the last round; ``power[board, hand]`` is the strength of each hand."""
     from buckets.kernels.showdowns import fill_levels
 
     for start in range(0, len(power), LEVELS_AT_ONCE):

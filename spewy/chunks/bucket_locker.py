@@ -95,7 +95,7 @@ class BucketLocker:
     def labels(
         self, board: Sequence[int], k: int, deck: Deck | None = None, hole: int = 2, n_board: int = 5
     ) -> NDArray[np.int32]:
-        """Divide the hands on a board into at most ``k`` buckets: return that of each hand (`BoardTree.labels`)."""
+        """Return the bucket of each hand on a board, of at most ``k`` buckets; see `BoardTree.labels`."""
         return self.tree(board, deck, hole, n_board).labels(board, k)
 
     def missing(self, n_cards: int) -> list[tuple[int, ...]]:
@@ -275,7 +275,6 @@ def abstraction(
     If the computation is interrupted, the features computed so far are stored.
 
     Args:
-        spec: the specification of the abstraction.
         progress: called with the numbers of finished boards and of all boards if the abstraction is computed.
         cache: the bucket locker; None: the locker in the user's cache folder.
     """
@@ -321,10 +320,7 @@ def _deck(spec: AbstractionSpec) -> str:
 
 
 class _Features(dict[str, NDArray[Any]]):
-    """Arrays of board features by name, which the clustering reads and extends.
-
-    At first it has the features that the bucket locker has stored for the game.
-    """
+    """Arrays of board features by name, which the clustering reads and extends; at first those of the bucket locker."""
 
     def __init__(self, cache: BucketCache, spec: AbstractionSpec) -> None:
         self._cache = cache

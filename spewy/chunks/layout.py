@@ -32,7 +32,6 @@ class ChunkAddress:
     """The address of a chunk.
 
     Attributes:
-        round: the round of the game.
         history: the public cards of the solved board, in one group for each round that dealt any.
         line: the betting line that leads into the chunk: an ACPC betting string from the root of the solve.
     """
@@ -48,7 +47,6 @@ class ChunkAddress:
 
 @lru_cache(maxsize=1 << 14)
 def _text(history: History) -> str:
-    """Return public cards as text, with slashes between rounds; the text is cached, because a board has many chunks."""
     return "/".join(cards_name(group) for group in history)
 
 
@@ -57,9 +55,6 @@ class Layout:
     """The betting and the boards of a problem, round by round from its root.
 
     Attributes:
-        problem: the problem.
-        betting: the betting of each round.
-        boards: the boards of each round.
         bucketed: whether the buckets were computed; False: only the number of buckets on each board was counted
             (`row_counts`), and which hands share a row is arbitrary.
     """
@@ -165,9 +160,8 @@ class Layout:
 
         Args:
             t, b: the round and the board.
-            e: number of the branch to the solved board.
-            member: index in `Branch.members` of the deal that leads from board b to the solved board; 0: the deal of
-                the solved board's own cards.
+            e: number of the branch that leads to the solved board.
+            member: index of the deal in `Branch.members`; the first deal is that of the solved board's own cards.
         """
         maps = self._images.get((t, b, e, member))
         if maps is None:
@@ -192,17 +186,14 @@ class Layout:
         )
 
     def place(self, into: Strategies, t: int, b: int, r: int, arrays: tuple[np.ndarray, np.ndarray]) -> None:
-        """Write both players' arrays of a chunk, ``[slot, row]``, into arrays of the whole live game, in place.
-
-        A slot is an action of one of the player's decisions.
-        """
+        """Write both players' arrays of a chunk, ``[slot, row]``, into arrays of the whole live game, in place."""
         for p in (0, 1):
             into[t][p][b][self.tree(t, r).slots[p], : arrays[p].shape[1]] = arrays[p]
 
     def take(
         self, board: tuple[np.ndarray, np.ndarray], t: int, b: int, r: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Cut both players' arrays of a chunk, ``[slot, row]``, out of a board's, ``[slot of the round, row]``."""
+        """Cut a chunk's arrays, ``[slot, row]`` per player, out of arrays ``[slot of the round, row]`` of a board."""
         rows, slots = self.n_rows(t, b), self.tree(t, r).slots
         return board[0][slots[0], : rows[0]], board[1][slots[1], : rows[1]]
 

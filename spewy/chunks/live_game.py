@@ -87,10 +87,7 @@ def _packed_hands(problem: Problem, table: BoardRound, p: int) -> Hands:
 
 
 def _numbers(problem: Problem, table: BoardRound, p: int) -> Ints:
-    """Return the numbers of player p's hands on all boards of a round: ``[board, hand]``.
-
-    Boards with fewer hands are padded with the number of hands of the deck, which no hand has as its number.
-    """
+    """Return the numbers of player p's hands, ``[board, hand]``; padding is the number of hands of the deck."""
     own = [board.hands[p].numbers for board in table.boards]
     present = np.arange(_width(table, p)) < np.array([len(numbers) for numbers in own])[:, None]
     out = np.full(present.shape, len(problem.hands), dtype=np.int64)
@@ -111,7 +108,6 @@ def _positions(problem: Problem, numbers: Ints) -> Shorts:
 
 
 def _deal(problem: Problem, table: BoardRound, below: BoardRound) -> Deal:
-    """Make the maps between the hands on the boards of a round and the hands on the boards of the next round."""
     entries = [(b, entry) for b, board in enumerate(table.boards) for entry in board.entries]
     members = [(b, entry.child, perm) for b, entry in entries for _, perm in entry.members]
     of_board = [len(board.entries) for board in table.boards]
@@ -149,8 +145,8 @@ def _maps(numbers: Ints, positions: Shorts, parent: Ints, child: Ints, moved: In
     """Map a player's hands to the same hands on the board of the next round: ``[deal, hand]``; -1: blocked or no hand.
 
     Args:
-        numbers: ``[board, hand]`` on the boards of the round, as `_numbers` returns them.
-        positions: ``[board, hand of the deck]`` on the boards of the next round, as `_positions` returns them.
+        numbers: ``[board, hand]``, the player's hands on the boards of the round.
+        positions: ``[board, hand of the deck]``, the index of each hand on the boards of the next round.
         parent: ``[deal]``, the board of the round.
         child: ``[deal]``, the solved board of the next round.
         moved: ``[suit permutation, hand of the deck]``, the hand that each hand becomes.
@@ -165,7 +161,7 @@ def _maps(numbers: Ints, positions: Shorts, parent: Ints, child: Ints, moved: In
 
 
 def _origins(images: Shorts, width: int) -> Shorts:
-    """Invert maps ``[branch, hand]`` to hands of the next round: return ``[branch, hand of next round]``; 0: none."""
+    """Invert maps ``[branch, hand]`` to hands of the next round: ``[branch, hand of next round]``; padding is 0."""
     out = np.zeros((len(images), width), dtype=np.int16)
     entry, hand = np.nonzero(images >= 0)
     out[entry, images[entry, hand]] = hand

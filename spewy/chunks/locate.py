@@ -71,7 +71,7 @@ def place_at(
     decision: bool = False,
     find: Callable[[str], Node] | None = None,
 ) -> Place:
-    """Read the place that a line and a board (None: the root's) name.
+    """Return the place after a line on a board (None: the root's).
 
     Args:
         decision: whether to refuse a place where nobody acts.
@@ -188,10 +188,7 @@ def possible_deals(problem: Problem, t: int, cards: Sequence[int]) -> tuple[tupl
 def _distinct_deals(
     history: History, n_cards: int, deck: Deck, symmetries: tuple[tuple[int, ...], ...]
 ) -> tuple[Ints, list[int]]:
-    """Return one deal for each set of deals that are equal up to suits, ``[deal, card]``, and the sizes of the sets.
-
-    The flops of hold'em take a tenth of a second, so they are cached for all solves.
-    """
+    """Return one deal for each set of deals that are equal up to suits, ``[deal, card]``, and the sizes of the sets."""
     found = deals(history, n_cards, deck, np.array(symmetries))
     return np.array([members[0][0] for _, members in found]), [len(members) for _, members in found]
 

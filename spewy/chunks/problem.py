@@ -28,8 +28,6 @@ class Problem:
     """A spot or a whole game to solve.
 
     Attributes:
-        game: the rules.
-        tree: the betting tree.
         history: public cards at the root, in one group for each round that dealt any; empty for whole games.
         pot: chips in the middle at the root of a spot; 0 for whole games, whose blinds are in the tree.
         ranges: per player ``[hand]``, the initial weight of every hand of the deck.
@@ -121,7 +119,6 @@ class NodeLock:
 
     Attributes:
         line: the betting line that leads to the decision.
-        player: the player who acts there.
         round: the decision's round, counted from the deal (0: preflop).
         history: the public cards of the board on which the lock applies; None: it applies on all boards.
         frequencies: ``[action, hand]`` for all hands of the deck; NaN: the hand is not locked.

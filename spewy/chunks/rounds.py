@@ -49,7 +49,6 @@ class BettingRound:
     """One round of a betting tree.
 
     Attributes:
-        round: the round of the game.
         forest: the betting of the round, with a tree for each line that enters the round.
         nodes: for each node of `forest`, its node in the betting tree.
         chunks: each tree of `forest`, as a forest of its own.

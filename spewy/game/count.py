@@ -38,8 +38,6 @@ class RoundCount:
         lines: number of betting lines that lead to the round, including lines that are all-in before it.
         decisions: ``[player]``, number of decisions.
         slots: ``[player]``, number of actions of all decisions together.
-        folds: number of folds.
-        showdowns: number of showdowns.
         deals: number of chance nodes at the end of the round.
     """
 
@@ -103,7 +101,7 @@ def require_sizes_used(config: TreeConfig, count: TreeCount) -> None:
 
 
 class _Decision(NamedTuple):
-    """A key that two decisions of a round share if their subtrees are equal and as many actions came before them."""
+    """Key of a decision within its round: equal keys and equal numbers of earlier actions give equal subtrees."""
 
     player: int
     own: int
@@ -158,12 +156,7 @@ class _Counter:
         return TreeCount(self.rounds, self.nodes <= limit, self.bets)
 
     def follow(self, r: int, depth: int, decision: _Decision, lines: int, after: _Lines) -> None:
-        """Count the actions of a decision; add the decisions that they lead to in the same round to `after`.
-
-        Args:
-            depth: number of actions before the decision in its round.
-            lines: number of lines that lead to the decision.
-        """
+        """Count a decision's actions on ``lines`` lines, after ``depth`` actions; add the next decisions to `after`."""
         player, own, other, raise_by, num_raises, before, donk = decision
         count, stack, opposing = self.rounds[r], self.stacks[player], self.stacks[1 - player]
         highest, can_fold = max(own, other), own < other and own < stack
@@ -201,13 +194,11 @@ class _Counter:
             self.enter(r + 1, entered, lines, self.starts[r + 1])
 
     def enter(self, r: int, decision: _Decision, lines: int, decisions: _Lines) -> None:
-        """Count ``decision`` in round ``r`` on ``lines`` betting lines, and add them to its entry in ``decisions``."""
         self.nodes += lines
         self.rounds[r].decisions[decision.player] += lines
         decisions[decision] = decisions.get(decision, 0) + lines
 
     def go_all_in(self, r: int, answering: int, lines: int) -> None:
-        """Count the decision that faces an all-in bet, and its two actions: a fold and a call."""
         count = self.rounds[r]
         count.decisions[answering] += lines
         count.slots[answering] += 2 * lines

@@ -209,8 +209,6 @@ _BY_LOWER = {keyword.lower(): keyword for keyword in (*_FLAGS, *_KEYWORDS)}
 
 
 class _Fields:
-    """The numbers of a ``.game`` file by keyword, each with the number of its line."""
-
     def __init__(self, name: str) -> None:
         self.name = name
         self.values: dict[str, tuple[int, tuple[int, ...]]] = {}

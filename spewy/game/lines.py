@@ -175,8 +175,6 @@ def faces_bet(node: Node) -> bool:
 
 
 class _Walk:
-    """Reads the actions of a text one by one, and follows them through a tree."""
-
     def __init__(self, tree: BettingTree, text: str) -> None:
         self._tree, self._node, self.line = tree, tree.entered(""), ""
         for start, match in _pieces(text):
@@ -260,10 +258,7 @@ class _Piece:
         return (action.amount, action.total) if self._acpc and action.total else (action.amount,)
 
     def _off(self, node: Node) -> Callable[[Action], float] | None:
-        """Return a function that measures how far an action is from the amount in the text; None: it has no amount.
-
-        The distance is in chips, or in percent of the pot if the amount is a share of the pot.
-        """
+        """Return a function: an action's distance in chips or % of the pot from the text's amount; None: no amount."""
         if self._amount is None:
             return None
         if self._is_share:

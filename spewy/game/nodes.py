@@ -120,7 +120,7 @@ def line_as_written(line: str) -> str:
 
 
 def sized_words(label: str) -> str:
-    """Add the size of a bet in % of the pot to an action's label, if the label knows it.
+    """Add the size in % of the pot to the label of a bet, if the label knows the size; return other labels unchanged.
 
     >>> sized_words(Label("bet 120", 0.6)), sized_words("bet 120"), sized_words(Label("raise to 300", 0.41))
     ('bet 60 % (120)', 'bet 120', 'raise to 300')
@@ -185,7 +185,7 @@ _TOKEN = re.compile(r"[fc/]|r[0-9]*")
 
 
 def _distance(token: str) -> Callable[[Action], float] | None:
-    """Return a function: an action's distance in chips from a bet or raise such as ``r120``; None for other tokens."""
+    """Return a function that measures an action's distance in chips from ``r120``; None if ``token`` is no raise."""
     total = int(token[1:]) if re.fullmatch(r"r[0-9]{1,18}", token) else None
     return None if total is None else lambda action: abs((action.total or 0) - total)
 

@@ -105,7 +105,6 @@ def parse_sizes(
         text: the sizes, separated by commas.
         raises: whether these are sizes of raises, so that ``2.5x`` is allowed.
         key: how error messages begin.
-        unit: the unit of amounts.
     >>> [size.kind for size in parse_sizes("60%, e, a")]
     ['pot', 'geometric', 'allin']
     """

@@ -65,7 +65,7 @@ class BettingTree:
 
     @cached_property
     def _part(self) -> Callable[[str], Node]:
-        """The cached function of `entered`. It does not refer to the tree, so an unused tree is freed immediately."""
+        """The cached function behind `entered`; it does not refer to the tree, so an unused tree is freed at once."""
         return lru_cache(PARTS)(partial(_entered, self.config))
 
     def __getstate__(self) -> dict[str, object]:
@@ -133,7 +133,6 @@ def tree_after(
     """Build the tree below some actions in the first round of a spot.
 
     Args:
-        config: the configuration of the spot.
         actions: the actions, such as ``["c", "r120"]`` with totals since the spot's root; amounts need not be among the
             bet sizes.
         extra_bets: additional bets or raises in the round, each as a line from the root of the new tree whose last

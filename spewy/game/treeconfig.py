@@ -108,7 +108,7 @@ class TreeConfig:
     """Whether rounds have no decisions if no sizes allow a bet in them or later (`is_checked_down`)."""
 
     def is_checked_down(self, r: int) -> bool:
-        """Whether the tree leaves out the checks of all rounds from number ``r`` of `rules` on."""
+        """Whether the tree leaves out the checks of round ``r`` of `rules` and of all later rounds."""
         return (
             self.check_down
             and not self.lines
@@ -250,7 +250,6 @@ def _no_sizes(game: Game, start_round: int) -> tuple[RoundSizes, ...]:
 
 
 def _leaves_bets(game: Game) -> bool:
-    """Whether both players have chips left to bet after the blinds."""
     return game.stacks is None or min(game.stacks) > game.big_blind
 
 
@@ -326,7 +325,6 @@ def raise_totals(config: TreeConfig, state: Betting, put_in_before: int, donk: b
     """List the bets and raises of the player to act, as totals in chips since the root; empty if none is legal.
 
     Args:
-        config: the tree's configuration with the bet sizes.
         state: the betting so far, under the rules of `config`.
         put_in_before: chips that each player had put in before this round.
         donk: whether the player starts a round after calling the last bet of the round before.
@@ -360,14 +358,15 @@ def raises_within(
     put_in_before: int,
     donk: bool,
 ) -> tuple[int, ...]:
-    """List a player's bets and raises in round ``r`` of the tree, as `raise_totals` does, within legal bounds.
+    """List a player's bets and raises in round ``r`` of the tree, as totals in chips since the root.
 
     Args:
         highest: the larger number of chips that a player has put in since the root.
         bounds: smallest and largest legal total; None: no bet or raise is legal.
         raise_by: number of chips by which a raise must at least exceed the bet, unless it is all-in.
         num_raises: number of bets and raises in the round so far.
-        put_in_before, donk: as in `raise_totals`.
+        put_in_before: chips that each player had put in before this round.
+        donk: whether the player starts the round after calling the last bet of the round before.
     """
     if bounds is None:
         return ()
@@ -396,7 +395,6 @@ def raises_within(
 
 @lru_cache(maxsize=8192)
 def _amounts(sizes: tuple[Size, ...], stake: Stake, thresholds: Thresholds) -> tuple[int, ...]:
-    """Return `bet_amounts` from a cache: most decisions of a tree, or of similar trees, have equal stakes."""
     return tuple(bet_amounts(sizes, stake, thresholds))
 
 

@@ -214,8 +214,8 @@ def _read_player(
 ) -> None:
     """Fill the rows ``board_buckets`` of ``whole``, ``[board bucket, number]``, from a locker.
 
-    ``place`` is the round and the number of the player or rival. A board bucket that the locker lacks gets its row of
-    ``start``; None: the locker must have all.
+    ``place`` is the round and the number of the player or rival. ``start`` has the rows of board buckets that the
+    locker lacks; None: a missing board bucket is an error.
     """
     if not whole.shape[1]:
         return

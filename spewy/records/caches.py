@@ -8,7 +8,7 @@ arrays of other strategies.
   measurement of exploitability can continue after an interruption.
 - `SolvedAgain` has chunks of dropped rounds that were solved again, so that a report on all turns of a solve without
   turns solves each of them only once. Only the chunk at the root of a re-solved subgame is kept, with its values at
-  chance leaves: on a turn that is all that a report reads, and a hundredth of the whole subgame.
+  chance leaves. On a turn a report reads nothing else, and this is a hundredth of the whole subgame.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class MarkedStore(Closing):
     def within(cls, folder: Path, locker: str, manifest: Mapping[str, Any]) -> Self:
         """Open the cache in a folder for writing; create it if it is missing, damaged, or of another job.
 
-        ``manifest`` is that of the store with the strategies. If the folder cannot be written, the cache is in memory.
+        ``manifest`` is the manifest of the strategies' store. If the folder cannot be written, the cache is in memory.
         """
         if not os.access(folder if folder.exists() else folder.parent, os.W_OK):
             return cls(MemoryStore(manifest), locker)

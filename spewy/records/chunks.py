@@ -72,7 +72,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Visit:
-    """Result of a visit (one improvement of a chunk): its new arrays, and those of later chunks that improved with it.
+    """Result of a visit (one improvement of a chunk): new arrays of the chunk, and of later chunks that it improved.
 
     Attributes:
         arrays: arrays by the key of a chunk and by kind, per player ``[slot, row]``.
@@ -217,7 +217,7 @@ def save_boards(
         counted: whether to count a visit of each chunk, also of chunks without decisions.
         leaves: values of chance leaves under the average strategies; None if they are unknown.
         dropping: first round of the game that is marked as dropped in the last transaction; None for no round.
-        quick: seconds of a quick solve; None: it is no quick solve.
+        quick: seconds of a quick solve (job key ``quick``); None: the solve is not quick.
     """
 
     @lru_cache(len(kinds))

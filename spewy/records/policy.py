@@ -60,8 +60,6 @@ class Decision(Printed):
     Attributes:
         line: ACPC betting string from the root of the solve.
         board: public cards, in `Game.board_order`.
-        player: the player who acts.
-        actions: the player's actions.
         deck: ``[hand, hole card]``, the cards of all hands of the deck.
         hands: ``[hand]``, numbers in ``deck`` of the player's possible hands, ascending: those in the initial range
             that the board does not block.
@@ -163,7 +161,7 @@ class Policy(Closing):
 
     In all methods, ``line`` is the betting since the root of the solve, and ``board`` has all public cards; None stands
     for the board of the root. At the end of a round the last ``/`` of the line can be left out if the board has the
-    cards of the next round. Most methods also take a `Place`, which `at` returns, as ``line``, and then no board.
+    cards of the next round. In place of a line and a board, most methods also take a `Place` (from `at`) as ``line``.
 
     Args:
         problem: the game or spot that the strategies are for.
@@ -277,7 +275,6 @@ class Policy(Closing):
         return out
 
     def _find(self, line: str) -> Node:
-        """Find the node after a line; build only its round, and cache rounds."""
         try:
             return self._betting(entry_line(line))[0][line][0]
         except (InputError, KeyError):
@@ -315,7 +312,6 @@ class ChunkPolicy(Policy):
         self._hands = kept_results(BOARDS, self._on_board)
 
     def decision(self, line: str | Place = "", board: str | Sequence[int] | None = None) -> Decision:
-        """Return the strategy at the decision after a line, mapped from the solved board onto ``board``."""
         place = self.at(line, board, decision=True)
         node, player = place.node, place.node.player
         assert player is not None
@@ -499,7 +495,7 @@ class BucketPolicy(Policy):
         return Stacked(self.strategies.many_frequencies(nodes[0].round, bucket, player, wanted), rows)
 
     def bucket_frequencies(self, t: int, bucket: int, lines: Sequence[str]) -> list[Floats]:
-        """Read frequencies ``[action, row]`` in a board bucket, for each of a player's decisions after ``lines``."""
+        """Read frequencies ``[action, row]`` in a board bucket, one array for the decision after each of ``lines``."""
         nodes, player, wanted = self._wanted(tuple(lines))
         stacked = self.strategies.many_frequencies(t, bucket, player, wanted)
         cuts = np.cumsum([len(node.actions) for node in nodes])[:-1]

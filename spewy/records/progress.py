@@ -1,6 +1,6 @@
 """Progress of a solve as its lockers record it: sweeps, checks, the result, and dropped rounds.
 
-The functions ``require_...`` check what must hold before a save (`require_sweeps`, `require_finite`) or a reading.
+The functions ``require_...`` check what must hold before a save (`require_sweeps`, `require_finite`) or before reading.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def first_dropped(store: Reads) -> int | None:
 
 
 def quick_seconds(store: Reads) -> float | None:
-    """Read the seconds that the last solve was given as a quick solve; None: it was none, or nothing was solved."""
+    """Read the seconds of the last solve if it was quick (job key ``quick``); None: not quick, or no solve."""
     array = store.get(META, QUICK_KEY)
     return None if array is None else float(array)
 

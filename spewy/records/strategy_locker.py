@@ -124,7 +124,7 @@ class LineIndex:
 
     @cached_property
     def place(self) -> Mapping[str, tuple[int, int]]:
-        """Number of the batch of 16 lines, and of the lane in it, of each line."""
+        """Number of the batch (of 16 lines) that has each line, and number of the line's lane in the batch, by line."""
         used = np.argwhere(self.lanes >= 0).tolist()
         return {self.names[int(self.lanes[batch, lane])]: (batch, lane) for batch, lane in used}
 
@@ -143,7 +143,7 @@ class LineIndex:
     ) -> Bytes:
         """Return the bytes ``[row, action]`` of a decision, without its last action.
 
-        ``found`` are bytes of a board bucket that begin with those of the decision's batch.
+        ``found`` are bytes of a board bucket, from the first byte of the decision's batch on.
         """
         size = self.sizes(p)[batch]
         batch_bytes = found[:size].reshape(self.n_rows, self.free[p, batch], LANES)
@@ -273,7 +273,11 @@ def create(
     board_buckets: Sequence[int],
     arrays: Mapping[str, np.ndarray],
 ) -> Store:
-    """Open a strategy locker for writing; create it if it is missing. The arguments are those of `begin`."""
+    """Open a strategy locker for writing; create it if it is missing.
+
+    A new locker gets the index of lines of each round, the number of board buckets of each round, and the arrays of
+    board buckets and rows.
+    """
     store = open_store(folder, manifest)
     try:
         begin(store, rounds, board_buckets, arrays)

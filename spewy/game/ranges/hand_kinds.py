@@ -233,12 +233,7 @@ def _pairs(rank: Ints, pocket: Bools, on_board: Bools) -> Ints:
 
 
 def _flush_draws(public: Ints, cards: Ints, category: Ints) -> dict[str, Bools]:
-    """Return a mask ``[hand]`` for each draw to a flush, by the name of the draw.
-
-    Args:
-        cards: ``[hand, hole card]``.
-        category: ``[hand]``, the category of the best five cards, such as `FLUSH`.
-    """
+    """Return a mask ``[hand]`` for each flush draw by name; ``category[hand]`` is that of the best five cards."""
     held = (cards[:, :, None] & 3 == np.arange(4)).sum(axis=1)  # [hand, suit]
     together = held + np.bincount(public & 3, minlength=4)
     open_ = category < FLUSH
@@ -252,12 +247,7 @@ def _flush_draws(public: Ints, cards: Ints, category: Ints) -> dict[str, Bools]:
 
 
 def _straight_draws(public: Ints, cards: Ints, category: Ints) -> dict[str, Bools]:
-    """Return a mask ``[hand]`` for each draw to a straight, by the name of the draw.
-
-    Args:
-        cards: ``[hand, hole card]``.
-        category: ``[hand]``, the category of the best five cards, such as `STRAIGHT`.
-    """
+    """Return a mask ``[hand]`` for each straight draw by name; ``category[hand]`` is that of the best five cards."""
     board = int(np.bitwise_or.reduce(_BITS[public >> 2]))
     held = np.bitwise_or.reduce(_BITS[cards >> 2], axis=1)
     outs = STRAIGHT_TOP[held | board | _BITS[:, None]] > STRAIGHT_TOP[board | _BITS][:, None]  # [rank, hand]
@@ -282,14 +272,12 @@ def _straight_draws(public: Ints, cards: Ints, category: Ints) -> dict[str, Bool
 
 
 def _blocks_flush(public: Ints, cards: Ints) -> Bools:
-    """Return a mask ``[hand]`` of the hands that block the nut flush."""
     possible = np.bincount(public & 3, minlength=4) >= 3
     wanted = _highest_others(public)[possible]
     return np.asarray(np.isin(cards, wanted).any(axis=1))
 
 
 def _blocks_straight(public: Ints, cards: Ints) -> Bools:
-    """Return a mask ``[hand]`` of the hands that block the highest possible straight."""
     board = int(np.bitwise_or.reduce(_BITS[public >> 2]))
     runs = [run for run in map(_run, _TOPS) if (board & run).bit_count() >= 3]
     missing = runs[-1] & ~board if runs else 0

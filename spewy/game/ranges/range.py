@@ -159,9 +159,6 @@ def meet(oop: Floats, ip: Floats, cards: NDArray[np.signedinteger]) -> RangePair
 
 
 def _partners(held: NDArray[np.bool_], cards: NDArray[np.signedinteger]) -> NDArray[np.floating]:
-    """Count, for each hand, the hands in the opponent's range that share no card with it: ``[hand]``.
-
-    ``held[hand]`` says whether the opponent's range has the hand.
-    """
+    """Count the hands of the opponent's range (``held[hand]``) that share no card with each hand: ``[hand]``."""
     ones = held.astype(np.float64)
     return compatible_sums(cards, cards, ones, ones, int(cards.max()) + 1)

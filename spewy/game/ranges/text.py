@@ -68,7 +68,6 @@ def parse_range(text: str, dead: Iterable[int] = ()) -> Range:
     31.0
 
     Args:
-        text: the range.
         dead: cards, such as the board's, whose hands are removed; `Range.dropped` names these hands.
     """
     if not isinstance(text, str):
@@ -179,13 +178,7 @@ class _Read(NamedTuple):
 
 
 class _Weight(NamedTuple):
-    """A weight as it was written.
-
-    Attributes:
-        text: the text.
-        value: the weight from 0 to 1; if ``plain``, the number as it was written, which may be a percentage.
-        plain: whether it is a number without a sign of percent.
-    """
+    """A weight from 0 to 1, as it was written; if ``plain``, it had no "%", and ``value`` may be a percentage."""
 
     text: str
     value: float
@@ -307,7 +300,6 @@ def _weight_of(text: str, group: re.Match[str], bracket: _Bracket | None) -> tup
 
 
 def _subject(text: str, position: int) -> str:
-    """Name a position in a text for error messages, with the number of the line if there are several."""
     if "\n" not in text.rstrip():
         return f"range, position {position}"
     before = text[:position]
@@ -315,7 +307,6 @@ def _subject(text: str, position: int) -> str:
 
 
 def _weight(word: str) -> _Weight:
-    """Read a weight from 0 to 1, or from 0 to 100 percent."""
     if word.endswith("%"):
         return _percent(word)
     value = _number(word)
