@@ -138,8 +138,8 @@ class Batch:
         """Read and validate the jobs of job files, without reading the folders of solves.
 
         ``overrides`` are texts ``key=value`` that change keys of all jobs. A file with ``spot.boards`` (a list or a
-        subset) gives one job for each board. Each job has a folder in ``out`` (None: in ``results``); the folders of
-        boards lie there in ``<name of the job>``, but if ``out`` is given for only one file, in ``out`` itself.
+        subset) gives one job for each board. Each job has a folder in ``out`` (None: in ``results``). The folder of a
+        board lies in ``out/<name of the job>``, or in ``out`` itself if ``out`` is given for only one file.
         """
         if not files:
             raise InputError("batch: expected at least one job file, found none")
@@ -229,8 +229,7 @@ def _entries_of(data: dict[str, Any], source: str, base: Path, first: int, *, in
 def _merged(entries: list[BatchJob], first: int) -> list[BatchJob]:
     """Merge jobs that are equal up to suits: one job of each group is solved, and the others refer to it.
 
-    The job to solve is the first whose folder has saved work, or else the first of the group. The batch has ``first``
-    other jobs before ``entries``.
+    The job to solve is the first with saved work, or else the first. The batch has ``first`` jobs before ``entries``.
     """
     groups: dict[int, list[int]] = {}
     alike: dict[History, list[int]] = {}
@@ -288,7 +287,7 @@ def _shared(a: BatchJob, b: BatchJob) -> InputError:
 
 
 def bring_back(folder: Path) -> None:
-    """Restore a missing folder that a killed process had renamed, to replace it by a cluster's result."""
+    """Restore a missing folder: a killed process had renamed it, to put a cluster's result in its place."""
     if not folder.exists():
         scratch = "?" * 8  # random letters and digits of `TemporaryDirectory`
         for old in sorted(folder.parent.glob(OLD.format(name=glob.escape(folder.name), scratch=scratch)))[:1]:
@@ -355,7 +354,7 @@ def validated(data: dict[str, Any], subject: str) -> Job:
 
 
 def _subset(spot: dict[str, Any], source: str) -> dict[str, int] | None:
-    """Select flops for ``boards = { subset = N }``, each with the number of flops it represents; None for a list."""
+    """Choose the flops of ``boards = { subset = N }``: how many flops each represents; None if ``boards`` is a list."""
     boards = spot["boards"]
     if not isinstance(boards, dict) or "board" in spot:
         return None
@@ -371,10 +370,7 @@ def _subset(spot: dict[str, Any], source: str) -> dict[str, int] | None:
 
 @lru_cache(maxsize=8)
 def _flops(n: int) -> dict[str, int]:
-    """Select ``n`` flops and return how many flops each represents, by name.
-
-    Results are cached, since the browser page asks for the same number after each change of a job.
-    """
+    """Select ``n`` flops and return how many flops each represents, by name."""
     from buckets.abstraction import flop_subset
 
     return flop_subset(n).named()

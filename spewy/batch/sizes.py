@@ -169,9 +169,8 @@ def _losses(
     parts: list[tuple[str, ...]],
     pot: float,
 ) -> Iterator[SizeLoss]:
-    """Yield the losses of the subsets ``parts``, by number of sizes and then by loss.
+    """Yield the losses of ``parts``, fewest sizes first; ``found`` has each solve's EV and exploitability.
 
-    ``found`` has the player's EV and the exploitability of the solve with each subset, and with the ``whole`` list.
     An EV differs from the value of a zero-sum game by at most twice the exploitability; this bounds the errors.
     """
     most, gap = found[whole]

@@ -296,8 +296,6 @@ def run_batch(batch: Batch, listener: BatchListener | None, asked: int | None = 
 
 
 class _Here:
-    """Solves a batch's jobs in this process, one after another."""
-
     def estimates(self, batch: Batch) -> Iterator[tuple[int, WalkedCost]]:
         for i in batch.to_do:
             yield i, estimate_job(batch.entries[i].job, batch.entries[i].label)
@@ -330,8 +328,6 @@ class _Here:
 
 
 class _InPool:
-    """Solves a batch's jobs in the workers of a pool."""
-
     function: Callable[..., Any] = staticmethod(solve_task)
 
     def __init__(self, pool: WorkerPool) -> None:
@@ -419,10 +415,7 @@ class _InPool:
 
 
 class _Remotely(_InPool):
-    """Solves a batch's jobs in the workers of a cluster.
-
-    This process sends a job's folder to a worker, and locks the folder until it has received and written the result.
-    """
+    """Solves jobs in a cluster's workers; locks a job's folder until the worker's result is written to it."""
 
     function = staticmethod(solve_remotely)
 

@@ -252,12 +252,7 @@ def _labels(node: Node) -> tuple[str, ...]:
 
 
 class _Work:
-    """The rivers to solve, and arrays for their results.
-
-    Args:
-        cards: ``[river, card]``, the boards.
-        weights: per player ``[river, hand]``, or ``[1, hand]`` for all rivers.
-    """
+    """The rivers to solve: ``cards[river, card]``, and ``weights`` per player ``[river, hand]`` or ``[1, hand]``."""
 
     def __init__(self, job: SpotJob, cards: Ints, weights: tuple[Floats, Floats], results: Results) -> None:
         self._job, self._cards, self._weights, self._results = job, cards, weights, results
@@ -297,7 +292,6 @@ def _solve_all(
     workers: int,
     listener: Callable[[Advanced], object] | None,
 ) -> None:
-    """Solve all rivers in threads; the first error ends the work."""
     total, done, tell = sum(len(part.rivers) for part in betting), 0, unfailing(listener)
     tasks = [
         (part, part.rivers[start : start + AT_ONCE])
@@ -356,7 +350,6 @@ def _checked_job(job: Job) -> SpotJob:
 
 
 def _checked_boards(boards: Sequence[str] | Ints, deck: Sequence[int]) -> Ints:
-    """Return the boards as card numbers ``[river, card]``."""
     rows = []
     for number, board in enumerate(boards):
         try:

@@ -39,8 +39,7 @@ def solve_task(
 ) -> Outcome:
     """Solve a job, given by its `job_text`, in a local worker process.
 
-    If an earlier attempt in a worker that died has saved anything, this attempt continues from there, also with
-    ``again``, which discards what earlier runs saved in the folder.
+    What an earlier attempt saved before its worker died is kept, even if ``again`` discards what earlier runs saved.
     """
     return solve_job(
         parse_job(text), folder, parent.tell, parent, save_every, cost, again=again and not parent.heard
@@ -188,7 +187,6 @@ def _put_back(old: Path, folder: Path) -> None:
 
 
 def _require_files(files: Any) -> None:
-    """Check that a value is a valid result of `packed`, without paths that lead out of the folder."""
     subject = "files of a solve, received from a worker of a cluster"
     if not isinstance(files, dict):
         raise PeerError(f"{subject}: expected a dictionary from paths to contents, found {shown(files)}")

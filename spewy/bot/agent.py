@@ -284,10 +284,7 @@ class LockerBot(Closing):
 
     @contextmanager
     def _timed(self, hand: Hand) -> Iterator[PublicState]:
-        """Yield a hand's public state for a ``with`` block that computes its strategy, ranges or values.
-
-        The block's time is measured, and limited by the time budget of the decision.
-        """
+        """Yield a hand's public state; the ``with`` block is timed, and limited by the time budget of the decision."""
         began, state = time.monotonic(), self._beliefs.at(hand)
         self._builder.pace.take_spent()
         key, self._state = _same_solve(state), state
@@ -316,7 +313,7 @@ class LockerBot(Closing):
         return importance(sum(state.betting.spent) / self.game.big_blind, size)
 
     def _decided(self) -> None:
-        """Record the time of the decision and of all earlier requests to the same solve, and charge it to the bank."""
+        """Record the time of a decision and of earlier requests to its solve, and charge the sum to the time bank."""
         state, self._state = self._state, None
         if state is None:
             return  # the hand belongs to another game

@@ -134,7 +134,6 @@ class Beliefs:
     # Ranges
 
     def _range(self, state: PublicState, player: int) -> Floats:
-        """Compute a player's range at a state from the cached range at an earlier state (`PublicState.before`)."""
         before = state.before
         if before is None:
             return self._blueprint.initial_range(player)
@@ -163,10 +162,7 @@ class Beliefs:
         return reach
 
     def _kept(self, subgame: Subgame) -> dict[str, Floats]:
-        """Return the frequencies of a subgame's decisions that are locked to what was played (`Subgame.kept`), by line.
-
-        A player who made a bet that the bot's strategy lacks has no locked decisions.
-        """
+        """Return the frequencies of locked decisions by line; a player whose bet the bot's strategy lacks has none."""
         root = self._root(subgame)
         steps = [(each.above, each.action) for each in self._states[subgame.begun, subgame.board].path(root)]
         left = {above.hand.to_act for above, action in steps if above and not self._makes(above, action)}
@@ -180,12 +176,7 @@ class Beliefs:
         return out
 
     def _makes(self, state: PublicState, action: str | None) -> bool:
-        """Whether the bot's strategy has an action at a state.
-
-        The betting trees of the subgame and of the blueprint usually show this without a solve. Only for an action that
-        the blueprint has and the subgame lacks, the subgame is solved, since the bot plays the blueprint if the solve
-        fails.
-        """
+        """Whether the bot's strategy has an action; the subgame is solved only for an action of the blueprint alone."""
         if state.subgame is not None:
             if action in state.subgame.actions(state.betting):
                 return True
@@ -196,11 +187,7 @@ class Beliefs:
     # Subgames
 
     def _enter(self, subgame: Subgame) -> None:
-        """Set the root ranges and the locked decisions of a subgame, unless they are set already.
-
-        Enclosing subgames come first, the outermost at the beginning, since this subgame's ranges depend on their
-        strategies.
-        """
+        """Set a subgame's root ranges and locked decisions unless they are set, first those of enclosing subgames."""
         around: list[Subgame] = []
         inner: Subgame | None = subgame
         while inner is not None and inner.ranges is None:
@@ -235,9 +222,7 @@ class Beliefs:
     def _begins_subgame(self, state: PublicState) -> bool:
         """Whether the bot should re-solve a subgame that begins at a state.
 
-        In rounds that may be re-solved, the bot re-solves if the blueprint has no strategy for the betting so far, and
-        with ``resolve="always"`` also at the start of the round. No re-solved subgame begins inside another: the solve
-        of the outer subgame already has a row for each hand and accurate ranges, so a second solve would be worse.
+        No re-solved subgame begins inside another, whose solve has a row for each hand and accurate ranges already.
         """
         betting = state.betting
         when = self._when(betting.round)
@@ -251,12 +236,12 @@ class Beliefs:
         return node is None or node.put_in != betting.spent or not self._play.is_readable(state)
 
     def _is_lost(self, state: PublicState) -> bool:
-        """Whether pot odds would have to decide in a round that the options leave to the stored strategy."""
+        """Whether a state after the first round has no stored strategy, in a bot that may re-solve the first round."""
         can = self._context.preflop is not None and state.betting.round > 0
         return can and self._has_nothing(state)
 
     def _has_nothing(self, state: PublicState) -> bool:
-        """Whether pot odds decide in stored play."""
+        """Whether the most probable stored line has no decision here, so that stored play uses pot odds."""
         return state.lines[0].node is None and not state.lines[0].calls
 
     def _when(self, t: int) -> Resolve:
@@ -265,10 +250,7 @@ class Beliefs:
         return self._options.resolve if self._options.method(t, self._game.num_rounds) else "never"
 
     def _entered(self, state: PublicState) -> tuple[StoredLine, ...]:
-        """Return the stored lines from which the second round is played; empty if the tree has the real betting.
-
-        They are the lines whose values the solve before the flop has used (`FlopValues.around`).
-        """
+        """Return the stored lines that follow a re-solved first round; empty if the first round was not re-solved."""
         preflop, above = self._context.preflop, state.above
         assert above is not None
         if preflop is None or above.subgame is None:

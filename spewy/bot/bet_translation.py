@@ -41,11 +41,12 @@ def probability_of_smaller(x: float, smaller: float, larger: float) -> float:
 
 
 def nearest_size(x: float, sizes: Sequence[float], draw: float = 0.5) -> int:
-    """Return the index of the size that a bet is translated into.
+    """Return the index in ``sizes`` of the size into which a bet of size ``x`` is translated.
 
     A bet that is smaller or larger than all sizes is translated into the nearest size.
 
     Args:
+        x: the bet as a share of the pot.
         sizes: the sizes to choose from as shares of the pot, ascending; at least one.
         draw: a random number from [0, 1); 0.5 selects the likelier size.
     """

@@ -96,8 +96,8 @@ class Answer:
     def among(self, actions: Sequence[str], taken: str, betting: Betting) -> Floats:
         """Translate the strategy to the actions that another betting tree has at the same decision.
 
-        The frequency of a bet that the other tree lacks goes to the other tree's nearest bet, or to the check or call.
-        The action that was played keeps its own frequency, and gets none of another bet.
+        The frequency of a bet that the other tree lacks goes to the other tree's nearest bet, or to the check or call,
+        but never to the action that was played.
 
         Args:
             actions: legal actions in the other tree; the action that was played is one of them.
@@ -147,11 +147,7 @@ def is_cheap(bot: Bot, hand: Hand) -> bool:
 
 
 class Player:
-    """A bot's seat in successive hands; the caller reports each action and each public card.
-
-    Args:
-        bot: the bot that decides.
-    """
+    """A bot's seat in successive hands; the caller reports each action and each public card."""
 
     def __init__(self, bot: Bot) -> None:
         self.bot = bot

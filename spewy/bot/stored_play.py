@@ -173,7 +173,7 @@ def range_after_action(reach: Floats, frequencies: Floats, deck: Ints, board: Se
 
 
 def mixed_answer(answers: Sequence[Answer], weights: Sequence[Floats], source: Source) -> Answer:
-    """Mix strategies of the same decision by weights ``[hand of the deck]`` that add up to 1; actions may differ."""
+    """Mix strategies of one decision, each with its own actions, by weights ``[hand of the deck]`` that add up to 1."""
     actions = [action for answer in answers for action in answer.actions]
     parts = [answer.frequencies * weight for answer, weight in zip(answers, weights, strict=True)]
     return merged_answer(actions, np.concatenate(parts), source)
@@ -275,7 +275,7 @@ class StoredPlay:
     def _steps(
         self, above: PublicState, number: int, line: StoredLine, betting: Betting, action: str
     ) -> Iterator[tuple[Step, StoredLine]]:
-        """Yield the steps of an action from one line, and the line after each step; its probability is not set."""
+        """Yield the steps of an action from one line, each with the line after it, whose probability is not set yet."""
         node = _decision(above, line)
         if betting.to_act is None or node is None:
             stays = line.calls and action == "c" and line.node is not None and _is_at(line.node, betting)

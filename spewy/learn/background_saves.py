@@ -74,7 +74,7 @@ class BackgroundSaves(Closing):
 
     Args:
         engine: the engine; it must be idle while this object is made.
-        store, play: open the store of regrets and sums, and the strategy locker.
+        store, play: functions that open the store of regrets and sums, and the strategy locker.
 
     Attributes:
         saved: number of deals and seconds of work in the last finished save.
@@ -150,10 +150,7 @@ class BackgroundSaves(Closing):
         self.took = time.perf_counter() - begun
 
     def _copies(self, visits: list[Ints]) -> Iterator[list[BucketNumbers]]:
-        """Yield copies of the board buckets that were visited since the last save, in lists of limited size.
-
-        All copies in a list are made between the same two intervals of deals. After `close` the iterator ends early.
-        """
+        """Yield copies of the changed board buckets in lists of limited size; after `close` the iterator ends early."""
         places = [
             (t, c)
             for t, (now, before) in enumerate(zip(visits, self._seen, strict=True))

@@ -126,8 +126,8 @@ class Engine(Closing, ABC):
     Attributes:
         counted: unit in which `done` counts.
         saves: when the engine saves: after checks, after each visit, or in the background.
-        slow: whether a check or a save may take minutes: the run saves before each check, since it may be killed during
-            the check, and does not repeat the last check of the run before.
+        slow: whether a check or a save may take minutes. If so, the run saves before each check, since it may be killed
+            during the check, and a new run does not repeat the last check of the run before.
         advice: end of the error message if exploitability is not finite.
     """
 
@@ -207,7 +207,7 @@ class Engine(Closing, ABC):
 
     @property
     def choice(self) -> Mapping[str, Any] | None:
-        """Measures before and after the choice among equilibria (`solvers.matrix.choose.Chosen`); None: no choice."""
+        """Figures before and after a choice among equilibria (`solvers.matrix.choose.Chosen`); None: no choice."""
         return None
 
     def spread(self) -> tuple[Spread, ...] | None:

@@ -275,11 +275,7 @@ class FlopEngine(SampledEngine):
         work: str,
         stop: Stop | None = None,
     ) -> dict[int, Any]:
-        """Call a method of some shares in their workers, and return the answers by share.
-
-        If a worker leaves, another worker takes over its share. ``orders`` has the arguments by share; ``work`` names
-        the work in an error message.
-        """
+        """Call a method of shares, with the arguments ``orders``, in their workers; return the answers by share."""
         attempts, results, waiting = Attempts(self._cluster, work), dict[int, Any](), dict(orders)
         while waiting:
             calls = [
@@ -309,10 +305,7 @@ class FlopEngine(SampledEngine):
         return None if isinstance(answer, Lost) else answer
 
     def _gather(self) -> None:
-        """Fetch regrets and strategy sums that have changed in the workers since the last call.
-
-        If a worker leaves before it has sent all its changes, none of its changes are kept.
-        """
+        """Fetch what has changed in the workers since the last call; nothing of a worker that leaves meanwhile."""
         for share in [s for s, done in self._stands.items() if self._gathered[s] != done]:
             parts: list[Part] = []
             while True:

@@ -2,7 +2,7 @@
 
 A share has some board buckets of the flop and all turn and river buckets that follow from them. Only this share updates
 them. The rounds before the flop have a single board bucket each, which all shares update; `averaged` merges the
-updates. A `Part` has the numbers of some board buckets, as workers and the solve's own process exchange them.
+updates. Workers and the solve's own process send each other the regrets and sums of board buckets as a `Part`.
 
 The functions from `open_share` on are called in the worker.
 """
@@ -251,10 +251,7 @@ class FlopShare(SampledEngine):
         return Learnt(self._share, parts, time.perf_counter() - begun)
 
     def changed(self, most_bytes: int) -> list[Part]:
-        """Return some board buckets that changed since they were last sent: at most ``most_bytes``, or one bucket.
-
-        [] if none is left.
-        """
+        """Return changed board buckets to send: at most ``most_bytes``, or one larger bucket; [] if none is left."""
         for t in range(self._flop_round, len(self._sent)):
             visits, sent = self.numbers.visits[t], self._sent[t]
             new = np.flatnonzero((visits != sent).any(axis=0)).astype(np.int64)

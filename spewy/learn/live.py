@@ -84,10 +84,7 @@ class LiveEngine(Engine):
         return self.solver.iteration
 
     def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
-        """Make sweeps for about half a second, or until the next check is due.
-
-        If sweeps are very short, one call makes several checks and the sweeps between them, and returns the checks.
-        """
+        """Make sweeps for half a second or until a check is due; very short sweeps go on through several checks."""
         checks = self._sprint(goal)
         if not checks:
             n_left = goal.left(self.done)
@@ -138,10 +135,7 @@ class LiveEngine(Engine):
         self.solver.close()
 
     def _sprint(self, goal: Goal) -> list[Check]:
-        """Make several checks and the sweeps between them in one call of the solver, if sweeps are short enough.
-
-        Returns no checks if nothing was done, because sweeps are too long or ``goal`` does not allow it.
-        """
+        """Make several checks and the sweeps between them; none if sweeps are too long or ``goal`` forbids several."""
         done, every = self.done, goal.every
         if not goal.together or every is None or goal.last is None or done % every:
             return []
@@ -157,10 +151,7 @@ class LiveEngine(Engine):
         return [Check.of(m.iteration, started + m.seconds, m.took, m.exploitability) for m in measured]
 
     def _portions(self, dropping: int | None) -> Iterator[list[tuple[int, int]]]:
-        """Yield the boards (round, number) of each transaction of a save.
-
-        Release mapped memory between transactions.
-        """
+        """Yield the boards (round, number) of each transaction of a save, and release mapped memory in between."""
         rounds = self.layout.boards
         boards = [
             (t, b) for t, b in self.layout.every_board() if dropping is None or rounds[t].round < dropping
@@ -186,11 +177,9 @@ class LiveEngine(Engine):
 
 
 def _read(layout: Layout, solver: Solver, locks: Sequence[Lock], kind: Kind, t: int, b: int) -> ChunkStrategy:
-    """Read the arrays of board b of round t, per player ``[slot of the round, row]``.
+    """Read a board's arrays, per player ``[slot of the round, row]``; locked decisions have the locks' frequencies.
 
-    In strategy sums, the frequencies of node locks take the place of the locked decisions' sums.
-
-    The function does not refer to the engine, so a store in memory can keep it without keeping the engine.
+    This is no method, so a store in memory can keep the function without keeping the engine.
     """
     numbers = solver.read(PARTS[kind], t, b)
     for lock in locks if kind is Kind.SUMS else ():

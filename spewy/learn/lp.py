@@ -162,7 +162,7 @@ def without_buckets(problem: Problem) -> Problem:
 def _plans(
     game: LiveGame, stopped: Callable[[], bool], bets: Bets = (), choose: Choice | None = None
 ) -> Solved | None:
-    """Solve the game in another process; None if ``stopped``, which is called meanwhile, returns True."""
+    """Solve the game's linear programs in another process; None if ``stopped`` returns True in the meantime."""
     with closing(LocalPool(1)) as pool:
         for message in pool.results(_solve, [(game, bets, choose, METHOD)]):
             if message is not None:
@@ -308,10 +308,7 @@ def _boards(problem: Problem, last: int, held: int) -> int:
 
 
 def _pairs(problem: Problem, held: list[np.ndarray]) -> int:
-    """Count the pairs of both players' hands that share no card, for hands of one or two cards.
-
-    ``held`` is per player ``[hand]``, whether the range has the hand.
-    """
+    """Count the pairs of hands that share no card; ``held[p][hand]``: whether player p's range has the hand."""
     first, second = (problem.hands[of_player] for of_player in held)
     cards = [np.bincount(hands.ravel(), minlength=problem.hands.max() + 1) for hands in (first, second)]
     same = int(np.sum(held[0] & held[1]))

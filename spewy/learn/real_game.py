@@ -387,11 +387,7 @@ class BoardTrees:
     def _branch(
         self, levels: Sequence[_Level], below: Sequence[dict[int, list[int]]], depth: int, b: int
     ) -> Iterator[Board]:
-        """Yield a board and the boards below it, depth first.
-
-        This is a method because a nested recursive function would keep all boards in memory until the garbage collector
-        runs.
-        """
+        """Yield a board and those below it, depth first; no nested function, which would keep all boards in memory."""
         yield self._board(levels, depth, b)
         for child in below[depth].get(b, ()):
             yield from self._branch(levels, below, depth + 1, child)

@@ -205,7 +205,7 @@ class SampledEngine(Engine):
         return [v - ahead for v, ahead in zip(self.numbers.visits, self.numbers.ahead, strict=True)]
 
     def spread(self) -> tuple[Spread, ...]:
-        """Return for each round the minimum and median, over board buckets, of the updates of player 0's regrets."""
+        """Return for each round the fewest and the median updates of player 0's regrets in a board bucket."""
         return tuple(
             Spread(int(counts[0].min()), float(np.median(counts[0]))) for counts in self.numbers.visits
         )
@@ -267,7 +267,6 @@ class SampledEngine(Engine):
         )
 
     def _dealt(self, first: int, n: int) -> Dealt:
-        """Return the deals ``first`` to ``first + n - 1`` of the random sequence."""
         return self._abstraction.deal(self._seed, range(first, first + n))
 
     def close(self) -> None:
@@ -287,7 +286,7 @@ class Start:
         origin: name of the solve, or of its stage, for the user.
         short: whether the regrets and sums are 16-bit numbers.
         mark: number of deals, and seconds of work, that the regrets include.
-        opened, play: open the store of regrets and averages, and the strategy locker, for reading.
+        opened, play: functions that open the store of regrets and averages, and the strategy locker, for reading.
     """
 
     origin: str

@@ -129,10 +129,7 @@ class StoredEngine(Engine):
             self._cluster.close()
 
     def _visit(self, t: int, number: int, stop: Stop) -> Generator[int, None, None]:
-        """Visit all chunks of round t in sweep ``number``; yield how many are done since the last yield.
-
-        The count is sometimes 0, so that the caller can check ``stop``.
-        """
+        """Visit all chunks of round t; yield how many are done since the last yield, also 0, so that work can stop."""
         chunks = list(self.layout.chunks(t))
         at_once = self._processes if self._cluster is None else self._cluster.threads
         if visits_at_once(len(chunks), at_once) == 1:
@@ -214,10 +211,7 @@ def _visit_portion(
     number: int,
     chunks: Sequence[tuple[int, int]],
 ) -> int:
-    """Visit chunks in a local worker process, in sweep ``number``; return the number of chunks.
-
-    The process caches the problem's layout under the key ``token``.
-    """
+    """Visit chunks in a local worker, which caches the layout under ``token``; return the number of chunks."""
     parts = kept_parts(token, lambda: Layout.of(problem))
     visitor = Visitor(parts.layout, store, settings, parts)
     for b, r in chunks:

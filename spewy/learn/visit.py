@@ -109,10 +109,7 @@ class Improver:
         return improve(t, b, r, number)
 
     def _regret(self, t: int, b: int, r: int, number: int) -> Visit:
-        """Improve the chunk by CFR iterations.
-
-        The discounts of the iterations depend on the number of visits, and not on the sweep.
-        """
+        """Improve the chunk by CFR iterations; their discounts depend on the number of visits, not on the sweep."""
         layout, iterations = self.layout, self.settings.iterations
         live = self.settings.enters_live(layout, t)
         leaves: LeafEvaluator = self._live if live else self._matrices
@@ -123,7 +120,6 @@ class Improver:
         )
 
     def _average(self, t: int, b: int, r: int, number: int) -> Visit:
-        """Add the optimal strategy of the chunk to its strategy sums."""
         settings, layout = self.settings, self.layout
         ranges = [side[r] for side in self._play_down.ranges(t, b)]
         weighing = one_view(layout, t, b, ranges, settings.tremble)

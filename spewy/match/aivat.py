@@ -107,7 +107,7 @@ class _Estimate:
         return betting.stake * lead / self._mass(self.ranges)
 
     def _value(self, betting: Betting, ranges: tuple[Floats, Floats], ahead: Mapping[str, Mix]) -> float:
-        """Return AIVAT's value function after the betting, summed over pairs of hands; `_mass` is the pairs' weight."""
+        """Sum AIVAT's value function after the betting over all pairs of hands; `_mass` gives the pairs' weight."""
         if betting.folded is not None:
             chips = -betting.spent[0] if betting.folded == 0 else betting.spent[1]
             return chips * self._mass(ranges)

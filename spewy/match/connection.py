@@ -206,7 +206,6 @@ class Connection(Channel):
         return None
 
     def _take(self, size: int, skipped: int) -> bytes:
-        """Take ``size`` bytes from the buffer, and remove ``skipped`` bytes after them."""
         line = bytes(self._held[:size])
         del self._held[: size + skipped]
         self._scanned = 0
@@ -463,7 +462,6 @@ def _is_over(deadline: float | None) -> bool:
 
 
 def _is_ready(files: Sequence[int], event: int, deadline: float | None) -> bool:
-    """Wait for an event on one of several file descriptors; return whether it came before the deadline."""
     poller = select.poll()
     for file in files:
         poller.register(file, event)

@@ -31,8 +31,6 @@ def read_hands(game: Game, path: Path, *, own_stakes: bool = False) -> Iterator[
     """Read the hands of a file in any of the formats.
 
     Args:
-        game: the game that was played.
-        path: path of the file.
         own_stakes: whether hands may state other blinds and stacks than the game's, and have more than two players.
 
     Returns:

@@ -128,12 +128,7 @@ def review_hand(
 
 
 class _Hand:
-    """The review of one hand, with a cache of the strategy at its decisions.
-
-    Attributes:
-        ranges: both players' ranges, each ``[hand of the deck]``, after the decisions over which `decisions`
-            has iterated so far.
-    """
+    """The review of a hand; ``ranges`` are both players', ``[hand of the deck]``, after the decisions read so far."""
 
     def __init__(self, strategy: Reveals, hand: Hand, seed: int) -> None:
         self.strategy, self.hand, self.seed = strategy, hand, seed

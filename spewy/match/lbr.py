@@ -143,10 +143,7 @@ class Lbr:
         return best
 
     def _values(self, public: Hand, action: str, weights: Floats) -> Floats:
-        """Return the chips ``[hand of the deck]`` of an action against the opponent's range, compared with a fold now.
-
-        A hand's values are sums over the range, not means; this does not change which action is best.
-        """
+        """Return an action's chips ``[hand of the deck]``, compared with a fold, summed over the opponent's range."""
         if action == "f":
             return np.zeros(len(weights))
         betting = public.betting

@@ -110,7 +110,6 @@ def changes(name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> str
 
 
 def _read_bot(line: str) -> tuple[str, dict[str, Any]] | None:
-    """Read the name and the identity in a line of `bot_line`; return None for another line."""
     fields = re.fullmatch(r"# bot (\S+) (\{.*\})", line)
     try:
         return (fields[1], dict(json.loads(fields[2]))) if fields else None
@@ -267,7 +266,7 @@ def _sources_text(sources: Counter[str]) -> str:
 
 
 def _tally(kind: str, text: str) -> Tally | None:
-    """Read the text of a comment about decisions; None if it has another form than `_WANTED`."""
+    """Read the text of a comment about decisions; None if the text has another form."""
     if kind == "failure":
         failure = _FAILURE.fullmatch(text)
         return None if failure is None else Tally(failures=[Failure(failure[1], failure[2])])

@@ -339,8 +339,8 @@ def play_runs(
     Args:
         total: number of hands or matches in all runs, including finished runs.
         workers: number of processes; None: one for each core.
-        done: numbers of hands or matches that were played before: first for the run of each task, then for each
-            run that is finished already. Empty: nothing was played before.
+        done: numbers of hands or matches that were played before, in the run of each task and then in each finished
+            run; empty if nothing was played before.
     """
     played = [*done] or [0] * len(tasks)
     watcher(sum(played), total)

@@ -123,7 +123,6 @@ class HandOdds:
         self.percentile = lru_cache(_KEPT)(self._percentile)
 
     def _equity(self, hole: Cards, board: Cards) -> float:
-        """Return the mean share of the pot that a hand wins against all other hands without further betting."""
         if not board:
             return float(self._first[self._game.hand_number(hole)])
         samples = _samples(self._game.deck, len(board), self._n_board, SAMPLES)
@@ -136,10 +135,7 @@ class HandOdds:
         return float(won / np.count_nonzero(met))
 
     def _percentile(self, hole: Cards, board: Cards) -> float:
-        """Return the share of the other hands that a hand beats on the board so far; a tie counts half.
-
-        Before any public card, a hand beats the hands with a lower equity.
-        """
+        """Share of the other hands that a hand beats on the board, without a board by equity; a tie counts half."""
         others = self._others(hole, board)
         if board and len(hole) + len(board) in CARD_COUNTS:
             return _beaten(strength(board, np.concatenate([[hole], others])))

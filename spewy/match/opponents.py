@@ -80,10 +80,9 @@ def _always(action: Callable[[Betting], str]) -> Callable[[Game], Rule]:
 
 
 def _places(raising: float, calling: float) -> Callable[[Game], Rule]:
-    """Return a function that makes a rule: raise with the best hands, call with good hands, else check or fold.
+    """Return a maker of a rule: raise with the best hands, call with good hands, else check or fold.
 
-    Hands are ranked among all hands: by equity before the first public card, then by their strength on the board. Each
-    raise of the round multiplies the share of hands that raise by 1/2, and the share that call or raise by 4/5.
+    Each raise of the round multiplies the share of hands that raise by 1/2, and the share that call or raise by 4/5.
     """
 
     def of(game: Game) -> Rule:

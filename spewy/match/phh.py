@@ -331,7 +331,6 @@ def _amount(key: str, value: Any) -> Fraction:
 
 
 def _amounts_text(value: Fraction | list[Fraction]) -> str:
-    """Write one amount, or a list, with decimals where they are needed."""
     if isinstance(value, list):
         return f"[{', '.join(map(_amounts_text, value))}]"
     return str(value) if Fraction(value).denominator == 1 else f"{float(value):g}"

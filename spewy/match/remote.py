@@ -186,7 +186,6 @@ class RemoteBot(Closing):
                 )
 
     def _send(self, hand: Hand, deadline: float | None) -> Client:
-        """Send all states of the hand that the client has not received yet."""
         assert self._client is not None
         states = [*(replace(public, hole=hand.hole) for public, _ in decisions(hand)), hand]
         for state in states[self._sent :]:

@@ -91,7 +91,6 @@ def open_strategy(
 
 
 def _solves_below(folder: Path) -> list[Path]:
-    """List the solves in a folder, and those in its batches."""
     children = [child for child in folder.iterdir() if child.is_dir()] if folder.is_dir() else []
     batches = (child for child in sorted(children) if not holds_store(strategy_folder(child)))
     return [*solves_in(folder), *(solve for child in batches for solve in solves_in(child))]
@@ -213,7 +212,6 @@ def review_hands(
     """Review the decisions in several hands; a hand that cannot be reviewed is skipped, with the reason.
 
     Args:
-        strategy: the strategy to compare with.
         played: the finished hands to review; hands that could not be read are skipped.
         name: name of the player to review; None: review all players.
     """
@@ -288,7 +286,6 @@ def summary(review: Review, name: str | None = None) -> dict[str, Total]:
     """Return each player's summary by name; chips are converted to mbb with the big blind of each hand.
 
     Args:
-        review: the reviewed hands.
         name: name of the only player to include; None: include all players.
     """
     known = sorted({each for logged in review.hands for each in logged.names})
@@ -395,7 +392,7 @@ class HandInSpot:
             state = state.apply(acpc)
 
     def _nearest(self, state: Hand, public: Hand, action: str) -> tuple[int, Fraction | None, Fraction]:
-        """Return the number of the tree's action that is nearest, and `Move.size` and `Move.distance`."""
+        """Return the index of the tree's nearest action, and `Move.size` and `Move.distance`."""
         node, config, player = self.spot.node(state), self.spot.config, state.to_act
         assert player is not None
         kinds = [each.acpc[0] for each in node.actions]
@@ -465,7 +462,7 @@ class SpotHands(Closing):
             self._open(folders[0])  # an unsolved spot is refused before any work
 
     def enter(self, hand: Hand) -> HandInSpot:
-        """Find the spot that a hand reaches: of the earliest round, and there with `HandInSpot.ratio` nearest to 0."""
+        """Find the spot that a hand reaches: of the spots of the earliest round, that with `ratio` nearest to 0."""
         states, rules = list(decisions(hand)), _rules(hand.game)
         reason, off = f"no spot is of the game {hand.game.name}", ""
         for t in sorted({t for other, t, _ in self._found if other == rules}):

@@ -150,14 +150,14 @@ class _Reading:
         return LoggedHand(number, hand, names, self._told(origin))
 
     def _posted(self, kind: str, blind: Fraction) -> Fraction:
-        """Return a blind as posted; ``blind``, from the first line, may be of another level of the tournament."""
+        """Return the blind of a ``kind`` as posted, or ``blind``, from the header, if nobody posted it in full."""
         for name in (name for name, each in self.blinds.items() if each == kind):
             if self.stacks.get(name, Fraction(0)) - self.dead.get(name, Fraction(0)) > self.live[name]:
                 return self.live[name]
         return blind
 
     def _is_plain(self, order: list[str], small: Fraction, big: Fraction, is_limit: bool) -> bool:
-        """Whether two players put in the same ante, and the blinds ``small`` and ``big`` of the hand's header."""
+        """Whether two players have posted the blinds ``small`` and ``big`` and equal antes, and nothing else."""
         if [self.blinds.get(name) for name in order] != ["big", "small"] or self.odd or self.drop:
             return False
         first, second = order
@@ -313,8 +313,7 @@ class _Reading:
     def _positions(self, order: list[str]) -> tuple[str, ...]:
         """Return the position of each player in ``order``, the order in which players act after the flop.
 
-        Positions are SB or BB for those who post a blind, and names such as UTG and BTN for the others. Two players are
-        BB and BTN.
+        Positions are SB or BB for posted blinds, and names such as UTG and BTN otherwise; two players are BB and BTN.
         """
         if len(order) == 2:
             return position_names(2)

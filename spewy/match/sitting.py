@@ -307,7 +307,6 @@ class Sitting:
         return Event("board", f"{name}: {cards}, pot {self._contest.unit.text(pot)}", cards=cards)
 
     def _ended(self, hand: Hand) -> Event:
-        """Add a finished hand to the score and the log, and return the event of its result."""
         chips, unit = self._contest.won(hand, self._person), self._contest.unit
         self._won.append(chips)
         names = ("You", "Bot") if self._person == 0 else ("Bot", "You")

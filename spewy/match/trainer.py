@@ -255,10 +255,7 @@ class Trainer:
 
 
 def _decision(spot: Spot, seat: int, number: int, rng: np.random.Generator) -> Hand | None:
-    """Play a hand with both strategies up to a player's choice ``number``, from 1; None if the hand ends before.
-
-    The result is the hand as the player sees it.
-    """
+    """Play a hand up to a player's choice ``number``, from 1, as the player sees it; None if the hand ends before."""
     table = spot.table(spot.deal(rng))
     while (player := table.to_act) is not None:
         cards = table.hand.hole[player]

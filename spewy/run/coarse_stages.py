@@ -1,8 +1,8 @@
 """Stages of a solve with fewer board buckets and rows, which come first if ``solve.coarse_to_fine`` is true.
 
 A solve with few board buckets and rows improves fast and then stalls. Each stage starts from the regrets and averages
-of the stage before it, and the solve with the numbers of the job starts from the last stage. A stage has stores of its
-own, in the folder ``coarse`` of the solve's folder, until the next stage has saved.
+of the stage before it, and the solve with all board buckets and rows starts from the last stage. A stage has stores of
+its own, in the folder ``coarse`` of the solve's folder, until the next stage has saved.
 """
 
 from __future__ import annotations

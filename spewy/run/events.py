@@ -22,8 +22,6 @@ class Began:
     """Event: the first sweep or deal of a run comes next.
 
     Attributes:
-        job: the job that is solved.
-        cost: estimated cost of the solve.
         done: number of sweeps or deals of earlier runs.
     """
 

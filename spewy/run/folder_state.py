@@ -75,7 +75,7 @@ def stage_folder(folder: Path, stage: int) -> Path:
 
 
 def remove_stages(folder: Path, below: int | None = None) -> None:
-    """Remove the folders of stages before stage ``below``, or of all; this process holds the folder's lock."""
+    """Remove the folders of stages before stage ``below``, or of all stages; this process holds the folder's lock."""
     stages = folder / STAGES
     for path in sorted(stages.iterdir()) if stages.is_dir() else ():
         if path.name.isdigit() and (below is None or int(path.name) < below):
@@ -104,7 +104,7 @@ def kept_abstraction(job: Job, folder: Path | None) -> Abstraction | None:
 def finished(job: Job, stored: Stored) -> SolveResult | None:
     """Return the stored result if no work is left: the solve has reached the job's target or its last sweep.
 
-    A quick job has no work left if the folder holds a solve that had as much time, or one of the whole game.
+    A quick job has no work left if the stored solve had as much time, or was not quick.
     """
     result, seconds = stored.result, job.quick_seconds
     if result is not None and seconds is not None:

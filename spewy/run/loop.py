@@ -194,7 +194,6 @@ class Loop:
         return check is not None
 
     def _record(self, check: Check, *, record: bool = True) -> None:
-        """Report a check, and append it to the trace unless ``record`` is false."""
         engine = self._engine
         if not math.isfinite(check.exploitability):
             raise SolveError(

@@ -50,7 +50,7 @@ class Lean(NamedTuple):
 
 
 def lean(job: Job) -> Lean:
-    """Choose the richest game for which a quick solve has time and memory; the leanest if it has for none.
+    """Choose the richest game for which a quick solve has time and memory, or else the leanest game.
 
     A job without ``solve.quick`` stays as it is.
     """

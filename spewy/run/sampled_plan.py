@@ -340,10 +340,7 @@ def sampled_cost(
     item = itemsize(job)
 
     def stored(numbers: Sequence[int], rows: Sequence[int]) -> tuple[int, DiskSize, DiskSize]:
-        """Return the bytes of regrets and sums in memory, and the sizes of their store and of the strategy locker.
-
-        ``numbers`` counts board buckets, ``rows`` the rows of a board bucket, per round.
-        """
+        """Return the bytes of regrets and sums in memory, and the sizes of their store and of the strategy locker."""
         sizes = [[bucket_size(s, p, k) for p in (0, 1)] for s, k in zip(batches, rows, strict=True)]
         disk, play, state = DiskSize(), DiskSize(), 0
         for t, (n, pair, s, k) in enumerate(zip(numbers, sizes, batches, rows, strict=True)):
@@ -399,10 +396,7 @@ def sampled_cost(
 
 
 def _overlap_bytes(spec: AbstractionSpec, new: Sequence[int], old: Sequence[int], rows: Sequence[int]) -> int:
-    """Bound the bytes of the matrices that say which rows of a stage overlap which rows of the next.
-
-    ``new`` and ``old`` count board buckets per round.
-    """
+    """Bound the bytes of the row overlaps between a stage (``old`` board buckets per round) and the next (``new``)."""
     dealt = DEALS * comb(len(spec.deck) - spec.n_board, spec.hole)
     return OVERLAP * sum(min(dealt, a * b * k * k) for a, b, k in zip(new, old, rows, strict=True))
 
@@ -496,10 +490,7 @@ def _buffer_bytes(
     spec: AbstractionSpec,
     solve: SolveSection,
 ) -> int:
-    """Return the bytes of the threads' buffers for deals and for measurements of exploitability.
-
-    The sizes are read from the buffers of a game with the job's betting and rows, but without any board bucket.
-    """
+    """Return the bytes of the threads' buffers for deals and measurements, read from a game without board buckets."""
     from solvers.sampled.engine import TASK_DEALS, Context
     from solvers.sampled.numbers import Numbers
 
@@ -518,11 +509,7 @@ def _buffer_bytes(
 def _judged_bytes(
     spec: AbstractionSpec, rounds: Sequence[LineForest], solve: SolveSection
 ) -> tuple[int, int]:
-    """Estimate the bytes of best responses: on disk those on all flops, in memory those of one measurement.
-
-    Flops that are equal up to suits count once, unless each hand has a row of its own: then all flops count. In a game
-    without a flop, the boards of the first round with public cards count.
-    """
+    """Estimate the bytes of best responses: on disk those on all flops, in memory those of one measurement."""
     from spewy.learn.real_game import FEW_BOARDS
 
     t = int(len(rounds) > 1 and not spec.board_sizes[0])

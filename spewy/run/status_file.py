@@ -154,7 +154,6 @@ class _Pace:
 
     @property
     def per_second(self) -> float | None:
-        """Sweeps or deals per second; None if fewer than two numbers are recorded."""
         if len(self._counted) < 2 or self._counted[-1][0] <= self._counted[0][0]:
             return None
         (begun, first), (ended, last) = self._counted[0], self._counted[-1]

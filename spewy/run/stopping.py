@@ -182,8 +182,8 @@ class Stopping:
 def forecast(trace: Trace, target: float) -> float | None:
     """Forecast the seconds, maybe infinite, until a solve reaches ``target`` in chips.
 
-    None if there are too few checks, the exploitability hardly falls, or the sweeps that remain are no fewer than those
-    that remained by the forecast at half as many sweeps.
+    None if there are too few checks, the exploitability hardly falls, or as many sweeps or more are still expected as
+    when half as many sweeps were done.
     """
     sweeps = expected_sweeps(trace, target)
     if sweeps is None:

@@ -210,7 +210,7 @@ class Saving:
         return pause if self.saved or pause == math.inf else min(pause, first)
 
     def _pauses(self, took: float) -> tuple[float, float]:
-        """Return the default seconds between two saves, and the most before the first; a save takes ``took`` s."""
+        """Return the default seconds between two saves, and the most before the first, if a save takes ``took`` s."""
         return max(SAVE_SECONDS, SAVE_SHARE * took), FIRST_SHARE * took
 
 

@@ -226,10 +226,7 @@ def _clusters(problem: Problem) -> bool:
 
 
 def _most_cells(layout: Layout, first_live: int | None, threads: int) -> int:
-    """Return the largest number of regrets that simultaneous visits improve together; 0 without live chunks.
-
-    A visit improves a chunk of the last stored round and the live chunks below it.
-    """
+    """Return the largest number of regrets that simultaneous visits improve together; 0 without live chunks."""
     top = layout.n_rounds if first_live is None else first_live - layout.problem.first_round - 1
     boards: list[int] = []  # for each board of round t: the board of round ``top`` that it follows
     lines: list[int] = []  # for each line of round t: the line of round ``top`` that it follows

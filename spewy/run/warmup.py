@@ -108,7 +108,6 @@ def _compile_live(n_rounds: int, short: bool) -> None:
 
 
 def _tiny(n_rounds: int) -> LiveGame:
-    """Make the game of a tiny spot with one hand for each player."""
     from spewy.chunks.layout import Layout
     from spewy.job.job import Job
 

@@ -119,7 +119,7 @@ class SubgameBuilder:
     """Builds the subgames of a whole game.
 
     Args:
-        config: betting of the whole game; the menu "job" has the same bet sizes.
+        config: betting of the whole game, whose bet sizes are those of the menu "job".
         most_bytes: largest memory of a subgame's regrets and strategy sums, in bytes; None: a quarter of the memory
             that is available now, but at least `LEAST_MEMORY`.
     """
@@ -148,8 +148,8 @@ class SubgameBuilder:
         """Choose the bet sizes of a subgame, and return its root with this menu and with all bets that were made.
 
         An exact solve must fit into the memory, and at least `FEWEST` iterations into the time; a sampled solve must
-        have time for `FEWEST_DEALS` deals. The result has the largest menu for which this holds, or the smallest of all
-        menus if there is none. The log names each menu that was too large.
+        have time for `FEWEST_DEALS` deals. The result has the largest menu that fits, or else the smallest menu. The
+        log names each menu that was too large.
 
         Args:
             root: the root without extra bets.
@@ -172,7 +172,6 @@ class SubgameBuilder:
         raise AssertionError("there is no menu")
 
     def _does_not_fit(self, root: Root, seconds: float | None) -> str | None:
-        """Return why an exact solve is too large for the memory or the time; None if it fits."""
         size = self.size(root)
         if 8 * size > self.most_bytes:
             return f"needs {8 * size / 2**20:,.0f} MiB of at most {self.most_bytes / 2**20:,.0f} MiB"
@@ -347,7 +346,6 @@ def live_game(
 
 
 def _locks(layout: Layout, kept: Mapping[str, Floats]) -> Iterator[Lock]:
-    """Yield a lock for each decision of a subgame's first round whose line is a key of ``kept``."""
     for n, node in enumerate(layout.betting[0].nodes):
         if node.kind == "decision" and node.line in kept:
             assert node.player is not None

@@ -1,10 +1,10 @@
 """Solve the betting before the flop at the table, with the bets that were really made.
 
 The round is a matrix game between groups of hands (the 169 groups of hold'em), which `solvers.matrix` solves in a
-fraction of a second. What is missing for this are the payoffs where the flop comes. They come from the stored strategy
-(`FlopValues`): on sampled boards both players follow it to the end of the hand, once for each line of the stored tree
-that enters the flop. A real pot lies between the pots of two such lines. Its payoffs, as shares of the chips that a
-player has put in, are interpolated linearly between theirs; a pot with all chips in it has the payoffs of an all-in.
+fraction of a second. The payoffs of the lines that lead to the flop come from the stored strategy (`FlopValues`): on
+sampled boards both players follow it to the end of the hand, once for each such line of the stored tree. The payoffs of
+a real pot, as shares of the chips that a player has put in, are interpolated linearly between the stored lines with the
+nearest smaller and larger pot; a pot with all chips in it has the payoffs of an all-in.
 
 A bet is rounded (`rounded`), so that equal solves serve many bets; solves are cached as long as the bot is open.
 """
@@ -132,10 +132,9 @@ class FlopValues:
         return tuple(sorted(out.values(), key=lambda line: line.put_in))
 
     def around(self, put_in: int, raiser: int | None) -> list[tuple[FlopLine, float]]:
-        """Return the stored lines next to a real pot, with weights that add up to 1.
+        """Return the stored lines with the nearest smaller and larger pot, with weights that add up to 1.
 
-        Lines with the same last raiser are preferred. Beyond the largest pot of the stored lines the other neighbour is
-        an all-in call.
+        Lines with the same last raiser are preferred. If no stored pot is larger, an all-in call takes its place.
         """
         lines = [line for line in self.lines if line.raiser == raiser] or list(self.lines)
         stack = self._blueprint.smallest_stack
@@ -149,7 +148,7 @@ class FlopValues:
         return [(smaller, share), (larger, 1.0 - share)]
 
     def played(self, put_in: int, raiser: int | None) -> list[tuple[Node, float]]:
-        """Return the decisions of the stored tree from which the next round is played, with their probabilities."""
+        """Return the stored tree's first decisions of the next round that stand for a pot, with their probabilities."""
         found = [(line.node, share) for line, share in self.around(put_in, raiser) if line.node is not None]
         if not found:
             found = [(line.node, 1.0) for line in self.lines[-1:] if line.node is not None]
@@ -203,10 +202,7 @@ class FlopValues:
             written.unlink(missing_ok=True)
 
     def _sampled(self) -> dict[Node | None, Floats]:
-        """Compute the payoffs on sampled boards.
-
-        Luck of the boards is removed: what the better hands win without betting is known without samples.
-        """
+        """Compute the payoffs on sampled boards; what better hands win without betting needs no samples."""
         totals = {line.node: np.zeros(self.joint.shape) for line in self.lines}
         led, weight = np.zeros(self.joint.shape), np.zeros(self.joint.shape)
         for first in range(0, DEALS, DEALS_AT_ONCE):
@@ -226,7 +222,7 @@ class FlopValues:
 
     @property
     def _lead(self) -> Floats | None:
-        """Exact payoffs of an all-in call; None: too many boards."""
+        """Exact payoffs ``[group, group]`` of an all-in call; None if there are too many boards."""
         everyone = np.arange(len(self.group))
         lead = pairs(self._game, self._deck, (), (everyone, everyone), MOST_FINAL_BOARDS).lead
         if lead is None:
@@ -288,7 +284,7 @@ class _Sample:
             self._strategies |= zip(lines, parts, strict=True)
 
     def won(self, node: Node) -> Floats:
-        """Compute player 0's net chips from a stored line on: ``[deal, group, group]``."""
+        """Compute player 0's mean net chips ``[deal, group, group]`` from ``node`` on, by the stored strategy."""
         folds, showdowns = list[_Ending](), list[_Ending]()
         ones = np.ones(self.weight.shape[:2], dtype=np.float32)
         pending: list[tuple[Node, Floats, Floats]] = [(node, ones, ones)]
@@ -317,7 +313,7 @@ class _Ending(NamedTuple):
 
 
 def _total(endings: Sequence[_Ending]) -> Floats:
-    """Sum ``chips * first * second`` over the ends of the hand: ``[deal, group of player 0, group of player 1]``."""
+    """Sum the chips of all ends of the hand, weighted by both players' reach: ``[deal, group, group]``."""
     if not endings:
         return np.zeros(())
     first = np.stack([end.chips * end.first for end in endings], axis=2)

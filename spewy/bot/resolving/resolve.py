@@ -160,7 +160,6 @@ class Resolved:
         return self._best_values[player]
 
     def _read(self, t: int, b: int) -> tuple[ChunkStrategy, ChunkStrategy]:
-        """Return strategy sums and regrets of board ``b`` in round ``t``, counted from the root's, perhaps cached."""
         if (t, b) not in self._numbers:
             self._numbers[t, b] = self._solver.read("sums", t, b), self._solver.read("regrets", t, b)
         self._numbers.move_to_end((t, b))
@@ -251,7 +250,6 @@ def best_responses(
 
 
 def _best_values(builder: SubgameBuilder, layout: Layout, solver: Solver, player: int) -> Floats:
-    """Compute a player's best-response values ``[hand of the deck]`` against the opponent's average strategy."""
     hands = layout.board(0, 0).hands[player].numbers
     out = np.zeros(builder.n_hands)
     with builder.pace.timed("judge", strategy_size(layout)):
@@ -294,10 +292,7 @@ def _latest_start(deadline: float, pace: Pace, size: int) -> float:
 
 
 def _take_memory(solver: Solver, limits: Limits, pace: Pace, size: int) -> None:
-    """Write to each memory page of a solver before the first iteration, so that the system provides the memory now.
-
-    A busy machine is slow to provide memory, and an iteration cannot be interrupted.
-    """
+    """Write to each memory page of a solver, so that no iteration waits until a busy machine provides the memory."""
     if limits.deadline is None or not isinstance(solver, ExactCfr):
         return
     for storage in (each for pair in (*solver.regrets, *solver.sums) for each in pair):
@@ -381,9 +376,9 @@ def start_from_earlier(
     smaller, larger = (dict(counterparts_of(*trees, *before, draw)) for draw in (0.0, 1.0))
 
     def moves(t: int, player: int) -> tuple[Ints, Ints, Ints, Floats]:
-        """List a player's slots in round ``t`` that get regrets from slots of the earlier tree, their sources.
+        """List a player's slots in round ``t`` that get regrets, and their sources: slots of the earlier tree.
 
-        Returns these slots, the index of each slot's first source, all sources, and the weight of each source.
+        Returns the slots, the index of each slot's first source, all sources, and the weight of each source.
         """
         found = []
         for line in builder.decisions(root, t, player)[0]:
@@ -413,15 +408,13 @@ def start_from_earlier(
 def _sources(
     builder: SubgameBuilder, root: Root, known: Root, node: Node, smaller: Counterpart, larger: Counterpart
 ) -> list[tuple[tuple[int, ...], int, float]]:
-    """List the decisions of an earlier tree, the sources, from which the decision ``node`` gets its regrets.
+    """List the decisions of an earlier tree from which the decision ``node`` gets its regrets.
 
-    After a new bet, these are the decisions after the two neighbouring bets. Regrets grow with the pot, so they are
-    interpolated linearly by the pot after a call. If only one neighbour has the decision, its regrets are taken without
-    interpolation. In all these cases regrets are multiplied by `AFTER_NEW_BET`.
+    After a new bet, these are the decisions after the two neighbouring bets, with weights by the pot after a call.
 
     Returns:
-        For each source: the index of the action of ``node`` that corresponds to each of its actions, the index of its
-        first action among all actions of its player in the round, and the weight of its regrets.
+        For each such decision: the action of ``node`` (as an index) for each of the decision's actions, the decision's
+        first slot in its round, and the weight of its regrets.
     """
     sources, pots = [], []
     for counterpart in (smaller, larger):
@@ -457,9 +450,7 @@ def _write_strategy(
 ) -> None:
     """Write a player's strategy on all boards into a solver's regrets or strategy sums.
 
-    Args:
-        factor: the frequencies are multiplied by this number and by the chips in the pot after a call; None: they stay
-            as they are.
+    With a ``factor``, the frequencies are multiplied by it and by the chips in the pot after a call.
     """
     decisions, pots = list[tuple[list[str], Ints]](), list[Ints]()
     for t in range(layout.n_rounds):

@@ -45,13 +45,9 @@ class _Deals(NamedTuple):
 
 
 class _Dealer:
-    """Deals the cards of later rounds at random; in the subgame's first round each hand has a row of its own.
+    """Deals the cards of later rounds at random; ``row`` is the row of each hand of the deck in the first round.
 
-    The dealer has no reference to the `SampledRound` that uses it. With such a cycle of references, the memory of an
-    unused `SampledRound` would be freed only by Python's garbage collector.
-
-    Args:
-        row: row of each hand of the deck in the first round.
+    It has no reference to the `SampledRound` that uses it: a cycle would keep the memory of an unused `SampledRound`.
     """
 
     def __init__(
@@ -197,7 +193,8 @@ def sample(
 ) -> SampledRound:
     """Solve a betting round for both players by sampling, until a limit is reached; an iteration is a deal.
 
-    `SampledRound` and `resolving.resolve` explain the arguments. Without time for ``fewest`` deals the solve fails.
+    ``ranges`` are those at the root, each ``[hand of the deck]``; `SampledRound` explains ``abstraction``, ``seed`` and
+    ``kept``. Without time for ``fewest`` deals the solve fails.
     """
     pace, size = builder.pace, builder.n_actions(root)
     pace.require(limits.deadline, size * min(fewest, limits.iterations), "deal")

@@ -212,10 +212,7 @@ class Subgame:
             return None
 
     def late_answer(self, betting: Betting, board: tuple[int, ...]) -> Answer | None:
-        """Return the strategy of a short solve without a deadline, after a solve that had no time; None: it fails too.
-
-        Where nothing is stored, this is better than pot odds.
-        """
+        """Make a short solve, after a solve that had no time, and return its strategy; None if it fails too."""
         player = betting.to_act
         if player not in self._late:
             return None
@@ -303,11 +300,9 @@ class Subgame:
         return player if self._options.safe is not None else 0
 
     def _warm_start(self, player: int) -> Start | None:
-        """Return the strategies from which a solve for a player starts; None: it starts from zero.
+        """Return the strategies or the solve from which a solve for a player starts; None: it starts from zero.
 
-        If the bot has solved this round before and solves it again because of a bet, it starts from the earlier solve,
-        unless that is no longer cached or is worse than the blueprint. Otherwise it starts from both players' blueprint
-        strategies, translated to this subgame's bets.
+        The round's earlier solve comes first, unless lost or worse than the blueprint; then both blueprint strategies.
         """
         if not self._options.warm:
             return None
@@ -343,10 +338,9 @@ class Subgame:
     # Comparing with the blueprint
 
     def _is_worse(self, player: int) -> bool:
-        """Whether the re-solved strategy loses more than the blueprint against the opponent's estimated range.
+        """Whether the opponent's estimated range wins more against the re-solved strategy than against the blueprint.
 
-        That is, whether best responses win more against the re-solved strategy. False after `TRUSTED` iterations or if
-        the blueprint's values are unknown; True if there is no time to compare.
+        False after `TRUSTED` iterations or if the blueprint's values are unknown; True if there is no time to compare.
         """
         if player in self._worse:
             return self._worse[player]
@@ -374,7 +368,7 @@ class Subgame:
         return blueprint is not None and replace(blueprint.root, menu=self.root.menu) == self.root
 
     def _is_trusted(self, player: int) -> bool:
-        """Whether a player's solve has `TRUSTED` iterations; False, without a solve, if the limits seem too tight."""
+        """Whether a player's solve has `TRUSTED` iterations; if the limits allow too few, False without a solve."""
         left = self._context.budget.left
         if self._options.iterations < 2 * TRUSTED:
             return False
@@ -383,10 +377,7 @@ class Subgame:
         return self._resolved(player).iterations >= TRUSTED
 
     def _values_against(self, player: int, blueprint: KnownStrategy) -> Floats | None:
-        """Compute the opponent's best-response values ``[hand of the deck]`` against a player's strategy.
-
-        None if the strategy cannot be read, or not in time.
-        """
+        """Return the opponent's best-response values ``[hand of the deck]``; None if ``blueprint`` cannot be read."""
         context = self._context
         if self.ranges is None:
             return None
@@ -413,11 +404,7 @@ class Subgame:
     # The blueprint's strategy
 
     def _translated_strategy(self, player: int) -> PlayerStrategy | None:
-        """Return a player's blueprint strategy, translated to this subgame's bets; None if it is unknown.
-
-        If this round is solved again after a bet, the result comes from the stored strategy and not from the round's
-        earlier subgame, so that the earlier subgame need not be solved.
-        """
+        """Return a player's stored strategy, translated to this subgame's bets; None if it is unknown."""
         enclosing = self.outer is not None and self.outer.root.round < self.root.round
         blueprint = self.blueprint_strategy(player, enclosing=enclosing)
         if blueprint is None:

@@ -124,7 +124,7 @@ class KnownStrategy:
     Attributes:
         root: root of the betting tree that has the strategy's lines; its pot may differ from the subgame's pot.
         source: the strategy that is read.
-        prefix, chips: text before each line of the source, and chips by which the source's amounts are larger.
+        prefix, chips: what a line of the source has in addition: text before it, and chips in each amount.
         moves: the translation of the source to the tree of ``root``; None: the source has the same tree.
         cache: what was read from the source, by lines (without prefix and chips) and board; None: nothing is kept.
     """
@@ -258,7 +258,7 @@ class _Moves(NamedTuple):
     n_hands: int
 
     def translated(self, known: Stacked | None) -> Stacked:
-        """Translate a strategy (None: it is empty) at the known tree's decisions to those of the new tree."""
+        """Translate a strategy from the known tree's decisions to the new tree's; None: the known tree has none."""
         if known is None:
             known = Stacked.by_hand(np.zeros((0, self.n_hands)))
         out = np.zeros((self.n_actions, known.frequencies.shape[1]))

@@ -151,8 +151,6 @@ def play_acpc(
 
 
 class _Function:
-    """Adapts a function to the interface `spewy.bot.bot.Bot`."""
-
     def __init__(self, decide: Decide, game: Game) -> None:
         self.game = game
         self._decide, self._number, self._seat = decide, -1, 0

@@ -77,7 +77,6 @@ class _Client:
         return self._match
 
     def _state(self) -> MatchState | None:
-        """Receive the next match state; None if the dealer has closed the connection."""
         deadline = time.monotonic() + self._patience
         for _ in range(MOST_STRAY):
             line = self._dealer.receive(deadline)

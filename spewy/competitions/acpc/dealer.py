@@ -238,7 +238,6 @@ class Dealer:
         return action
 
     def _send_state(self, hand: Hand, number: int) -> None:
-        """Send the state of hand ``number`` to both players, except to a player who is gone."""
         for seat in (0, 1):
             if self._gone[seat]:
                 continue
@@ -286,8 +285,6 @@ class Dealer:
 
 @dataclass
 class _Clock:
-    """Counts the seconds that a player has used in the hand and in the match, and tells when an answer is due."""
-
     limits: Limits
     hand: float = 0.0
     match: float = 0.0

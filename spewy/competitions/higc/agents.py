@@ -177,7 +177,6 @@ class Agents:
         return min(int(NODES_PER_SECOND * self.prepare_seconds), MOST_NODES)
 
     def _solve(self, game: SpielGame, stop: Stop | None = None) -> Tabular | None:
-        """Solve a game and store its strategy; return None if the game is too large."""
         begun = time.monotonic()
         tree = spiel_tree(game, self._most, WALKING * self.prepare_seconds, stop)
         if tree is None:

@@ -78,7 +78,6 @@ class GinAgent(Agent):
         return loose[0] if loose else PASS if PASS in legal else legal[0]
 
     def _least(self, hand: list[int]) -> int:
-        """Return the least deadwood that a hand can have after one discard."""
         return min(self._deadwood([card for card in hand if card != out]) for out in hand)
 
     def _without(self, card: int) -> int:

@@ -173,7 +173,6 @@ def _small(name: str, actions: Actions, dialect: Dialect) -> PokerTable:
 
 
 def _universal(parameters: Mapping[str, str]) -> PokerTable | None:
-    """Make the game universal_poker of OpenSpiel; None if its parameters are not supported."""
     fields = {**DEFAULTS, **parameters}
     unlike = any(fields[key] != DEFAULTS[key] for key in UNLIKE)
     if unlike or fields["numPlayers"] != "2" or set(fields) - set(DEFAULTS) - {CALC}:

@@ -162,7 +162,6 @@ class _Player:
             self.fault("stray", f"expected no line, found {shown(line)}")
 
     def fault(self, kind: Kind, text: str) -> None:
-        """Record a fault, and shut the player down after too many faults."""
         self.faults.append(Fault(self.seat, kind, self.state, one_line(text)))
         kinds = [fault.kind for fault in self.faults]
         if self.limits.dialect == "older":
@@ -273,10 +272,7 @@ def _expect_word(players: Sequence[_Player], word: str, seconds: float) -> None:
 
 
 def _lines(players: Sequence[_Player], ends: Mapping[int, float]) -> Iterator[tuple[_Player, str | None]]:
-    """Yield each player with its next line, or with None after the player's deadline (``ends``, by seat).
-
-    A player who was shut down, or is gone, is left out.
-    """
+    """Yield each player still in play with its next line, or None after the player's deadline (``ends``, by seat)."""
     waiting = [player for player in players if not player.is_out]
     while waiting:
         for player in list(waiting):

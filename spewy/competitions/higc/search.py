@@ -72,20 +72,14 @@ class SearchAgent(Agent):
         return max(arms, key=lambda each: arms[each].mean + BIT_VALUE * bits[each])
 
     def _game_after(self, state: SpielState, action: int) -> float:
-        """Play a random game after an action, and return its result as a share of the largest gain.
-
-        The result is 0 if the action is illegal in the state.
-        """
+        """Return the result of a random game after an action as a share of the largest gain; 0 for illegal actions."""
         child = state.clone()
         if not self._applied(child, action):
             return 0.0
         return play_out(child, self._seat, self._rng, DEPTH) / self._scale
 
     def _applied(self, state: SpielState, action: int) -> bool:
-        """Apply an action to a state; return False if the action is illegal.
-
-        If both players move at once, the opponent moves at random.
-        """
+        """Apply an action; if both move at once, the opponent moves at random. Return False for an illegal action."""
         if action not in legal(state, self._seat):
             return False
         other = legal(state, 1 - self._seat)
@@ -95,7 +89,7 @@ class SearchAgent(Agent):
         return True
 
     def _information(self, states: list[SpielState], actions: tuple[int, ...]) -> dict[int, float]:
-        """Estimate for each action the entropy, in bits, of the state that the player sees after the action."""
+        """Estimate for each action the entropy, in bits, of what the player sees afterwards."""
         sampled = self._rng.sample(states, min(BIT_STATES, len(states)))
         deadline, out = time.monotonic() + UPDATE_SHARE * self._seconds, dict.fromkeys(actions, 0.0)
         for action in actions:
@@ -111,8 +105,6 @@ class SearchAgent(Agent):
 
 
 class _Arm:
-    """An action, with the number and the mean result of the random games after it."""
-
     def __init__(self) -> None:
         self._n, self._sum = 0, 0.0
 

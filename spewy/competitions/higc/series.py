@@ -240,8 +240,6 @@ def _dismiss(channels: Sequence[Channel], limits: Limits) -> None:
 
 @dataclass(frozen=True)
 class _Log:
-    """The log of a run: the file of JSON lines with the run's finished matches."""
-
     path: Path
     series: Series
     swapped: bool
@@ -289,7 +287,6 @@ class _Log:
         return matches
 
     def _difference(self, head: Any) -> str:
-        """Describe the first difference between the expected and the actual first line of the log."""
         expected, other = _flat(json.loads(self._head)), _flat(head)
         bots = other.get("bots")
         if not isinstance(bots, dict):

@@ -125,10 +125,7 @@ class Session:
         return [OVER["older"], START]
 
     def _unreadable(self, agent: Agent, line: str, error: InputError) -> list[str]:
-        """Answer an invalid line: end the match if the line says so; act at random if it lists legal actions.
-
-        The text of ``error``, which says what is wrong with the line, is recorded as a fault.
-        """
+        """Record a fault; end the match if the invalid line says so, act at random if the line lists legal actions."""
         self._fault(str(error))
         if line.strip().startswith(OVER[self._dialect]):
             return self._end(agent, MatchOver(0.0))

@@ -157,10 +157,7 @@ class _Walk:
     def _both(
         self, state: SpielState, depth: int, parent: int, slot: int, chance: float, keys: Keys
     ) -> list[Waiting]:
-        """Add a state in which both players move at once, as a node of player 0 followed by nodes of player 1.
-
-        The keys are those after the players have seen the state.
-        """
+        """Add a state in which both players move at once: a node of player 0, followed by nodes of player 1."""
         menus = [legal(state, player) or (0,) for player in (0, 1)]
         firsts = [self._set(player, keys, menus[player]) for player in (0, 1)]
         node, out = self._note(depth, 0, parent, slot, chance), []
@@ -322,10 +319,7 @@ def _best_value(tree: SpielTree, strategy: Floats, player: int) -> float:
 
 
 def _give(tree: SpielTree, strategy: Floats, out: Floats, low: int, high: int) -> None:
-    """Add the values of one level, nodes ``low`` to ``high - 1``, to those of their parents in ``out``, ``[node]``.
-
-    Each value is weighted by the probability of the action or chance outcome that leads to its node.
-    """
+    """Add the values of nodes ``low`` to ``high - 1``, times their probabilities, to their parents' values."""
     slots, parents = tree.slot[low:high], tree.parent[low:high]
     dealt = tree.chance[low:high] / tree.chance[parents]  # of one step: `chance` is of the whole path
     weight = np.where(slots >= 0, strategy[slots], dealt)

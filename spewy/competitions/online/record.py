@@ -233,7 +233,6 @@ class Record:
         replace_text(self._log, text[: ends[-1]] if ends else head)
 
     def _read_log(self) -> None:
-        """Read the results of all finished hands, and count the comments of each kind."""
         text = read_text(self._log, self._subject)
         hands = {after: line for line, after in _HAND.findall(text)}
         for number, (logged, won, estimate) in enumerate(_RESULT.findall(text)):

@@ -61,8 +61,8 @@ class Site:
         url: the server's usual address, without ``prefix``.
         prefix: beginning of the path of every request.
         refusal: name of the field in which the server says why it refuses a request.
-        refuses_by_status: whether the field ``refusal`` is ignored if the HTTP status says success, or that the server
-            is busy.
+        refuses_by_status: whether ``refusal`` is ignored in an answer whose HTTP status is a success, or says that the
+            server is busy.
     """
 
     name: str
@@ -86,12 +86,7 @@ class Reply:
 
 
 class _FailedError(Exception):
-    """A request failed, and can be repeated.
-
-    Args:
-        received: whether the server may have received the request.
-        pause: seconds that the server asks to wait before the next attempt.
-    """
+    """A request failed, and can be repeated after ``pause`` seconds; ``received``: the server may have received it."""
 
     def __init__(self, text: str, *, received: bool = True, pause: float = 0.0) -> None:
         super().__init__(text)
@@ -189,11 +184,7 @@ class Server:
             self._secrets.add(secret)
 
     def _within_timeout(self, exchange: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """Run an exchange in a thread, and wait for its end no longer than the timeout.
-
-        The time limits of httpx are not enough: they begin again with each byte, and do not limit the look-up of the
-        host's name.
-        """
+        """Run an exchange within the timeout, in a thread: the limits of httpx begin again with each byte."""
         results: queue.SimpleQueue[dict[str, Any] | Exception] = queue.SimpleQueue()
 
         def work() -> None:

@@ -76,7 +76,6 @@ class Session:
             watch(self.record.count)
 
     def _continue(self, opened: Open) -> None:
-        """Continue the hand in which an earlier run was interrupted."""
         number = opened.number
         if time.time() - opened.since > self.idle:
             hours = self.idle / 3600
@@ -143,7 +142,7 @@ class Session:
         return answer, Open(number=number, fields=reply.fields)
 
     def _decide(self, answer: Answer) -> str:
-        """Ask the bot, which sees `Replayed.legal`; return its ACPC action, adapted to the hand as it was played."""
+        """Ask the bot, which sees the legal form of the hand; return its action, adapted to the hand as played."""
         played, position = answer.played, answer.position
         if played.legal is None or played.legal.to_act != position:
             # The hand is over in the legal form, which the bot sees. In the hand as played a few chips are left.

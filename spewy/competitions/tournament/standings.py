@@ -160,7 +160,7 @@ def place_of(ranking: Ranking) -> dict[str, int]:
 def elo(
     names: Sequence[str], games: Iterable[tuple[str, str, float]], k: float = K, start: float = START
 ) -> dict[str, float]:
-    """Compute Elo ratings after a sequence of games.
+    """Compute Elo ratings after a sequence of games: (first bot, second bot, first bot's score from 0 to 1).
 
     >>> elo(["a", "b"], [("a", "b", 0.8)])
     {'a': 1503.6, 'b': 1496.4}
@@ -187,10 +187,7 @@ def _sums(names: Sequence[str], worth: Worth) -> dict[str, float]:
 
 
 def _eliminated(names: Sequence[str], worth: Worth, least: int) -> tuple[list[str], Ranking]:
-    """Eliminate the bots with the smallest gain from the remaining bots, as long as at least ``least`` bots remain.
-
-    Returns the remaining bots, and the ranking of the eliminated bots.
-    """
+    """Eliminate bots of smallest gain while ``least`` remain; return the others, and the ranking of the eliminated."""
     remaining, below = list(names), Ranking()
     while len(remaining) > least:
         sums = _sums(remaining, worth)

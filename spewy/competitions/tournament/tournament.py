@@ -179,10 +179,7 @@ class _Acpc(_Games):
         return Outcome(self.file.name, self.file.rules, tuple(stages), ranking + gone)
 
     def _qualify(self, names: tuple[str, ...]) -> tuple[tuple[str, ...], list[Stage], Ranking]:
-        """Play rounds with the bots in random sets, until fewer than ten remain or a round eliminates none.
-
-        Returns the remaining bots, the stages, and the ranking of the eliminated bots; later eliminations rank higher.
-        """
+        """Play rounds in random sets; return the remaining bots, the stages, and the ranking of the eliminated bots."""
         stages, gone, rng = list[Stage](), Ranking(), Random(self.file.seed)
         number = 0
         while len(names) >= FEWER_THAN:
@@ -235,10 +232,7 @@ class _Acpc(_Games):
 
 @dataclass
 class _Higc(_Games):
-    """Plays a tournament by the HIGC's rules: instant run-off voting for each game, lexicographic over all games.
-
-    Bots that break the time limit too often in a game share the last place.
-    """
+    """Plays a tournament by the HIGC's rules; bots that are late too often in a game share its last place."""
 
     section: HigcSection
 
@@ -301,7 +295,6 @@ class _Higc(_Games):
 
 
 def _rated(file: TournamentFile, section: UpacSection, base: Path) -> Outcome:
-    """Rate bots by Elo over the games in a results file."""
     games = list(read_games(base / section.results, file.names))
     ratings = elo(file.names, games, section.k, section.start)
     played = {}

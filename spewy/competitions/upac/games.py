@@ -237,8 +237,6 @@ def _game(
 
 
 class _Seat:
-    """A bot in a game; records the time and memory that the bot uses."""
-
     def __init__(self, contender: Contender, channel: Channel, seconds: float, name: str, log: Log) -> None:
         self._channel, self._seconds, self._spent = channel, seconds, contender.spent
         self._name, self._log, self._game = name, log, 0.0

@@ -124,7 +124,7 @@ class _Hand:
         self.pushed[button] = SMALL_BLIND
 
     def label(self, seat: int, *, of_start: bool = False) -> str:
-        """Return the name of a seat's blind, ``SB`` or ``BB``; in START it may be the other's (`Rules.old_labels`)."""
+        """Return the blind of a seat, ``SB`` or ``BB``; in START by the old rules, the blind of its opponent."""
         small = (seat == self._button) != (of_start and self._old_labels)
         return "SB" if small else "BB"
 

@@ -121,10 +121,7 @@ def board_tables(abstraction: Abstraction) -> Arrays:
 
 
 def _rung(opened: ExitStack, folder: Path) -> tuple[int, BucketPolicy, Abstraction]:
-    """Open the solve for one stack; return the stack in chips, the strategies and the board buckets.
-
-    The exit stack ``opened`` closes the solve's files in the end.
-    """
+    """Open the solve for one stack until ``opened`` closes: its stack in chips, strategies, and board buckets."""
     policy = opened.enter_context(open_policy(folder))
     if not isinstance(policy, BucketPolicy):
         raise InputError(
@@ -171,13 +168,9 @@ def _in_order(boards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _mean_curves(
     percentiles: Percentiles, abstraction: Abstraction, boards: np.ndarray, board_buckets: np.ndarray
 ) -> np.ndarray:
-    """Compute the mean curve of each row of hands, for each board bucket of turns.
+    """Compute the mean curve of each row's hands on turns: ``[board bucket, row, point]``, where 32,767 means 1.
 
-    A hand's curve is its sorted percentiles of strength over all river cards. The means are over the row's hands, on at
-    most `TURNS` boards of the board bucket.
-
-    Returns:
-        The curves ``[board bucket, row, point]``; 32,767 means 1.
+    The means are over at most `TURNS` boards of each board bucket.
     """
     n_board_buckets, n_rows = abstraction.n_board_buckets[2], abstraction.n_rows[2]
     out = np.full(
@@ -237,8 +230,8 @@ class Decides(NamedTuple):
 
     Attributes:
         enters: betting line with which the round is entered.
-        first_free: index of the decision's first stored frequency among those of the player in the round after
-            ``enters``.
+        first_free: index of the decision's first stored frequency in the locker, counted through all decisions of the
+            player in the round after ``enters``.
         slot: index of the decision's first stored frequency in the bot's table of the round.
     """
 
@@ -293,10 +286,7 @@ def _followed(node: Node) -> Iterator[tuple[Node, int]]:
 
 
 def _free_slots(root: Node, enters: str) -> Mapping[str, int]:
-    """Return, by line, the index of the first stored frequency of each decision in the round after line ``enters``.
-
-    The stored frequencies of each player are numbered through; the last frequency of a decision is not stored.
-    """
+    """Return `Decides.first_free` of each decision of the round after line ``enters``, by line."""
     out, seen = {}, [0, 0]
     for line, (node, slot) in decision_slots(find_node(root, enters))[0].items():
         assert node.player is not None

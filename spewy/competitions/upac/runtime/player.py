@@ -122,13 +122,9 @@ class Player:
         return _at_table(tree, tree.children(node)[place], node, spot)
 
     def _solved(self, rung: int, path: Came, spot: Spot) -> dict[int, Floats]:
-        """Solve the river that a hand has reached, for the bot's own hand.
+        """Solve the river for the bot's own hand: frequencies ``[action]`` at its decisions, by node of the tree.
 
-        After few iterations on a slow machine, the solved strategy can be worse than the stored strategy. So the bot
-        computes the best response to each, and plays the strategy that loses less.
-
-        Returns:
-            Frequencies ``[action]`` of the bot's own hand at each of its decisions on the river, by node of the tree.
+        After few iterations the result can be worse than the stored strategy; the strategy that loses less is returned.
         """
         tree = self._tables.tree(rung)
         first = next(i for i, (node, _) in enumerate(path) if tree.nodes[node, ROUND] == RIVER_ROUND)
@@ -149,10 +145,7 @@ class Player:
         return {node: play[node][:, at] for node in own_nodes}
 
     def _came(self, tree: Tree, spot: Spot) -> tuple[Came, int] | None:
-        """Follow the betting through a tree, where bets that the tree lacks are translated.
-
-        Returns the path and the node that it reaches; None if the tree does not cover the betting.
-        """
+        """Translate the betting to a path through a tree; return the path and its last node, None if there is none."""
         assert spot.rounds is not None
         node, done = 0, 0
         path: Came = []
@@ -390,7 +383,7 @@ class River:
     ) -> list[tuple[int, Floats, Floats]]:
         """Compute a player's values at its decisions, the last first.
 
-        Each item is a decision's node, the values of its actions ``[action, hand]``, and of the strategy ``[hand]``.
+        Each item has a decision's node, the values ``[action, hand]`` of its actions, and the strategy's ``[hand]``.
         """
         values, out = self.ends(reach, p), []
         for node in reversed(self.decisions):
@@ -406,7 +399,7 @@ class River:
 class _Met:
     """Computes, for each hand of a player, sums over the opponent's hands that share no card with the hand.
 
-    The hands are rows of `HANDS`; ``strengths`` are those of all hands, ``[hand]``.
+    The hands are rows of `HANDS`, and ``strengths[hand]`` has the strength of every row of `HANDS`.
     """
 
     def __init__(self, own_hands: Ints, other_hands: Ints, strengths: Ints) -> None:
@@ -430,10 +423,7 @@ class _Met:
         """Position of each own hand in the list of the opponent's hands by strength; the list's length if absent."""
 
     def all(self, reach: Floats) -> Floats:
-        """Sum ``reach`` over the opponent's hands that share no card with an own hand.
-
-        ``reach`` is ``[opponent's hand, column]``, the result ``[own hand, column]``.
-        """
+        """Sum ``reach[opposing hand, column]`` over hands without a common card: ``[own hand, column]``."""
         ordered = self._ordered(reach)
         by_card = ordered[self._with_card].sum(axis=1)
         first, second = self._cards.T
@@ -441,7 +431,7 @@ class _Met:
         return out
 
     def beaten(self, reach: Floats) -> Floats:
-        """Sum ``reach`` as `all` does, but over weaker hands of the opponent, less the sum over stronger hands."""
+        """Sum ``reach`` over weaker opposing hands without a common card, less the sum over stronger ones."""
         ordered = self._ordered(reach)
         sums = _sums(ordered[:-1])
         out: Floats = sums[self._low] + sums[self._high] - sums[-1]

@@ -262,10 +262,7 @@ def _completed(hole: Sequence[int], board: Sequence[int]) -> Ints:
 
 
 def _counted(hole: Sequence[int], boards: Ints, among: NDArray[np.bool_]) -> tuple[Ints, Ints, Ints]:
-    """Count the hands that are weaker than a hand, tie with the hand, and all hands: three arrays ``[board]``.
-
-    Only the hands ``among``, ``[hand]``, count.
-    """
+    """Count, per board, the hands ``among[hand]`` that are weaker than a hand, that tie with it, and all of them."""
     number = hand_number(hole)
     counts = []
     for board in boards:
