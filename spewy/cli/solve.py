@@ -223,7 +223,12 @@ def solve(
     if as_json:
         click.echo(json_text(result.to_json() | ({} if lost is None else {"decision_loss_pct": lost})))
     if result.interrupted:
-        say(f"interrupted after sweep {result.sweeps}; everything is saved, the same command continues")
+        state = (
+            "everything is saved, the same command continues"
+            if saved == result.sweeps
+            else "its sweeps are not saved"
+        )
+        say(f"interrupted after sweep {result.sweeps}; {state}")
         ctx.exit(INTERRUPTED)
 
 

@@ -53,8 +53,9 @@ def status(folder: Path, as_json: bool) -> None:
     \b
     --json prints one object, in which unknown values are null:
       name, running, checking [measured flops, all flops] (while exploitability is measured), stage [number, of all]
-      (while a solve has fewer board buckets, with solve.coarse_to_fine), ended (why the last run
-      ended, in words), deals (number of deals, or of sweeps), saved_deals, per_second, seconds, seconds_left,
+      (while a solve has fewer board buckets, with solve.coarse_to_fine), saving (whether it waits for a save),
+      ended (why the last run ended, in words), deals (number of deals, or of sweeps), saved_deals, per_second,
+      seconds, seconds_left,
       visits [[fewest, median], ...] (visits of a board bucket, by round; null for a job without [boards]),
       value (mbb per hand of player 0), target,
       judged {exploitability, unit, stderr, flops, deals, at, seconds} (the last measurement, and its time),
@@ -128,7 +129,8 @@ def _state(progress: Status, runs: bool | None) -> str:
             "" if progress.checking is None else ", measured on {:,} of {:,} flops".format(*progress.checking)
         )
         stage = "" if progress.stage is None else ", stage {} of {}".format(*progress.stage)
-        return f"running{stage}{checks}{ago}"
+        saves = ", saving" if progress.saving else ""
+        return f"running{stage}{checks}{saves}{ago}"
     if progress.ended is not None:
         return f"not running: {progress.ended}{ago}"
     return (

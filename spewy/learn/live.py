@@ -3,8 +3,8 @@
 There are two solvers. `solvers.reference.cfr.Cfr` solves any game. All chunks are saved in one transaction, which also
 counts their visits. `solvers.exact.ExactCfr` solves games with one row for each hand. Its chunks are saved in single
 precision, and visits are not counted. If regrets and strategy sums take at most 64 MiB, one transaction saves all of
-them. Otherwise each transaction saves a few boards, and the last one saves the number of sweeps. A save that is
-killed halfway leaves chunks of two different sweeps, from which the next run can continue.
+them. Otherwise each transaction saves a few boards, and the last one saves the first round and the number of sweeps. A
+save that is killed halfway leaves chunks of two different sweeps, from which the next run can continue.
 """
 
 from __future__ import annotations
@@ -153,9 +153,11 @@ class LiveEngine(Engine):
     def _portions(self, dropping: int | None) -> Iterator[list[tuple[int, int]]]:
         """Yield the boards (round, number) of each transaction of a save, and release mapped memory in between."""
         rounds = self.layout.boards
-        boards = [
+        kept = [
             (t, b) for t, b in self.layout.every_board() if dropping is None or rounds[t].round < dropping
         ]
+        # The first round comes last, so that one transaction replaces the answer of a quick solve and its mark.
+        boards = sorted(kept, key=lambda place: place[0] == 0)
         whole = not self._exact or self.solver.state_bytes <= AT_ONCE
         at_once = len(boards) if whole else BOARDS_AT_ONCE
         for start in range(0, len(boards), at_once):

@@ -74,6 +74,7 @@ class Status:
             measurement runs.
         stage: number of the running stage with fewer board buckets or rows (job key ``coarse_to_fine``), from 1,
             and number of all stages; None in the last stage, and in solves without stages.
+        saving: whether the solve waits for a save.
         ended: reason why the last run ended, from the log; None during a run, or if the log has no reason.
     """
 
@@ -90,6 +91,7 @@ class Status:
     at: float | None
     checking: tuple[int, int] | None = None
     stage: tuple[int, int] | None = None
+    saving: bool = False
     ended: str | None = None
 
 

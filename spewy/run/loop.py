@@ -9,7 +9,7 @@ from pathlib import Path
 
 from spewy.errors import PeerError, SolveError
 from spewy.learn.engine import Check, Engine, Stop
-from spewy.records.progress import forget_result, read_result, read_trace, write_trace
+from spewy.records.progress import forget_result, quick_seconds, read_result, read_trace, write_trace
 from spewy.run.events import Advanced, Checked, Listener, Noted
 from spewy.run.plan import Plan
 from spewy.run.status_file import StatusWriter
@@ -18,6 +18,13 @@ from spewy.run.stores import Saving, Stores
 
 Log = Callable[[str, str], None]
 """Function that writes a line to the log, given an event and a text."""
+
+
+WORSE_THAN_QUICK = 2.0
+"""Exploitability in % of the pot above which a solve does not replace a quick answer.
+
+A quick answer loses up to that much (`docs/research/quick-flops.md`).
+"""
 
 
 class Loop:
@@ -72,6 +79,7 @@ class Loop:
         with stores.use() as store:
             self.trace = [row for row in read_trace(store) if row[0] <= engine.done]
             self._result = read_result(store)
+            self._after_quick = plan.job.solve.quick is None and quick_seconds(store) is not None
         self._first = engine.done
         self._started = self._checked = time.perf_counter()
 
@@ -101,11 +109,40 @@ class Loop:
         if ended == INTERRUPTED and engine.slow:
             self._note("saving; another interruption stops at once and loses the last work")
         whole = ended == INTERRUPTED and self._job.solve.quick is None
+        if ended == INTERRUPTED and not self._replaces_quick():
+            self._note(
+                f"the quick answer stays, and sweeps begin again next time: this solve replaces it below an "
+                f"exploitability of {WORSE_THAN_QUICK:g} % of the pot"
+            )
+            self._status.end(worked)
+            return ended
+        if self._after_quick:
+            self._forget_result()
+        self._status.saving(worked)
         self._saving.finish(worked, None if whole else self._job.first_dropped)
         self._write_trace()
         self._status.end(worked)
         self._log("save", f"{engine.done} {engine.counted}, {worked:.1f} s of work")
         return ended
+
+    def _replaces_quick(self) -> bool:
+        """Whether a save replaces no quick answer of the folder, or one that is worse than the current strategies."""
+        if not self._after_quick:
+            return True
+        check = self.current
+        if check is None:
+            return False
+        pct, _ = self._job.problem.in_units(check.exploitability)
+        if pct is None or pct > WORSE_THAN_QUICK:
+            return False
+        self._after_quick = False
+        self._forget_result()
+        return True
+
+    def _forget_result(self) -> None:
+        if self._result is not None:
+            with self._stores.use() as store:
+                forget_result(store)
 
     def _resume(self) -> None:
         """Measure the strategies from which the run continues, or read their last check if a check is slow."""
@@ -145,9 +182,8 @@ class Loop:
 
     def _step(self) -> None:
         engine, before = self._engine, self._engine.done
-        if before == self._first and self._result is not None:
-            with self._stores.use() as store:
-                forget_result(store)
+        if before == self._first and not self._after_quick:
+            self._forget_result()
         goal = self._stopping.goal(self.trace, self.seconds, together=self._together)
         for check in engine.run(goal, self._stop, self._progress):
             self.checking += check.took
@@ -160,7 +196,12 @@ class Loop:
             return
         if self.current is None and self._is_check_due():
             self._measure()
-        if self.current is not None and self._goes_on() and self._saving.measured(self.seconds):
+        if (
+            self.current is not None
+            and self._goes_on()
+            and self._replaces_quick()
+            and self._saving.measured(self.seconds)
+        ):
             self._write_trace()
             self._log_save()
 

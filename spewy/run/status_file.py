@@ -102,6 +102,11 @@ class StatusWriter:
         """Write the status, ``seconds`` after the start, while a check has measured ``done`` of ``total`` flops."""
         self._write(seconds, checking=(done, total))
 
+    def saving(self, seconds: float) -> None:
+        """Write the status before a save for which the solve waits."""
+        if self._saving.saved != self._engine.done:
+            self._write(seconds, seconds_left=None, saving=True)
+
     def end(self, seconds: float) -> None:
         self._write(seconds, seconds_left=None)
 

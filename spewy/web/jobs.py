@@ -135,6 +135,7 @@ def _solve_json(progress: Progress | None) -> dict[str, Any] | None:
         "seconds": status.seconds,
         "seconds_left": status.seconds_left if progress.running else None,
         "checking": status.checking,
+        "saving": progress.running and status.saving,
         "value": status.value,
         "exploitability": None if judged is None else judged.exploitability,
         "measured_at": None if judged is None else judged.deals,

@@ -379,7 +379,7 @@ async function watchLocked(draft, id, { folder, source, go }) {
     if (job && job.error) throw new Error(job.error);
     if (job ? job.state === "ended" : !solve || !solve.running) break;
     const gap = solve && solve.exploitability !== null ? `, exploitability ${amount(solve.exploitability)} ${solve.unit}` : "";
-    fill(draft.status, el("p", { class: "note" }, link, ` is being solved: ${solve ? `${solve.done} ${solve.counted}` : "it begins"}${gap}`));
+    fill(draft.status, el("p", { class: "note" }, link, ` is being solved: ${solve ? `${solve.done} ${solve.counted}` : "it begins"}${gap}${solve && solve.saving ? ", saving" : ""}`));
     await new Promise((done) => setTimeout(done, POLL_MS));
   }
   const place = { line: lock.line, board: lock.board, panel: "compare", with: id };

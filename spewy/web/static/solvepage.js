@@ -212,6 +212,7 @@ function watchSolve(root, id) {
       [solve.counted, `${count(solve.done)}, of them saved ${count(solve.saved)}`],
       ["speed", known(solve.per_second) && solve.running ? `${precise(solve.per_second)} ${solve.counted} per second` : null],
       ["time", known(solve.seconds) ? duration(solve.seconds) : null],
+      ["state", solve.saving ? "saving: a large solve takes minutes" : null],
       ["left", known(solve.seconds_left) ? `about ${duration(solve.seconds_left)}` : null],
       ["value", known(solve.value) ? `${solve.value.toFixed(1)} mbb per hand for player 0` : null],
       ["measuring", solve.checking ? `${solve.checking[0]} of ${solve.checking[1]} flops` : null],

@@ -11,6 +11,7 @@ from lockers import open_store
 from spewy.errors import InputError
 from spewy.job.job import Job
 from spewy.job.shipped import preset
+from spewy.learn import live
 from spewy.look.solution import Solution, solve
 from spewy.records.keys import STRATEGY
 from spewy.records.progress import first_dropped, quick_seconds, saved_sweeps
@@ -193,6 +194,44 @@ def test_an_interrupted_quick_solve_saves_its_flop(tmp_path):
         assert solution.node().frequencies.shape[0] == 3
     with Session(quick("1000 s", max_sweeps=20), tmp_path / "out") as session:
         assert session.solve().sweeps == 20
+
+
+def test_a_whole_solve_that_is_interrupted_early_leaves_the_quick_answer(folder, tmp_path):
+    place = tmp_path / "out"
+    good("solve", folder / "job.toml", "--quick", "--set", "solve.max_sweeps=8", "--out", place)
+    before, stop = good_json("show", place), threading.Event()
+    with Session(parsed_job(FLOP).replace(target="0.001%"), place) as session:
+        result = session.solve(lambda event: stop.set() if isinstance(event, Advanced) else None, stop)
+        assert result.interrupted
+        assert result.exploitability > 0.02 * 20  # 2 % of the pot
+        assert session.saved == 8
+    assert good_json("show", place) == before
+    again = good_json("solve", folder / "job.toml", "--quick", "--set", "solve.max_sweeps=8", "--out", place)
+    assert again["sweeps"] == 8
+    assert "of a quick solve" in good("show", place)
+
+
+def test_a_save_of_the_whole_game_replaces_the_quick_answer_at_once(folder, tmp_path, monkeypatch):
+    place, seen = tmp_path / "out", []
+    good("solve", folder / "job.toml", "--quick", "--set", "solve.max_sweeps=8", "--out", place)
+    before = good_json("show", place)
+    monkeypatch.setattr(live, "AT_ONCE", 0)
+    monkeypatch.setattr(live, "BOARDS_AT_ONCE", 8)
+    with Session(parsed_job(FLOP).replace(max_sweeps=200), place) as session:
+        kind = type(session.store)
+        transact = kind.transact
+
+        def spied(store, write):
+            if quick_seconds(store) is not None:
+                solution = Solution(session.job, store)
+                seen.append((solution.progress, solution.node().to_json()["hands"]))
+            return transact(store, write)
+
+        monkeypatch.setattr(kind, "transact", spied)
+        session.solve()
+    assert len(seen) > 20
+    assert all(each == ("8 sweeps of a quick solve", before["hands"]) for each in seen)
+    assert good_json("show", place)["hands"] != before["hands"]
 
 
 @pytest.mark.parametrize(
