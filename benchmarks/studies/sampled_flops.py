@@ -1,15 +1,15 @@
-"""Compares stored, sampled and exactly re-solved flops of a bot that re-solves its turns, by exact best responses.
+"""Compares stored, sampled, quick and exactly re-solved flops of a bot that re-solves turns, by exact best responses.
 
     python -m benchmarks.studies.sampled_flops [--games limit,no-limit] [--stored 300,3000] [--deals 100,300,1000,3000]
     python -m benchmarks.studies.sampled_flops --folder FOLDER --flops "Ks 9s 4d" --lines r250c/ [--menu lean]
 
 The first command solves two small hold'em games with 15 cards, whose whole flops can be judged exactly; the second
 judges a flop of a solved game of any size after some betting lines. The bot answers every decision of the flop from its
-stored strategy, or re-solves the flop by sampling with a number of deals, or exactly. With this strategy fixed on the
-flop, all turns are then solved with both ranges as played, as the bot would re-solve them. A figure is half the sum of
-what both players' best responses from the flop on win against this strategy of flop, turn and river, in % of the pot at
-the flop. It is a mean over the betting lines that lead to the flop, weighted by how often the bot's strategy takes each
-line.
+stored strategy, or re-solves the flop by sampling with a number of deals, with few bets on later rounds in a number of
+iterations (quick), or exactly. With this strategy fixed on the flop, all turns are then solved with both ranges as
+played, as the bot would re-solve them. A figure is half the sum of what both players' best responses from the flop on
+win against this strategy of flop, turn and river, in % of the pot at the flop. It is a mean over the betting lines that
+lead to the flop, weighted by how often the bot's strategy takes each line.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from spewy import Job, solve
 from spewy.bot.agent import LockerBot, bot_of
 from spewy.bot.options import Options
 from spewy.bot.resolving.builder import Root, SubgameBuilder, add_chips, live_game, new_solver
-from spewy.bot.resolving.resolve import Limits
+from spewy.bot.resolving.resolve import Limits, resolve_round
 from spewy.bot.resolving.sampled import sample
 from spewy.bot.resolving.translation import translate_subgame
 from spewy.chunks.rounds import line_forests
@@ -75,6 +75,11 @@ def main() -> None:
         help="number of iterations of each exact solve of turns and rivers",
     )
     parser.add_argument(
+        "--quick",
+        default="30,100",
+        help="numbers of iterations with which a flop is re-solved with few bets later, with commas between them",
+    )
+    parser.add_argument(
         "--flops",
         default="Td Th Ts,Td Qh Qs",
         help="flops to measure, such as 'Td Th Ts,Td Qh Qs', with commas between them",
@@ -90,9 +95,10 @@ def main() -> None:
     )
     parser.add_argument("--threads", type=int, default=1, help="number of threads of the exact solves")
     args = parser.parse_args()
-    deals = [int(part) for part in args.deals.split(",")]
-    print("| stored strategy | flop | stored | " + " | ".join(f"{n:,} deals" for n in deals) + " | exact |")
-    print("|---|---|---|" + "---|" * (len(deals) + 1))
+    deals, quick = ([int(part) for part in each.split(",")] for each in (args.deals, args.quick))
+    ways = (*(f"{n:,} deals" for n in deals), *(f"quick, {n}" for n in quick), "exact")
+    print(f"| stored strategy | flop | stored | {' | '.join(ways)} |")
+    print("|---|---|---|" + "---|" * len(ways))
     with tempfile.TemporaryDirectory(prefix="spewy-") as temporary:
         folders = {args.folder: Path(args.folder)} if args.folder else {}
         for game in [] if args.folder else args.games.split(","):
@@ -102,7 +108,7 @@ def main() -> None:
             for flop in args.flops.split(","):
                 board = tuple(sorted(parse_cards(flop.strip())))
                 print(
-                    f"| {name} | {cards_name(board)} | {' | '.join(row(folder, board, deals, args))} |",
+                    f"| {name} | {cards_name(board)} | {' | '.join(row(folder, board, deals, quick, args))} |",
                     flush=True,
                 )
 
@@ -117,10 +123,13 @@ def solved(temporary: Path, game: str, deals: int) -> Path:
     return folder
 
 
-def row(folder: Path, flop: tuple[int, ...], deals: list[int], args: argparse.Namespace) -> list[str]:
+def row(
+    folder: Path, flop: tuple[int, ...], deals: list[int], quick: list[int], args: argparse.Namespace
+) -> list[str]:
     """Return the table cells of a flop: what best responses win from each strategy, in % of the pot.
 
-    The strategies are the stored one, one sampled with each number of ``deals``, and the exact one.
+    The strategies are the stored one, one sampled with each number of ``deals``, one with few bets later for each
+    number of iterations in ``quick``, and the exact one.
     """
     figures, weights = [], []
     with bot_of(folder, Options("never")) as bot:
@@ -128,7 +137,7 @@ def row(folder: Path, flop: tuple[int, ...], deals: list[int], args: argparse.Na
         lines = line_forests(BettingTree(bot._blueprint.config))[1].lines
         for line in args.lines.split(",") if args.lines else lines:
             if Hand(parse_line(bot.game, line)).deal(flop).to_act is not None:
-                figures.append(judge.losses(line, deals))
+                figures.append(judge.losses(line, deals, quick))
                 first, second = judge.ranges(line)
                 weights.append(first.sum() * second.sum())
     return [f"{figure:.2f}" for figure in np.average(figures, axis=0, weights=weights)]
@@ -146,8 +155,8 @@ class Judge:
         self.bot.new_hand(hand, 0, 0)
         return self.bot.ranges(hand)
 
-    def losses(self, line: str, deals: list[int]) -> list[float]:
-        """Return what best responses win in % of the pot: from the stored, each sampled, and the exact strategy."""
+    def losses(self, line: str, deals: list[int], quick: list[int]) -> list[float]:
+        """Return what best responses win in % of the pot: from the stored, sampled, quick and exact strategies."""
         chips, blueprint = parse_line(self.bot.game, line).spent[0], self.bot._blueprint
         stack = None if blueprint.smallest_stack is None else blueprint.smallest_stack - chips
         root, ranges = Root(1, chips, stack, menu=self.args.menu), self.ranges(line)
@@ -163,6 +172,11 @@ class Judge:
         for n in deals:
             solution = sample(self.builder, blueprint.abstraction, root, self.flop, ranges, 7, Limits(n))
             flops.append({each: solution.frequencies(each, self.flop) for each in decisions})
+        few = replace(root, few_bets=True)
+        for n in quick:
+            limits = Limits(n, threads=self.args.threads)
+            known = resolve_round(self.builder, few, self.flop, ranges, limits)
+            flops.append({each: known.frequencies(each, self.flop) for each in decisions})
         return [100 * self.loss(root, ranges, flop) / root.pot for flop in (*flops, {})]
 
     def loss(self, root: Root, ranges: tuple[Floats, Floats], flop: dict[str, Floats]) -> float:

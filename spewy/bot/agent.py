@@ -65,8 +65,9 @@ def open_bot(
         menu: bet sizes of a solve in no-limit games, besides the bets that were made (`spewy.bot.resolving.builder`):
             "lean" or "job". If these take too much memory or time, the bot uses fewer sizes.
         flops: how rounds between the first round and the last ``rounds`` are re-solved, in hold'em the flop: "stored",
-            not at all; "sampled", each round alone, by sampling the cards of later rounds; "exact", to the end of the
-            hand, which takes sixteen cores and a few GiB in no-limit hold'em.
+            not at all; "sampled", each round alone, by sampling the cards of later rounds; "quick", each round alone,
+            on all later boards, with few bets there, in no-limit games; "exact", to the end of the hand, which
+            takes sixteen cores and a few GiB in no-limit hold'em.
 
     Raises:
         lockers.LockerError: the folder has no strategy, or the strategy is damaged.
@@ -106,8 +107,10 @@ def _make_ready(bot: LockerBot) -> None:
     game, options, wanted = bot.game, bot.options, []
     for t in range(game.num_rounds):
         method = None if options.resolve == "never" else options.method(t, game.num_rounds)
-        if method == "sampled" or (method == "exact" and game.num_hole_cards == 2):
-            wanted.append(Kernels(method, game.num_rounds - t))
+        if method == "sampled":
+            wanted.append(Kernels("sampled", game.num_rounds - t))
+        elif method is not None and game.num_hole_cards == 2:
+            wanted.append(Kernels("exact", game.num_rounds - t, short=method == "quick"))
     warm_up(wanted, LOG.info)
 
 

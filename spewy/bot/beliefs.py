@@ -39,10 +39,17 @@ from buckets.cards import blocked
 from solvers.tree import Floats
 from spewy.bot.bet_translation import translations
 from spewy.bot.bot import Answer
-from spewy.bot.options import Resolve
+from spewy.bot.options import Method, Resolve
 from spewy.bot.resolving.builder import Root, add_chips
 from spewy.bot.resolving.preflop import last_raiser, rounded
-from spewy.bot.resolving.subgame import BEFORE, HandContext, PreflopSubgame, SampledSubgame, Subgame
+from spewy.bot.resolving.subgame import (
+    BEFORE,
+    HandContext,
+    PreflopSubgame,
+    QuickSubgame,
+    SampledSubgame,
+    Subgame,
+)
 from spewy.bot.stored_play import PublicState, Step, StoredLine, StoredPlay, range_after_action
 from spewy.errors import InputError
 from spewy.game.hand import Hand
@@ -270,18 +277,22 @@ class Beliefs:
         root = Root(betting.round, chips, None if stack is None else stack - chips, donk=start.donk)
         made = [add_chips(action, -chips) for action in state.betting.rounds[-1]]
         options = self._options
-        sampled = options.method(betting.round, self._game.num_rounds) != "exact"
+        method = options.method(betting.round, self._game.num_rounds) or "sampled"
         try:
             root = self._context.builder.fitting(
-                root, made, options.menu, options.expected_seconds, sampled=sampled
+                root, made, options.menu, options.expected_seconds, sampled=method != "exact"
             )
         except InputError as error:
             LOG.warning("line %r: no subgame can begin here: %s", state.betting.line, error)
             self._context.tally.failed(state.betting.line, error)
             return None
         outer, line = state.subgame, start.blueprint_line
-        kind = SampledSubgame if sampled else Subgame
-        return kind(self._context, root, betting, state.hand.board, line, outer, state.betting.line)
+        kinds: dict[Method, type[Subgame]] = {
+            "sampled": SampledSubgame,
+            "quick": QuickSubgame,
+            "exact": Subgame,
+        }
+        return kinds[method](self._context, root, betting, state.hand.board, line, outer, state.betting.line)
 
     def _preflop_subgame(self, state: PublicState) -> Subgame | None:
         start, made = self._start.betting, state.betting.rounds[0]

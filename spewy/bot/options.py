@@ -13,9 +13,13 @@ from spewy.errors import InputError, nearest, shown
 Resolve = Literal["never", "off-tree", "always"]
 Translation = Literal["random", "likelier"]
 OwnMenu = Literal["lean", "job"]
-Flops = Literal["stored", "sampled", "exact"]
-Method = Literal["sampled", "exact"]
-"""How a subgame is re-solved: by sampling the cards of later rounds, or on all boards to the end of the hand."""
+Flops = Literal["stored", "sampled", "quick", "exact"]
+Method = Literal["sampled", "quick", "exact"]
+"""How a subgame is re-solved.
+
+A round alone: by sampling the cards of later rounds, or on all boards with few bets later (quick). Or exactly, to the
+end of the hand.
+"""
 
 MOST_ITERATIONS = 2000
 """Largest number of iterations of a solve with a time bank; the time that the solve does not need stays in the bank."""

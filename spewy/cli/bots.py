@@ -218,12 +218,12 @@ def solving_options(function: Callable[..., Any], per_hand: float | None = None)
     )
     flops_option = click.option(
         "--flops",
-        type=click.Choice(["stored", "sampled", "exact"]),
+        type=click.Choice(["stored", "sampled", "quick", "exact"]),
         default="stored",
         show_default=True,
         help="How to play flops: by the stored strategy without re-solving (stored), by re-solving with sampled turns "
-        "and rivers (sampled), or by re-solving with all turns and rivers (exact), which takes many cores and some GiB "
-        "in no-limit games.",
+        "and rivers (sampled), with all turns and rivers but few bets on them (quick, in no-limit games), or with all "
+        "turns and rivers (exact), which takes many cores and some GiB in no-limit games.",
     )
     for option in (flops_option, menu_option, threads_option, bank_option, budget_option, safe_option):
         gathered = option(gathered)

@@ -58,6 +58,8 @@ _SIZES: dict[Menu, PlayerSizes] = {
     "lean": player_sizes("100%, a", "a"),
     "all-in": player_sizes("a", "a"),
 }
+FEW_BETS = player_sizes("100%", "a")
+"""Bets of later rounds in a subgame with few bets (`docs/research/re-solved-flops.md`)."""
 EVERY_ALLIN = 1e9
 """Value of `TreeConfig.add_allin` that adds an all-in at each decision."""
 FEWEST = 10
@@ -91,6 +93,7 @@ class Root:
         extra_bets: bets of the round in addition to the menu's, each as the line from the root to the bet: ``"r150"``,
             or ``"cr150"`` for a bet after a check; amounts as in ``actions``.
         donk: whether the player who starts the round called the last bet of the previous round.
+        few_bets: whether later rounds have one bet, and all-in as the raise, in place of the menu's bets.
     """
 
     round: int
@@ -100,6 +103,7 @@ class Root:
     extra_bets: tuple[str, ...] = ()
     donk: bool = False
     menu: Menu = "job"
+    few_bets: bool = False
 
     @property
     def pot(self) -> int:
@@ -210,6 +214,10 @@ class SubgameBuilder:
             total += n_boards * rows * sum(bets.forest.n_slots)
         return total
 
+    def held_size(self, root: Root, ranges: tuple[Floats, Floats]) -> int:
+        """Estimate `size` if each player holds only the hands of a range, ``[hand of the deck]``."""
+        return round(self.size(root) * float(np.mean([(each > 0).mean() for each in ranges])))
+
     def n_actions(self, root: Root) -> int:
         return sum(sum(forest.n_slots) for forest in self.forests(root))
 
@@ -244,7 +252,16 @@ class SubgameBuilder:
     def layout(self, root: Root, board: tuple[int, ...]) -> Layout:
         tree = self._tree(root)
         boards = self._boards(root.round, board)[: len(tree.betting)]
-        layout = Layout(self._problem(tree.tree, root.round, board, root.pot), tree.betting, boards)
+        return self._checked(
+            Layout(self._problem(tree.tree, root.round, board, root.pot), tree.betting, boards), root
+        )
+
+    def layout_of(self, root: Root, board: tuple[int, ...], ranges: tuple[Floats, Floats]) -> Layout:
+        """Make the layout of the hands of two ranges, each ``[hand of the deck]``; nothing of it is cached."""
+        problem = self._problem(self._tree(root).tree, root.round, board, root.pot, ranges)
+        return self._checked(Layout.of(problem), root)
+
+    def _checked(self, layout: Layout, root: Root) -> Layout:
         size = 8 * strategy_size(layout)
         if size > self.most_bytes:
             raise InputError(
@@ -268,6 +285,9 @@ class SubgameBuilder:
                 min_bet=self.config.min_bet or self.game.big_blind,
             )
             config = _with_menu(config, root.menu)
+            if root.few_bets:
+                later = ((FEW_BETS, FEW_BETS),) * (len(config.sizes) - 1)
+                config = replace(config, sizes=(config.sizes[0], *later))
         tree = tree_after(config, root.actions, root.extra_bets, donk=root.donk)
         betting = betting_rounds(tree)
         slots = {}
@@ -281,11 +301,21 @@ class SubgameBuilder:
         problem = self._problem(BettingTree(replace(self.config, start_round=t)), t, board, 1)
         return board_rounds(problem)
 
-    def _problem(self, tree: BettingTree, t: int, board: tuple[int, ...], pot: float) -> Problem:
+    def _problem(
+        self,
+        tree: BettingTree,
+        t: int,
+        board: tuple[int, ...],
+        pot: float,
+        ranges: tuple[Floats, Floats] | None = None,
+    ) -> Problem:
+        """Make the problem of a subgame; ``ranges`` None: both players hold all hands."""
         all_hands = np.ones(self.n_hands)
         history = self.game.cut(board)
         rows = (None,) * self.game.num_rounds
-        return Problem(self.game, tree, history, pot, (all_hands, all_hands), rows, "", symmetry=False)
+        return Problem(
+            self.game, tree, history, pot, ranges or (all_hands, all_hands), rows, "", symmetry=False
+        )
 
 
 def _with_menu(config: TreeConfig, menu: Menu) -> TreeConfig:
@@ -358,10 +388,12 @@ def _locks(layout: Layout, kept: Mapping[str, Floats]) -> Iterator[Lock]:
             yield Lock(0, node.player, n, blank)
 
 
-def new_solver(game: LiveGame, threads: int = 1) -> Solver:
-    """Make a solver: an `ExactCfr` or, for hands of one card, a `Cfr`."""
+def new_solver(
+    game: LiveGame, threads: int = 1, *, name: str = RESOLVING_VARIANT, short: bool = False
+) -> Solver:
+    """Make a solver: an `ExactCfr`, perhaps with numbers of 16 bits, or a `Cfr` for hands of one card."""
     if supports(game):
-        return ExactCfr(game, variant(RESOLVING_VARIANT), threads=threads)
+        return ExactCfr(game, variant(name), threads=threads, short=short)
     return Cfr(game, variant(DEFAULT_VARIANT), threads=threads)
 
 

@@ -24,6 +24,8 @@ from typing import Literal
 
 import numpy as np
 
+from buckets.cards import blocked
+from buckets.cards import hands as hands_of
 from lockers import LockerError
 from solvers.exact import ExactCfr
 from solvers.game import LiveGame, compatible_reach
@@ -50,6 +52,10 @@ BATCH = 0.25
 """Largest share of the remaining time for one batch of iterations; the clock is read after each batch."""
 PAGE, PAGES = 4096, 2048
 """Size of a memory page in bytes, and number of pages to touch before the clock is read again."""
+LEAST_REACH = 0.01
+"""Smallest weight of a hand in a round that is solved alone, as a share of the largest weight of its range."""
+QUICK_VARIANT = "pdcfr"
+"""Variant of CFR for rounds alone, which loses least after few iterations (`docs/research/quick-flops.md`)."""
 SHORTEST: tuple[Stage, ...] = ("first", "judge", "judge")
 """Stages of the shortest solve: one iteration and both best responses."""
 ITERATIONS, REGRET = 5, 0.15
@@ -139,13 +145,9 @@ class Resolved:
         b = self._layout.boards[t].numbers[self._builder.game.cut(board)]
         hands = self._layout.board(t, b).hands[p].numbers
         sums, regrets = self._read(t, b)
-        strategy = sums[p][first : first + n, : len(hands)].astype(np.float64)
-        absent = ~(strategy.sum(axis=0) > 0)  # hands that never reach the decision
-        strategy[:, absent] = regrets[p][first : first + n, : len(hands)][:, absent]
-        if not np.isfinite(strategy).all():
-            raise SolveError(f"subgame, line {line!r}: the strategy has values that are not finite")
         out = np.zeros((n, self._builder.n_hands))
-        out[:, hands] = normalised(strategy)
+        here = slice(first, first + n), slice(len(hands))
+        out[:, hands] = _played(sums[p][here], regrets[p][here], line)
         return out
 
     def regrets(self, t: int, b: int) -> ChunkStrategy:
@@ -166,6 +168,67 @@ class Resolved:
         while len(self._numbers) > BOARDS_KEPT:
             self._numbers.popitem(last=False)
         return self._numbers[t, b]
+
+
+class ResolvedRound:
+    """A betting round that was solved with few bets on later rounds; implements `subgame.Solution`.
+
+    Only the round's own strategy is kept.
+
+    Args:
+        ranges: both players' ranges at the root, each ``[hand of the deck]``.
+        solver: the solver after its iterations; it must still be open.
+    """
+
+    def __init__(
+        self,
+        builder: SubgameBuilder,
+        root: Root,
+        layout: Layout,
+        board: tuple[int, ...],
+        ranges: tuple[Floats, Floats],
+        solver: Solver,
+    ) -> None:
+        self._builder, self._root, self._board, self._ranges = builder, root, board, ranges
+        self._hands = [rows.numbers for rows in layout.board(0, 0).hands]
+        self._sums, self._regrets = solver.read("sums", 0, 0), solver.read("regrets", 0, 0)
+        self.iterations = solver.iteration
+
+    @property
+    def n_bytes(self) -> int:
+        return sum(each.nbytes for part in (self._sums, self._regrets) for each in part)
+
+    def frequencies(self, line: str, board: tuple[int, ...]) -> Floats:
+        """Return the average strategy ``[action, hand of the deck]``; hands that were left out play its mean."""
+        decision = self._builder.decision(self._root, line)
+        if decision is None or decision[0] > 0:
+            raise KeyError(line)
+        if board != self._board:
+            raise KeyError(board)
+        _, first, node = decision
+        p, n = node.player, len(node.actions)
+        assert p is not None
+        hands = self._hands[p]
+        here = slice(first, first + n), slice(len(hands))
+        strategy = _played(self._sums[p][here], self._regrets[p][here], line)
+        out = np.zeros((n, self._builder.n_hands))
+        left = ~blocked(hands_of(self._builder.game.deck, self._builder.game.num_hole_cards), board)
+        out[:, left] = np.average(strategy, axis=1, weights=self._ranges[p][hands])[:, None]
+        out[:, hands] = strategy
+        return out
+
+    def best_values(self, player: int) -> Floats:
+        raise KeyError(player)  # a best response in a tree with few bets would tell nothing about the hand
+
+
+def _played(sums: Floats, regrets: Floats, line: str) -> Floats:
+    """Return the average strategy ``[action, row]``; hands that never reach the decision play by their regrets."""
+    strategy = sums.astype(np.float64)
+    absent = ~(strategy.sum(axis=0) > 0)
+    strategy[:, absent] = regrets[:, absent]
+    if not np.isfinite(strategy).all():
+        raise SolveError(f"subgame, line {line!r}: the strategy has values that are not finite")
+    return normalised(strategy)
 
 
 Start = tuple[PlayerStrategy, PlayerStrategy] | Resolved
@@ -217,6 +280,38 @@ def resolve(
         return Resolved(builder, root, layout, solver, responding, started)
     finally:
         solver.close()
+
+
+def resolve_round(
+    builder: SubgameBuilder,
+    root: Root,
+    board: tuple[int, ...],
+    ranges: tuple[Floats, Floats],
+    limits: Limits,
+    kept: Mapping[str, Floats] | None = None,
+) -> ResolvedRound:
+    """Solve a subgame with few bets after its first round, from zero; only the first round is to be played.
+
+    Hands with less than `LEAST_REACH` of their range's largest weight are left out. `resolve` explains the arguments.
+    """
+    held = round_ranges(ranges)
+    size = builder.held_size(root, held)
+    builder.pace.require(limits.deadline, size, "lay", "first")
+    with builder.pace.timed("lay", size):
+        layout = builder.layout_of(root, board, held)
+        size = strategy_size(layout)
+        solver = new_solver(live_game(layout, held, kept), limits.threads, name=QUICK_VARIANT, short=True)
+    try:
+        _run(solver.run, limits, builder.pace, size, ("first",))
+        return ResolvedRound(builder, root, layout, board, ranges, solver)
+    finally:
+        solver.close()
+
+
+def round_ranges(ranges: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """Return both players' ranges without the hands that `resolve_round` leaves out."""
+    first, second = (np.where(each >= LEAST_REACH * each.max(initial=0.0), each, 0.0) for each in ranges)
+    return first, second
 
 
 def best_responses(
@@ -302,16 +397,23 @@ def _take_memory(solver: Solver, limits: Limits, pace: Pace, size: int) -> None:
             pages[first : first + PAGES] += 0  # a write that changes nothing
 
 
-def _run(run: Callable[[int], None], limits: Limits, pace: Pace, size: int) -> None:
-    """Run iterations in batches until a limit is reached, or only the time for both best responses is left."""
-    pace.require(limits.deadline, size, *SHORTEST)
+def _run(
+    run: Callable[[int], None], limits: Limits, pace: Pace, size: int, stages: tuple[Stage, ...] = SHORTEST
+) -> None:
+    """Run iterations in batches until a limit is reached, or only the time for what follows them is left.
+
+    Args:
+        stages: the first iteration and what follows the last one.
+    """
+    pace.require(limits.deadline, size, *stages)
+    after = sum(pace.seconds(stage, size) for stage in stages[1:])
     with pace.timed("first", size):
         run(1)
     done, last = 1, 0.0
     while done < limits.iterations:
         batch = limits.iterations - done
         if limits.deadline is not None:
-            remaining = limits.deadline - time.monotonic() - 2 * pace.seconds("judge", size)
+            remaining = limits.deadline - time.monotonic() - after
             fitting = remaining / max(pace.seconds("iterate", size), last, 1e-9)
             batch = min(batch, done, max(int(BATCH * fitting), int(fitting >= 2)))
             if batch < 1:

@@ -1,7 +1,8 @@
 """Subgames of one hand, which the bot solves when it needs them and compares with the blueprint.
 
-A `Subgame` is solved exactly, to the end of the hand; a `SampledSubgame` is one betting round, solved by sampling the
-cards of later rounds. Both give a `Solution`. The subgames of a hand share a `HandContext`.
+A `Subgame` is solved exactly, to the end of the hand. A `QuickSubgame` or `SampledSubgame` is one betting round alone,
+solved with few bets on later rounds, or by sampling their cards. All give a `Solution`. The subgames of a hand share a
+`HandContext`.
 
 A safe solve needs the opponent's best-response values against the strategy that the bot would play without the solve.
 This is the strategy of the enclosing re-solved subgame, or the blueprint. If bets were translated, the blueprint's
@@ -31,7 +32,16 @@ from spewy.bot.options import Options
 from spewy.bot.resolving.budget import Budget, OutOfTimeError
 from spewy.bot.resolving.builder import FEWEST, FEWEST_DEALS, PlayerStrategy, Root, SubgameBuilder, add_chips
 from spewy.bot.resolving.preflop import PreflopSolver, rounded
-from spewy.bot.resolving.resolve import Limits, Resolved, Safety, Start, best_responses, resolve
+from spewy.bot.resolving.resolve import (
+    Limits,
+    Resolved,
+    Safety,
+    Start,
+    best_responses,
+    resolve,
+    resolve_round,
+    round_ranges,
+)
 from spewy.bot.resolving.sampled import sample
 from spewy.bot.resolving.translation import Blueprint, KnownStrategy, Read, stored_strategy, translate_subgame
 from spewy.bot.tally import Tally, is_expected
@@ -56,6 +66,8 @@ BEFORE = 0.5
 """Largest share of a solve's time for solves of enclosing subgames, which must come first."""
 HURRIED_DEALS = 64
 """Number of deals of a sampled solve that is late (`Subgame.late_answer`)."""
+FEWEST_QUICK = 20
+"""Number of iterations for which a round that is solved with few bets later must have time."""
 LATER_BOARDS = 48
 """Number of boards that the estimated size of a sampled solve assumes (`SampledSubgame.size`)."""
 
@@ -462,6 +474,35 @@ class SampledSubgame(Subgame):
 
     def _is_comparable(self, player: int) -> bool:
         return False
+
+
+class QuickSubgame(SampledSubgame):
+    """A betting round that is re-solved on all later boards, with few bets there (`resolve.resolve_round`).
+
+    If there is no memory, or no time for `FEWEST_QUICK` iterations, the round is solved by sampling.
+    """
+
+    def _solve(self, player: int) -> Solution:
+        assert self.ranges is not None
+        options, few = self._options, replace(self.root, few_bets=True)
+        if self._hurried or not self._fits(few):
+            return super()._solve(player)
+        limits = Limits(options.iterations, self._context.budget.deadline, options.n_threads)
+        return resolve_round(self._builder, few, self.board, self.ranges, limits, self.kept)
+
+    def _fits(self, root: Root) -> bool:
+        assert self.ranges is not None
+        pace, left = self._builder.pace, self._context.budget.left
+        size = self._builder.held_size(root, round_ranges(self.ranges))
+        if 8 * size > self._builder.most_bytes:
+            return False
+        iterations = min(FEWEST_QUICK, self._options.iterations) - 1
+        needed = (
+            pace.seconds("lay", size)
+            + pace.seconds("first", size)
+            + iterations * pace.seconds("iterate", size)
+        )
+        return left is None or needed <= left
 
 
 class PreflopSubgame(Subgame):

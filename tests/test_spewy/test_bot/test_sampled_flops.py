@@ -1,8 +1,9 @@
-"""Flops that the bot re-solves by sampling turns and rivers: how good, with which bets and ranges, in which time."""
+"""Flops that the bot re-solves by sampling or with few bets later: how good, with which ranges, in which time."""
 
 import gc
 import time
 import weakref
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,7 +17,7 @@ from spewy.bot.beliefs import Beliefs
 from spewy.bot.options import Options
 from spewy.bot.resolving.budget import OutOfTimeError
 from spewy.bot.resolving.builder import Root, SubgameBuilder
-from spewy.bot.resolving.resolve import Limits
+from spewy.bot.resolving.resolve import Limits, ResolvedRound, resolve_round
 from spewy.bot.resolving.sampled import SampledRound, sample
 from spewy.errors import InputError, SolveError
 
@@ -48,12 +49,13 @@ def solved(bot, deals=60, seed=1, root=ROOT, **others):
     return sample(SubgameBuilder(bot._blueprint.config), abstraction, root, board, (one, one), seed, limits)
 
 
-def test_a_sampled_flop_is_nearly_as_good_as_an_exact_one(stored):
+def test_a_sampled_or_quick_flop_is_nearly_as_good_as_an_exact_one(stored):
     """The second route solves turns and rivers exactly behind the flop's strategy, and best responds to the whole."""
     args = SimpleNamespace(menu="lean", iterations=50, threads=1)
     judge = Judge(stored, SubgameBuilder(stored._blueprint.config), flop_of(stored.game).board, args)
-    alone, few, many, exact = judge.losses("cc/", [10, 600])
+    alone, few, many, quick, exact = judge.losses("cc/", [10, 600], [40])
     assert exact < many < exact + 2 < 8 < 16 < min(alone, few)
+    assert quick < many
 
 
 def test_equal_deals_give_the_same_strategy_and_other_deals_another(stored):
@@ -79,9 +81,13 @@ def test_kept_decisions_stay_and_hands_without_frequencies_are_free(stored):
     assert np.abs(found[:, live & ~odd] - kept[:, odd][:, :1]).max() > 0.1
 
 
-@pytest.mark.parametrize("resolve", ["always", "off-tree"])
-def test_no_bet_is_translated_on_the_flop_and_turns_are_solved_with_the_ranges_as_played(folders, resolve):
-    with bot_of(folders["no-limit"], Options(**{**HOW, "resolve": resolve})) as bot:
+@pytest.mark.parametrize(
+    ("resolve", "flops"), [("always", "sampled"), ("off-tree", "sampled"), ("off-tree", "quick")]
+)
+def test_no_bet_is_translated_on_the_flop_and_turns_are_solved_with_the_ranges_as_played(
+    folders, resolve, flops
+):
+    with bot_of(folders["no-limit"], Options(**{**HOW, "resolve": resolve, "flops": flops})) as bot:
         before = flop_of(bot.game)
         assert bot.answer(before).source == ("re-solved" if resolve == "always" else "stored")
         entering, played = bot.ranges(before), bot.answer(before)
@@ -136,6 +142,40 @@ def test_without_time_or_memory_the_stored_flop_is_played(folders, reason):
         assert bot.tally.reasons == {reason: 1}
 
 
+@pytest.mark.parametrize(
+    ("lacks", "solution"), [("nothing", ResolvedRound), ("time", SampledRound), ("memory", SampledRound)]
+)
+def test_a_quick_flop_is_sampled_without_time_or_memory(folders, lacks, solution):
+    with bot_of(folders["no-limit"], Options(**HOW | {"flops": "quick", "seconds": 60.0})) as bot:
+        if lacks == "time":
+            bot._builder.pace.took("iterate", 1, 60.0)
+        elif lacks == "memory":
+            few = replace(ROOT, few_bets=True)
+            bot._builder.most_bytes = 4 * bot._builder.size(few)
+        hand = flop_of(bot.game)
+        answer = bot.answer(hand)
+        assert answer.source == "re-solved"
+        assert answer.frequencies.sum(axis=0).round(6).tolist().count(1.0) == 66
+        solved = bot._beliefs.at(hand).subgame._resolved(0)
+        assert isinstance(solved, solution)
+        assert solved.iterations == (10 if lacks == "nothing" else 40)
+
+
+def test_hands_that_a_quick_flop_leaves_out_play_the_mean(stored):
+    board, builder = flop_of(stored.game).board, SubgameBuilder(stored._blueprint.config)
+    weights = np.where(np.arange(len(stored.hands)) % 3 == 0, 0.001, 1.0)
+    few = replace(ROOT, few_bets=True)
+    found = resolve_round(builder, few, board, (weights, weights), Limits(30)).frequencies("", board)
+    live = found.sum(axis=0) > 0
+    assert live.sum() == 66
+    out = live & (weights < 1)
+    np.testing.assert_allclose(
+        found[:, out].T, np.broadcast_to(found[:, live & ~out].mean(axis=1), (out.sum(), 3))
+    )
+    with pytest.raises(KeyError):
+        resolve_round(builder, few, board, (weights, weights), Limits(1)).frequencies("cc/", board)
+
+
 def test_numbers_that_are_not_finite_are_no_strategy(stored):
     found = solved(stored)
     found._numbers("sums", 0)[3, 0] = np.inf
@@ -164,8 +204,12 @@ def test_rounds_are_solved_as_the_options_say():
     assert methods(flops="exact", rounds=1) == [None, "exact", "exact", "exact"]
     assert Options("always", flops="sampled").first_round(4) == 1
     assert Options("always").first_round(4) == 2
-    assert [Options("always", flops=how).first_exact_round(4) for how in ("sampled", "exact")] == [2, 1]
-    with pytest.raises(InputError, match="flops: expected one of stored, sampled, exact"):
+    assert [Options("always", flops=how).first_exact_round(4) for how in ("sampled", "quick", "exact")] == [
+        2,
+        2,
+        1,
+    ]
+    with pytest.raises(InputError, match="flops: expected one of stored, sampled, quick, exact"):
         Options(flops="all")
     with pytest.raises(InputError, match="deals: expected a whole number"):
         Options(deals=0)
@@ -185,7 +229,7 @@ def test_limit_games_have_their_own_sizes(folders):
         assert isinstance(bot._beliefs, Beliefs)
 
 
-@pytest.mark.parametrize("flops", ["sampled", "exact", "stored"])
+@pytest.mark.parametrize("flops", ["sampled", "quick", "exact", "stored"])
 def test_the_solves_of_a_hand_need_no_garbage_collector(folders, flops):
     """A match of some hundred hands would otherwise fill the memory, since arrays do not hasten the collector."""
     with bot_of(folders["no-limit"], Options(**HOW | {"flops": flops})) as bot:
