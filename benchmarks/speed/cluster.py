@@ -102,7 +102,6 @@ def _sizes(text: str) -> list[int]:
 
 
 def _compare(args: argparse.Namespace) -> None:
-    """Solve the whole game with each number of threads and on each cluster, and print the table."""
     if args.quick:
         args.flops, args.seeds, args.workers = 2, 1, [1, 2]
         args.overrides += ["boards.flop=3", "rows.flop=5"]
@@ -171,7 +170,6 @@ class _Watch:
         self._points: list[tuple[int, float, float]] = []
 
     def __call__(self, event: Event) -> None:
-        """Record the number of deals, the wall time and the processor time when a status arrives."""
         if isinstance(event, Stated):
             spent = time.process_time() + self._spent()
             self._points.append((event.status.deals, time.perf_counter(), spent))
@@ -222,8 +220,6 @@ def _sweep_seconds(args: argparse.Namespace, scratch: Path, workers: int, size: 
 
 
 class _Sweeps:
-    """A listener that records the times at which sweeps end."""
-
     def __init__(self) -> None:
         self.ends: list[float] = []
 

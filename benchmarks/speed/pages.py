@@ -372,7 +372,6 @@ def _starred(value: float, limit: float | None) -> str:
 
 
 def _described(status: int, body: bytes) -> str:
-    """Describe an answer: its status, and whether it is a plain message if it is an error."""
     if status == 200:
         return "200"
     try:

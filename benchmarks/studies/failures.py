@@ -88,8 +88,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 class _Trials:
-    """Runs trials, in which processes fail during a batch, and counts how many end as they should."""
-
     def __init__(self, scratch: Path) -> None:
         self._scratch, self._number = scratch, 0
         self._counts: dict[str, list[bool]] = {}
@@ -225,7 +223,6 @@ def _is_saved(out: str) -> bool:
 
 
 def _workers(parent: int) -> list[int]:
-    """List the workers of joblib's pool among the children of a process."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError, ValueError, IndexError):

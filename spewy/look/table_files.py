@@ -144,14 +144,12 @@ def _rows(frame: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
 
 
 def _number_format(name: str, digits: int) -> str:
-    """Return the format of a column's numbers: percent for shares, else with ``digits`` decimals."""
     if name.startswith(SHARES):
         return f"0.{'0' * max(digits - 2, 0)}%".replace("0.%", "0%")
     return f"0.{'0' * digits}" if digits else "0"
 
 
 def _width(frame: pd.DataFrame, name: str, digits: int) -> float:
-    """Return the width of a column in characters, with room for the filter button in its header."""
     column = frame[name]
     values = (column.head(MEASURED_ROWS) if column.dtype.kind in "if" else column.drop_duplicates()).tolist()
     texts = [f"{value:.{digits}f}" if isinstance(value, float) else str(value) for value in values]

@@ -83,7 +83,6 @@ def heat_chart(
 
 
 def _ink(colour: Sequence[float]) -> str:
-    """Choose black or white text for a background colour."""
     red, green, blue = (round(255 * part) for part in colour[:3])
     return "black" if lightness((red, green, blue)) > 0.5 else "white"
 

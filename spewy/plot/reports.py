@@ -224,7 +224,6 @@ class _Chart:
         ax.set_axisbelow(True)
 
     def _name_cards(self) -> None:
-        """Label each bar with the coloured suit of its card, and each group of bars with their rank."""
         ax, rows, at = self.ax, self.report.rows, self.at
         ax.set_xlim(at[0] - 0.8, at[-1] + 0.8)
         if len(rows) > MOST_NAMED["vertical"]:

@@ -314,7 +314,6 @@ def _absent(stage: dict[str, Json]) -> Json:
 
 
 def _later(t: int, rounds: int) -> str:
-    """Say which rounds after round ``t`` are not in the file; empty after the last round."""
     names = ROUND_NAMES[t + 1 : rounds]
     if not names:
         return ""

@@ -123,8 +123,6 @@ def _collect_rarely() -> None:
 
 
 class _Server(uvicorn.Server):
-    """A server that this program's signals end."""
-
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.interrupted = threading.Event()
@@ -142,8 +140,6 @@ class _Server(uvicorn.Server):
 
 
 class _State(ServerState):
-    """The state of a server: whether it will soon close idle connections."""
-
     makes_room = False
 
 
