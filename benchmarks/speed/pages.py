@@ -386,7 +386,6 @@ def _connection(address: str) -> http.client.HTTPConnection:
 
 
 def _all_at_once(client: Callable[[int], None]) -> None:
-    """Run each of the clients in a thread, and wait until all have ended; ``client`` gets the client's number."""
     with ThreadPoolExecutor(CLIENTS) as pool:
         list(pool.map(client, range(CLIENTS)))
 

@@ -197,7 +197,6 @@ class _Trials:
         return running.returncode, out, err
 
     def _wait_for_jobs(self, running: subprocess.Popen[str], delay: float) -> None:
-        """Wait until two jobs of the latest batch have made their first sweeps, then ``delay`` seconds more."""
         folder = self._scratch / str(self._number)
         while len(list(folder.glob(f"*/{STATUS}"))) < 2 and running.poll() is None:
             time.sleep(0.05)
@@ -256,11 +255,6 @@ def _answer(server: socket.socket, kind: str) -> None:
 
 @contextmanager
 def _cluster(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """Run a Dask scheduler and a worker until the block ends.
-
-    Yields:
-        The scheduler's address and its process.
-    """
     folder.mkdir()
     file = folder / "scheduler.json"
     processes = []

@@ -222,7 +222,6 @@ class Slumbot(StandIn):
         return state | self._end(game, table) if table.is_over else state
 
     def _end(self, game: _Game, table: Table) -> dict[str, Any]:
-        """End the hand at ``table``, and return the fields that an answer has only at the end of a hand."""
         bot, won = 1 - game.position, table.result[game.position]
         self._bot.hand_over(table.view(bot))
         baseline = self._called_down(game)

@@ -193,7 +193,6 @@ WALKS = {"solve": solving, "deals": dealing, "show": showing, "click": clicking,
 
 
 def _to_first_run(engine: type[Any], method: str, job: Path, out: Path) -> Steps:
-    """Record the files that ``spewy solve`` goes through, up to the end of the engine's first call of ``method``."""
     steps, run = Steps(), getattr(engine, method)
 
     def first(*arguments: Any) -> Any:

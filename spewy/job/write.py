@@ -337,6 +337,5 @@ def _is_long(value: object) -> bool:
 
 
 def _long(text: str) -> str:
-    """Write a text of several lines between triple quotes; each line of the text is a line of the job file."""
     lines = (_quoted(line)[1:-1] for line in text.split("\n"))
     return '"""\n' + "\n".join(lines) + '"""'

@@ -81,7 +81,6 @@ def _write_parquet(path: Path, frames: Iterable[pd.DataFrame]) -> int:
 
 
 def _parquet_type(frame: pd.DataFrame, column: str) -> Any:
-    """Return the type of a column; it does not depend on the values, so all frames of a table agree."""
     import pyarrow as pa
 
     if column == "player":
@@ -93,7 +92,6 @@ def _parquet_type(frame: pd.DataFrame, column: str) -> Any:
 
 
 def _write_xlsx(path: Path, frames: Iterable[pd.DataFrame], digits: int) -> int:
-    """Write a spreadsheet with a header that stays in view, a filter, and columns as wide as their values."""
     from openpyxl import Workbook
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.styles import Font

@@ -139,7 +139,6 @@ def colour_bar(ax: Any, colours: Any, label: str = "") -> Any:
 
 
 def _side_by_side(count: int, title: str, size: str, stretch: float = STRETCH) -> tuple[Any, list[Any]]:
-    """Make a figure with axes for ``count`` square charts, side by side, or stacked for a narrow screen."""
     chosen = SIZES[size]
     if chosen.stacked:
         figure = new_figure(chosen.width, stretch * chosen.width * count, chosen)

@@ -179,13 +179,6 @@ def rounded(value: Json) -> Json:
 
 
 class _Packing:
-    """Packs the positions of a round.
-
-    Attributes:
-        names: gives each name of a hand its number in the file.
-        first: the first position, not packed.
-    """
-
     def __init__(self, solution: Solution, decisions: int) -> None:
         self.names = _Names()
         self.first: dict[str, Json] = {}

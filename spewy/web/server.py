@@ -236,7 +236,6 @@ def _listener(host: str, port: int) -> socket.socket:
 
 
 def _in_use(host: str, port: int) -> str:
-    """Return the error for a port that another program listens on; say whether it is another ``spewy serve``."""
     connection = http.client.HTTPConnection(host.strip("[]"), port, timeout=1)
     try:
         connection.request("HEAD", "/")
