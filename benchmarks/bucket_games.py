@@ -105,7 +105,6 @@ class BucketGame:
         return self._bare[t]
 
     def _laid_out(self, t: int, cards: Sequence[int]) -> BucketBoard:
-        """Build the layout that `board` returns, without its cache."""
         game, problem = self.problem.game, self._problem
         path = [game.cut(cards[:size]) for size in game.board_sizes[: t + 1]]
         entered: list[tuple[Branch, ...]] = [(Branch(0, (((), SAME),)),)] * t

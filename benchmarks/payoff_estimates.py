@@ -200,6 +200,5 @@ class Lines:
 
     @cached_property
     def _players(self) -> dict[str, int]:
-        """The player to act after each betting line that leads to a decision, by line."""
         nodes = [node for bets in self._betting for node in bets.nodes]
         return {node.line: node.player for node in nodes if node.player is not None and node.actions}

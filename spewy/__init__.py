@@ -130,5 +130,4 @@ _ABOVE_LOOK.update(hand_chart=_hand_chart, look_widget=_look_widget)
 
 
 def __dir__() -> list[str]:
-    """List the public names, whether their modules are loaded yet or not."""
     return sorted(__all__)

@@ -102,7 +102,6 @@ def _sizes(text: str) -> list[int]:
 
 
 def _compare(args: argparse.Namespace) -> None:
-    """Solve the whole game with each number of threads and on each cluster, and print the table."""
     if args.quick:
         args.flops, args.seeds, args.workers = 2, 1, [1, 2]
         args.overrides += ["boards.flop=3", "rows.flop=5"]
@@ -171,7 +170,6 @@ class _Watch:
         self._points: list[tuple[int, float, float]] = []
 
     def __call__(self, event: Event) -> None:
-        """Record the number of deals, the wall time and the processor time when a status arrives."""
         if isinstance(event, Stated):
             spent = time.process_time() + self._spent()
             self._points.append((event.status.deals, time.perf_counter(), spent))
@@ -184,7 +182,6 @@ class _Watch:
 
 
 def _stored(args: argparse.Namespace) -> None:
-    """Run sweeps with one process, with two and on each cluster, and print the time of a sweep for each."""
     if args.quick:
         args.sweeps, args.rounds, args.workers = 2, 1, [1]
         args.overrides += ["rows.turn=7", "rows.river=5"]
@@ -203,14 +200,6 @@ def _stored(args: argparse.Namespace) -> None:
 
 
 def _sweep_seconds(args: argparse.Namespace, scratch: Path, workers: int, size: int) -> float:
-    """Solve the job for some sweeps, and return the mean seconds of a sweep after the first one.
-
-    Args:
-        args: the command's arguments.
-        scratch: folder for the solve and the cluster.
-        workers: number of local processes, if there is no cluster.
-        size: number of workers of the Dask cluster; 0: no cluster.
-    """
     ended = ["solve.leaves=stored", "solve.target=0 chips", f"solve.max_sweeps={args.sweeps}"]
     settings = [*args.overrides, *ended, f"solve.check_every={args.sweeps}"]
     with _cluster(scratch / "cluster", size) if size else nullcontext(("", float)) as (address, _):
@@ -222,8 +211,6 @@ def _sweep_seconds(args: argparse.Namespace, scratch: Path, workers: int, size: 
 
 
 class _Sweeps:
-    """A listener that records the times at which sweeps end."""
-
     def __init__(self) -> None:
         self.ends: list[float] = []
 

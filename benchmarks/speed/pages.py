@@ -372,7 +372,6 @@ def _starred(value: float, limit: float | None) -> str:
 
 
 def _described(status: int, body: bytes) -> str:
-    """Describe an answer: its status, and whether it is a plain message if it is an error."""
     if status == 200:
         return "200"
     try:
@@ -387,7 +386,6 @@ def _connection(address: str) -> http.client.HTTPConnection:
 
 
 def _all_at_once(client: Callable[[int], None]) -> None:
-    """Run each of the clients in a thread, and wait until all have ended; ``client`` gets the client's number."""
     with ThreadPoolExecutor(CLIENTS) as pool:
         list(pool.map(client, range(CLIENTS)))
 

@@ -119,7 +119,6 @@ def stages(args: argparse.Namespace) -> None:
 
 
 def _table(stopwatch: Stopwatch, unit: str, total: float) -> None:
-    """Print how the core time ``total``, in the unit ``unit``, is divided among the steps."""
     titles = [start + title for start in MODULES.values() for title in STEPS.values()]
     ticks = stopwatch.ticks.ravel()
     if not ticks.any():

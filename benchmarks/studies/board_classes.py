@@ -92,7 +92,6 @@ def main() -> None:
 
 
 def _measured(case: Case, args: argparse.Namespace) -> dict[str, Any]:
-    """Solve the game with an abstraction; return its exploitability, measured on all flops, with sizes and times."""
     job = small_limit(
         args.ranks,
         case.board_buckets,

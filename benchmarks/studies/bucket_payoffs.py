@@ -142,7 +142,6 @@ def make_payoffs(folder: Path, first: str | None, boards: int, seed: int, worker
 
 
 def _make(folder: Path, t: int, bucket: int, boards: Drawn) -> None:
-    """Compute and store the payoff matrices of a board bucket in a worker process."""
     work, below = _opened(folder)
     matrices = bucket_payoffs(work.game, t, bucket, boards, work.strategies, lambda t, c, r: below(t, c)[r])
     file = _file(folder, t, bucket)
@@ -172,7 +171,6 @@ def _begin(home: Path, mark: str) -> None:
 
 
 def _rounds(game: BucketGame, name: str | None) -> Sequence[int]:
-    """Return the numbers of the rounds that get payoff matrices, the last round first."""
     sizes, last = game.problem.game.board_sizes, game.n_rounds - 1
     with_cards = [t for t in range(game.n_rounds) if sizes[t]]
     if not with_cards:

@@ -88,8 +88,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 class _Trials:
-    """Runs trials, in which processes fail during a batch, and counts how many end as they should."""
-
     def __init__(self, scratch: Path) -> None:
         self._scratch, self._number = scratch, 0
         self._counts: dict[str, list[bool]] = {}
@@ -199,7 +197,6 @@ class _Trials:
         return running.returncode, out, err
 
     def _wait_for_jobs(self, running: subprocess.Popen[str], delay: float) -> None:
-        """Wait until two jobs of the latest batch have made their first sweeps, then ``delay`` seconds more."""
         folder = self._scratch / str(self._number)
         while len(list(folder.glob(f"*/{STATUS}"))) < 2 and running.poll() is None:
             time.sleep(0.05)
@@ -225,7 +222,6 @@ def _is_saved(out: str) -> bool:
 
 
 def _workers(parent: int) -> list[int]:
-    """List the workers of joblib's pool among the children of a process."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError, ValueError, IndexError):
@@ -259,11 +255,6 @@ def _answer(server: socket.socket, kind: str) -> None:
 
 @contextmanager
 def _cluster(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """Run a Dask scheduler and a worker until the block ends.
-
-    Yields:
-        The scheduler's address and its process.
-    """
     folder.mkdir()
     file = folder / "scheduler.json"
     processes = []

@@ -152,12 +152,6 @@ def _river(rows: str, sweeps: int) -> OneChunk:
 
 
 def _turn(rows: str, sweeps: int) -> OneChunk:
-    """Return the turn chunk of the example ``T1.toml``, with payoffs of rivers after a number of sweeps.
-
-    Args:
-        rows: number of rows on the turn, as the job key ``rows.turn`` has it.
-        sweeps: number of sweeps of the solve.
-    """
     changes = [f"rows.turn={rows}", f"rows.river={40 if sweeps > 1 else 10}"]
     changes += ["solve.integrate=average", f"solve.max_sweeps={sweeps}", f"solve.check_every={sweeps}"]
     session = Session(Job.load(ROOT / "examples/T1.toml", changes))
@@ -256,7 +250,6 @@ def _forecast(past: list[Measured], measured: Measured, label: str) -> float:
 
 
 def _sparsity_table(chunks: list[tuple[str, OneChunk]], args: argparse.Namespace) -> list[str]:
-    """Return a table of times of a simplex algorithm that skips zeros (HiGHS) and one that does not."""
     lines = [
         "Times of three simplex programs that solve the same LP exactly: HiGHS with sparse arrays as input, HiGHS with "
         "dense arrays as input, and a compiled simplex method that computes with a full table, zeros included "
@@ -335,7 +328,6 @@ def _timed(run: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def _program(form: SequenceForm) -> tuple[Floats, sparse.csr_matrix, sparse.csr_matrix]:
-    """Return the objective, inequality matrix and equality matrix of a chunk's linear program (`solvers.matrix.lp`)."""
     (n_x, _), (E, F) = form.payoff.shape, form.flow
     upper = sparse.hstack([-form.payoff.T, F.T]).tocsr()
     equal = sparse.hstack([E, sparse.csr_matrix((E.shape[0], F.shape[0]))]).tocsr()

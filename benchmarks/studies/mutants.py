@@ -186,7 +186,6 @@ _FUNCTIONS = {"min": "max", "max": "min", "any": "all", "all": "any"}
 
 
 def _changes(node: ast.expr) -> Iterator[ast.expr]:
-    """List the changed forms of one expression."""
     new = copy.deepcopy(node)
     match new:
         case ast.Compare(ops=[operator]) if type(operator) in _COMPARISONS:
@@ -223,7 +222,6 @@ def noticed(mutant: Mutant) -> tuple[Mutant, str | None]:
 
 
 def _failing_test(folder: Path, file: str) -> str | None:
-    """Return the first failing test in a copy of the repository, or None."""
     deadline = time.monotonic() + SECONDS
     for tests in _test_files(folder, file):
         command = [

@@ -92,7 +92,6 @@ class Roots:
         }
 
     def _own(self, root: Root, path: tuple[str, ...], player: int) -> list[str]:
-        """List the betting lines at which a player decides along a path of actions from the root."""
         lines = ["".join(path[:n]) for n in range(len(path))]
         decisions = [(line, self.builder.decision(root, line)) for line in lines]
         return [line for line, found in decisions if found is not None and found[2].player == player]

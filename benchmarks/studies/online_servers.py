@@ -112,7 +112,6 @@ class StandIn:
             game.before = max(table.hand.betting.spent)
 
     def _act(self, game: _Game, incr: str) -> None:
-        """Play the client's action ``incr``, in the text of Slumbot's protocol."""
         assert game.table is not None
         try:
             self._step(game, game.table, parse_incr(game.table.hand, incr, game.before))
@@ -120,7 +119,6 @@ class StandIn:
             raise WrongRequestError(str(error)) from None
 
     def _let_bot_act(self, game: _Game) -> Table:
-        """Let the bot act until it is the client's turn or the hand is over."""
         table, bot = game.table, 1 - game.position
         assert table is not None
         if self._asked is not game or not table.hand.betting.line:
@@ -224,7 +222,6 @@ class Slumbot(StandIn):
         return state | self._end(game, table) if table.is_over else state
 
     def _end(self, game: _Game, table: Table) -> dict[str, Any]:
-        """End the hand at ``table``, and return the fields that an answer has only at the end of a hand."""
         bot, won = 1 - game.position, table.result[game.position]
         self._bot.hand_over(table.view(bot))
         baseline = self._called_down(game)
@@ -358,8 +355,6 @@ def serving(stand_in: StandIn, port: int = 0, spoil: Spoil | None = None) -> Ite
 
 
 class _Server(HTTPServer):
-    """HTTP server of a stand-in, which answers one request at a time."""
-
     def __init__(self, address: tuple[str, int], stand_in: StandIn, spoil: Spoil | None) -> None:
         super().__init__(address, _Handler)
         self.stand_in, self.spoil = stand_in, spoil

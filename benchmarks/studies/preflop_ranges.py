@@ -238,7 +238,6 @@ def walk(
 
 
 def _verb(line: str, letter: str, name: str, level: int) -> str:
-    """Describe an action, given the betting before it."""
     if letter == "a":
         return "goes all-in"
     if letter == "r":
@@ -275,7 +274,6 @@ def _file(depth: int, deals: int, gap: str, flops: int, ranges: list[Taken]) -> 
 
 
 def _text(taken: Taken) -> str:
-    """Return the hands of a range as text, in several lines."""
     groups = format_range(Range(taken.rounded)).replace(",", ", ")
     return fill(groups, 110, break_on_hyphens=False).replace(", ", ",").replace(",\n", "\n")
 

@@ -97,7 +97,6 @@ class Starts:
 
 
 def _left(state: Hand) -> int:
-    """Return the chips that the player with fewer chips has left."""
     return min(state.game.stacks or (0,)) - max(state.betting.spent)
 
 

@@ -101,7 +101,6 @@ def _played(
 def _bet(
     game: Game, held: tuple[tuple[int, ...], tuple[int, ...]], board: list[int], rng: np.random.Generator
 ) -> Hand:
-    """Play a hand with random actions after a raise and a call before the flop."""
     hand = Hand.start(game, held).apply(f"r{PUT_IN}").apply("c")
     while not hand.is_over:
         if hand.to_deal:

@@ -147,7 +147,6 @@ def showing(folder: Path) -> Steps:
 
 
 def _solved(folder: Path) -> Path:
-    """Solve T1 if it is not solved yet; return its folder."""
     if not (folder / "T1").exists():
         _spewy("solve", str(T1), "--out", str(folder / "T1"))
     return folder / "T1"
@@ -194,7 +193,6 @@ WALKS = {"solve": solving, "deals": dealing, "show": showing, "click": clicking,
 
 
 def _to_first_run(engine: type[Any], method: str, job: Path, out: Path) -> Steps:
-    """Record the files that ``spewy solve`` goes through, up to the end of the engine's first call of ``method``."""
     steps, run = Steps(), getattr(engine, method)
 
     def first(*arguments: Any) -> Any:
@@ -212,7 +210,6 @@ def _to_first_run(engine: type[Any], method: str, job: Path, out: Path) -> Steps
 
 
 def _spewy(*arguments: str) -> None:
-    """Run a command of `spewy` in this process, and discard its output."""
     with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
         code = command(list(arguments), standalone_mode=False)
     assert not code, f"spewy {' '.join(arguments)} exited with {code}"

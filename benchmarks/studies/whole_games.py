@@ -359,7 +359,6 @@ def _judged(finding: Any, chips_mbb: float) -> dict[str, float | int | None]:
 
 
 def _point(judged: ExploitResult) -> dict[str, float | int | None]:
-    """Convert the result of `judge_folder` for the data file, with the same keys as `_judged`."""
     assert judged.sample is not None  # a whole game with board buckets
     sample = asdict(judged.sample)
     seconds = sample.pop("core_seconds")
@@ -396,7 +395,6 @@ def _keep(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
 
 
 def _numbers(text: str) -> list[float]:
-    """Parse numbers with commas between them; return them in ascending order."""
     return sorted(float(part) for part in text.split(","))
 
 

@@ -27,7 +27,7 @@ class TooManyBetsError(InputError):
 
 
 def bets_of(config: TreeConfig, rule: Rule | None = None) -> Bets:
-    """Return the totals of all bets and raises in a tree, by line; ``rule`` None: those of the sizes in ``config``."""
+    """Return the totals of a tree's bets and raises by line, by ``rule``; None: by the sizes in ``config``."""
     bets: Bets = {}
     waiting = [(config.start(), config.antes, False)]
     while waiting:

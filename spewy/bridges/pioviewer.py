@@ -83,8 +83,6 @@ def read(text: str) -> Described:
 
 
 class _Reader:
-    """Settings of a text that can be applied only when the whole text has been read."""
-
     def __init__(self) -> None:
         self.add_allin: set[tuple[str, str]] = set()
         self.never_3bets: set[str] = set()

@@ -1,7 +1,7 @@
 """Solves of TexasSolver: the JSON of ``dump_result`` as one side of a comparison (`spewy.look.compare`).
 
 The file has actions, players and strategies, but no pot, stacks, ranges or values. The pot, the stacks and the initial
-ranges are those of the solve that it is compared with; EVs and equities are NaN.
+ranges are those of the other solve in the comparison; EVs and equities are NaN.
 """
 
 from __future__ import annotations

@@ -596,13 +596,7 @@ def _by_hand(values: HandValues) -> list[str]:
 
 
 class _Work(Closing):
-    """Solves jobs of one tree in a thread, in a folder of its own that `close` deletes.
-
-    Attributes:
-        folder: folder of the solve.
-        job: the job that was solved last.
-        is_running: whether a solve runs.
-    """
+    """Solves jobs of one tree in a thread, in a folder of its own that `close` deletes."""
 
     def __init__(self) -> None:
         self._held = ExitStack()

@@ -307,7 +307,6 @@ def _ports(text: str | None) -> tuple[int, ...]:
 
 
 def _header(game: str, terms: Terms) -> list[str]:
-    """First lines of a match's logs: those of the reference dealer's log, and the players and the rules."""
     limits = terms.limits
     per_hand = None if limits.match is None else limits.match / terms.hands
     times = (("response", limits.response), ("hand", limits.hand), ("per_hand", per_hand))

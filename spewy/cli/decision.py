@@ -121,7 +121,6 @@ def _numbers(values: Floats, tell: Callable[[float], str]) -> Iterator[str]:
 
 
 def _heated(lines: list[str], values: Floats) -> Iterator[Text]:
-    """Colour the cells of a heat map, whose lines are a title, a header and the rows of the grid."""
     from rich.text import Text
 
     known = values[~np.isnan(values)]
@@ -244,7 +243,6 @@ def _last(key: float) -> tuple[bool, float]:
 
 
 def _grouped(rows: list[_Row], kinds: HandKinds) -> Iterator[_Row]:
-    """Yield rows that are sorted by made hand, with a header before the rows of each made hand."""
     names = kinds.made_names
     groups: dict[str, list[_Row]] = {}
     for row in rows:

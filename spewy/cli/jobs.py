@@ -468,7 +468,6 @@ def _base_answers(
 def _answers(
     base: Answers, own: tuple[float | None, float | None, str | None, str | None], name: str | None
 ) -> Answers:
-    """Replace pot, stack, ranges and name in ``base`` by the options ``own`` and ``name`` that are not None."""
     from dataclasses import replace
 
     from spewy.job.shipped import GivenRange

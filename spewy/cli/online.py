@@ -262,7 +262,6 @@ Begin = Callable[["Server", "Bot", "Record", tuple[str, str], int], "Session"]
 def _play(
     site: Site, begin: Begin, wishes: Wishes, user: str, headers: Mapping[str, str], shown: Shown
 ) -> None:
-    """Play a session, and print its result, also after an interruption."""
     from spewy.competitions.online.record import Record
     from spewy.competitions.online.server import Server
     from spewy.competitions.online.text import online_game

@@ -43,7 +43,7 @@ _DETAILS = re.compile(r"[+-]?[0-9.]+%|\b(?:[2-9TJQKA][cdhs]){2,5}\b")
     "--missing",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
-    help="Write job files into FOLDER whose spots judge the hands that no solve covers; --lockers is then optional.",
+    help="Write job files into FOLDER, with spots for the hands that no solve covers; --lockers is then optional.",
 )
 @click.option(
     "--game",
@@ -56,7 +56,7 @@ _DETAILS = re.compile(r"[+-]?[0-9.]+%|\b(?:[2-9TJQKA][cdhs]){2,5}\b")
     "--tolerance",
     type=click.FloatRange(min=0, max=100),
     metavar="PERCENT",
-    help="Largest difference between the stack-to-pot ratios of a hand and a spot, in % of the spot's; default: 5.",
+    help="Largest difference between a hand's and a spot's stack-to-pot ratios, in % of the spot's ratio; default: 5.",
 )
 @click.option("--hands", type=click.IntRange(min=1), help="Number of hands to review; default: all.")
 @click.option(
@@ -224,7 +224,6 @@ def _say_missing(spots: Sequence[tuple[Missing, str | None]], outside: int, fold
 
 
 def _mistakes_table(kinds: Sequence[Mistakes], n_hands: int) -> str:
-    """Format the mean costs by street, action and best action, per hand and per decision."""
     rows = [
         (
             each.street,

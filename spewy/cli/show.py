@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     multiple=True,
     help="Show only the hands that match HANDS: cards (AhKh, AK, Axs, QQ+, Ah, hh) or kinds of hands (pair+, "
     'flushdraw). In "pair+ & hh, AK" the comma means or, & means and, + means or better. Can be given several times; '
-    "a hand must then match each.",
+    "the hands shown then match every HANDS.",
 )
 @click.option(
     "--sort",

@@ -21,7 +21,7 @@ from spewy.game.names import ROUND_NAMES, SEAT_NAMES
     "--round",
     "round_name",
     type=click.Choice(ROUND_NAMES[1:]),
-    help="Round of the bets; default: the job's first.",
+    help="Round of the bets; default: the first round of the job.",
 )
 @click.option(
     "--kind",

@@ -299,8 +299,6 @@ def drop(folder: Path, name: str | None, regrets: bool, as_json: bool) -> None:
 
 @dataclass(frozen=True)
 class _Dropped:
-    """The names of what was dropped from the folder of a solve, and the bytes of its data file before and after."""
-
     job: str
     names: tuple[str, ...]
     before: int

@@ -275,7 +275,6 @@ class Job(Section):
         return self._with_lines(partial(spot_config, game, start, pot, stack, sizes, **options))
 
     def _with_lines(self, configure: Callable[..., TreeConfig]) -> TreeConfig:
-        """Call ``configure``, with the lines of ``tree.lines`` if there are any."""
         if not self.tree.lines:
             return configure()
         bare = configure(lines=("c",))  # the rules, by which the lines are read

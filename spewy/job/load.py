@@ -152,7 +152,6 @@ def text_of_file(given: object, folder: Path, subject: str) -> str | None:
 
 
 def _file_name(given: object) -> str | None:
-    """Return the name of a range's file; None if the job contains the range itself."""
     if isinstance(given, str) and given.startswith("@"):
         return given[1:].strip()
     if isinstance(given, dict) and {"file"} <= given.keys() <= {"file", "order"}:
@@ -260,7 +259,6 @@ def _nearest_key(key: str, model: type[BaseModel]) -> str:
 
 
 def _keys(model: type[BaseModel]) -> Iterator[str]:
-    """Yield all keys of a job, such as ``name`` and ``solve.target``, with the keys of nested sections."""
     for name, field in model.model_fields.items():
         key = field.alias or name
         yield key

@@ -419,7 +419,6 @@ def _require_sizes(game: Game, root: int, bets: Bets) -> None:
 
 
 def _require_donks(game: Game, root: int, bets: Bets) -> None:
-    """Refuse donk sizes for rounds in which the player cannot donk."""
     names = game.round_names
     for name, section in bets.items():
         covered = _covered(names, root, bets, name)

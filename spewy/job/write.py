@@ -218,7 +218,6 @@ def write_job(
 
 
 def _section(name: str, section: Mapping[str, Any], explained: Mapping[str, str]) -> Iterator[str]:
-    """Yield the TOML text of a section's tables; the section of bet sizes has a table for each round."""
     if name != "bets" or not _are_tables(list(section.values())):
         yield f"[{name}]\n" + "".join(_lines(name, section, explained))
         return
@@ -247,7 +246,6 @@ def _lines(table: str, section: Mapping[str, Any], explained: Mapping[str, str])
 
 
 def _comments(data: Mapping[str, Any]) -> dict[str, str]:
-    """Return comments that depend on the values in a job, by key."""
     found: dict[str, str] = {}
     if data.get("unit") == "bb":
         chips = '; "chips": hundredths of a big blind' if _table(data, "game").get("file") == HOLDEM else ""
@@ -287,7 +285,6 @@ def _cards(board: object) -> int:
 
 
 def _hands(text: object) -> str:
-    """Describe the number of hands in the text of a range; an empty text if it is not a range."""
     if not isinstance(text, str):
         return ""
     try:
@@ -340,6 +337,5 @@ def _is_long(value: object) -> bool:
 
 
 def _long(text: str) -> str:
-    """Write a text of several lines between triple quotes; each line of the text is a line of the job file."""
     lines = (_quoted(line)[1:-1] for line in text.split("\n"))
     return '"""\n' + "\n".join(lines) + '"""'

@@ -26,5 +26,4 @@ if not TYPE_CHECKING:  # otherwise a type checker would accept any name
 
 
 def __dir__() -> list[str]:
-    """List the public names, also of modules that are not loaded yet."""
     return sorted(__all__)

@@ -169,8 +169,6 @@ SeatEvs = tuple[float, Floats]
 
 
 class _Play:
-    """Computes the EVs of two strategies in the game of a solve, with some locked decisions."""
-
     def __init__(self, layout: Layout, solution: SolveView, locks: tuple[NodeLock, ...]) -> None:
         problem = replace(layout.problem, locks=locks)
         self._game: LiveGame = replace(layout.live, locks=game_locks(problem, layout.betting, layout.boards))

@@ -127,8 +127,6 @@ class Export(Closing):
 
 @dataclass(frozen=True)
 class _Decisions:
-    """Selected decisions of a solution, with a data frame for each decision and board."""
-
     solution: Solution
     selection: Selection
     wide: bool
@@ -148,8 +146,6 @@ class _Decisions:
 
 
 class _Buckets(_Decisions):
-    """Selected decisions of a whole game with board buckets, with a data frame for each round and board bucket."""
-
     @property
     def n_frames(self) -> int:
         return sum(self._policy.strategies.saved.board_buckets[t] for t in self.selection.chunks)

@@ -272,7 +272,6 @@ class NodeView(Printed):
         return quantity
 
     def _repr_html_(self) -> str:
-        """Return a grid of hand classes in hold'em, a table of hands in other games."""
         return grid_html(self.grid(), self._title) if self.holdem else super()._repr_html_()
 
     @property

@@ -190,7 +190,6 @@ def _reached(tree: BettingTree, history: list[int]) -> tuple[Place, tuple[str, s
 
 
 def _numbers(game: Game, node: Node) -> list[int]:
-    """Return the number that OpenSpiel gives to each action at a decision."""
     assert node.player is not None
     if _own_name(game) == "kuhn_poker":
         facing = any(action.kind == "fold" for action in node.actions)

@@ -126,7 +126,6 @@ def compatible(deck: Ints, hands: tuple[Ints, Ints]) -> Floats:
 
 
 def _is_holdem_deal(game: Game, board: Sequence[int]) -> bool:
-    """Whether a game is hold'em and no public cards are dealt yet."""
     return not board and (game.deck, game.num_hole_cards, _missing(game, board)) == (Deck(), 2, 5)
 
 

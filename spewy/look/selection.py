@@ -111,7 +111,6 @@ class Selection:
 
 
 def _decisions(problem: Problem, rounds: set[int]) -> dict[int, list[tuple[Node, ...]]]:
-    """By round of the game, the decisions of each chunk."""
     roots = problem.tree.rounds
     return {
         t: [

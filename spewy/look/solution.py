@@ -234,7 +234,6 @@ class Solution(SolveView):
 
 
 def _measured(solution: Solution, *, lp: bool) -> ExploitResult:
-    """Measure a solve without board buckets, on all boards at once."""
     require_whole(solution.store, solution.job.rules.num_rounds, solution.job.name)
     from solvers.measure import decision_losses, exploitability  # imported here, since they load kernels
     from solvers.reference.walk import Walker

@@ -81,7 +81,6 @@ def _write_parquet(path: Path, frames: Iterable[pd.DataFrame]) -> int:
 
 
 def _parquet_type(frame: pd.DataFrame, column: str) -> Any:
-    """Return the type of a column; it does not depend on the values, so all frames of a table agree."""
     import pyarrow as pa
 
     if column == "player":
@@ -93,7 +92,6 @@ def _parquet_type(frame: pd.DataFrame, column: str) -> Any:
 
 
 def _write_xlsx(path: Path, frames: Iterable[pd.DataFrame], digits: int) -> int:
-    """Write a spreadsheet with a header that stays in view, a filter, and columns as wide as their values."""
     from openpyxl import Workbook
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.styles import Font
@@ -144,14 +142,12 @@ def _rows(frame: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
 
 
 def _number_format(name: str, digits: int) -> str:
-    """Return the format of a column's numbers: percent for shares, else with ``digits`` decimals."""
     if name.startswith(SHARES):
         return f"0.{'0' * max(digits - 2, 0)}%".replace("0.%", "0%")
     return f"0.{'0' * digits}" if digits else "0"
 
 
 def _width(frame: pd.DataFrame, name: str, digits: int) -> float:
-    """Return the width of a column in characters, with room for the filter button in its header."""
     column = frame[name]
     values = (column.head(MEASURED_ROWS) if column.dtype.kind in "if" else column.drop_duplicates()).tolist()
     texts = [f"{value:.{digits}f}" if isinstance(value, float) else str(value) for value in values]

@@ -238,7 +238,6 @@ class SolveView(Closing):
                 yield self._node_view(chunk, place, place.node.player)
 
     def _node_view(self, chunk: ChunkView, place: Place, player: int) -> NodeView:
-        """Return a player's hands at a decision, sorted by reach, the largest first."""
         node, acts = place.node, player == place.node.player
         arrays = chunk.node(node) if acts else chunk.waiting(node)
         hands, units = chunk.play.hands[player], self.problem.units
@@ -271,7 +270,6 @@ class SolveView(Closing):
             yield self._step(action.label, share, Place(child, place.cards))
 
     def _deals(self, place: Place) -> Iterator[Step]:
-        """Yield the deals that can follow a chance node, high cards first."""
         (child,) = place.node.children
         game = self.problem.game
         if not game.num_board_cards[child.round]:

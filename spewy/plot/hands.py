@@ -83,7 +83,6 @@ def heat_chart(
 
 
 def _ink(colour: Sequence[float]) -> str:
-    """Choose black or white text for a background colour."""
     red, green, blue = (round(255 * part) for part in colour[:3])
     return "black" if lightness((red, green, blue)) > 0.5 else "white"
 
@@ -140,7 +139,6 @@ def colour_bar(ax: Any, colours: Any, label: str = "") -> Any:
 
 
 def _side_by_side(count: int, title: str, size: str, stretch: float = STRETCH) -> tuple[Any, list[Any]]:
-    """Make a figure with axes for ``count`` square charts, side by side, or stacked for a narrow screen."""
     chosen = SIZES[size]
     if chosen.stacked:
         figure = new_figure(chosen.width, stretch * chosen.width * count, chosen)

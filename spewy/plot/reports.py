@@ -224,7 +224,6 @@ class _Chart:
         ax.set_axisbelow(True)
 
     def _name_cards(self) -> None:
-        """Label each bar with the coloured suit of its card, and each group of bars with their rank."""
         ax, rows, at = self.ax, self.report.rows, self.at
         ax.set_xlim(at[0] - 0.8, at[-1] + 0.8)
         if len(rows) > MOST_NAMED["vertical"]:
@@ -247,7 +246,6 @@ class _Chart:
 
 
 def _horizontal_axes(size: Size, n_charts: int, n_rows: int) -> tuple[Any, list[Any]]:
-    """Make a figure with axes for charts of horizontal bars, side by side, or stacked for a narrow screen."""
     down, across = (n_charts, 1) if size.stacked else (1, n_charts)
     widths = [1.0, WIDER, 1.0] if n_charts == 3 else [WIDER, 1.0]
     high = (LINES_BESIDE + LINES_A_ROW * n_rows) * size.font / POINTS

@@ -339,7 +339,6 @@ def _threads(workers: int) -> dict[str, str]:
 
 
 def _allow_files(n: int) -> None:
-    """Let this process open ``n`` files, if its hard limit allows so many."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     without_limit = resource.RLIM_INFINITY
     if soft != without_limit and soft < n and (hard == without_limit or n <= hard):

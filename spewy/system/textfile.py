@@ -153,7 +153,6 @@ def _utf_16(subject: str) -> InputError:
 
 
 def _reason(error: OSError | ValueError) -> str:
-    """Return the message of an error, without the number and the path of an `OSError`."""
     return error.strerror or str(error) if isinstance(error, OSError) else str(error)
 
 

@@ -213,7 +213,6 @@ def compressed(body: bytes, level: int) -> bytes:
 
 
 def _accepts_gzip(encodings: str) -> bool:
-    """Whether the header ``Accept-Encoding`` names gzip, and does not exclude it by ``q=0``."""
     for encoding in encodings.lower().split(","):
         name, _, weight = encoding.replace(" ", "").partition(";q=")
         if name == "gzip":

@@ -95,7 +95,6 @@ class PageFiles:
         return CompressedResponse(packed, TYPES[name.rpartition(".")[2]], {"cache-control": FOREVER})
 
     def _joined(self, folder: Path) -> str:
-        """Join the files of the page, and return its HTML, which names the joined files."""
         html = (folder / "index.html").read_text("utf-8")
         start = _SCRIPT.search(html)
         assert start is not None

@@ -137,8 +137,6 @@ class Background:
 
 @dataclass(eq=False)
 class _Task:
-    """A question, the state of its computation, and its answer."""
-
     work: Work
     version: Hashable
     asked: float = field(default_factory=time.monotonic)

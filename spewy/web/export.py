@@ -179,13 +179,6 @@ def rounded(value: Json) -> Json:
 
 
 class _Packing:
-    """Packs the positions of a round.
-
-    Attributes:
-        names: gives each name of a hand its number in the file.
-        first: the first position, not packed.
-    """
-
     def __init__(self, solution: Solution, decisions: int) -> None:
         self.names = _Names()
         self.first: dict[str, Json] = {}
@@ -314,7 +307,6 @@ def _absent(stage: dict[str, Json]) -> Json:
 
 
 def _later(t: int, rounds: int) -> str:
-    """Say which rounds after round ``t`` are not in the file; empty after the last round."""
     names = ROUND_NAMES[t + 1 : rounds]
     if not names:
         return ""

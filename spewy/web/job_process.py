@@ -227,7 +227,6 @@ def _estimate(text: str, latest: _Latest) -> dict[str, Any] | None:
 
 
 def _start(arguments: Sequence[str], **options: Any) -> Outsider:
-    """Start a command of Spewy that ends with this process; ``options`` are those of `subprocess.Popen`."""
     return Outsider(
         [sys.executable, "-m", "spewy", *arguments],
         {STARTER: str(os.getpid())},

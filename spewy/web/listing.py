@@ -197,7 +197,6 @@ def _percent(share: float) -> str:
 
 
 def _saved_at(saved: tuple[int, ...]) -> float | None:
-    """Return the time of the last save that a `stamp` tells of, in seconds since 1970."""
     return max(saved[3::IDENTITY]) / 1e9 if saved else None
 
 

@@ -135,7 +135,6 @@ def _path(solution: Solution, place: Place) -> Iterator[dict[str, Any]]:
 
 
 def _steps(node: Node, steps: Sequence[Step]) -> list[dict[str, Any]]:
-    """Return the actions or deals that can follow a node; actions get words and a colour."""
     out = [step.to_json() for step in steps]
     if node.kind == "decision":
         colours = action_colours([step.name for step in steps])

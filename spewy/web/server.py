@@ -123,8 +123,6 @@ def _collect_rarely() -> None:
 
 
 class _Server(uvicorn.Server):
-    """A server that this program's signals end."""
-
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.interrupted = threading.Event()
@@ -142,8 +140,6 @@ class _Server(uvicorn.Server):
 
 
 class _State(ServerState):
-    """The state of a server: whether it will soon close idle connections."""
-
     makes_room = False
 
 
@@ -240,7 +236,6 @@ def _listener(host: str, port: int) -> socket.socket:
 
 
 def _in_use(host: str, port: int) -> str:
-    """Return the error for a port that another program listens on; say whether it is another ``spewy serve``."""
     connection = http.client.HTTPConnection(host.strip("[]"), port, timeout=1)
     try:
         connection.request("HEAD", "/")
