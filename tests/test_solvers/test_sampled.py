@@ -91,7 +91,7 @@ class Game:
             self.probability,
         )
         rounds = [Round(self.forests[0], (top, top), deal), Round(self.forests[1], (low, low), None)]
-        return LiveGame(rounds, (np.ones((1, n)), np.ones((1, n))), len(cards))
+        return as_dealt(LiveGame(rounds, (np.ones((1, n)), np.ones((1, n))), len(cards)))
 
     def boards(self):
         """The whole tree of boards, cards numbered among those that are left."""
