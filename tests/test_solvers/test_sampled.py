@@ -6,6 +6,7 @@ import naive
 import numpy as np
 import pytest
 from random_games import random_tree
+from toy_games import as_dealt
 
 from compiled.records import Packed
 from solvers.discount import Discount
