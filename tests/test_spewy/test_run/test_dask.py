@@ -112,7 +112,7 @@ def set_at_last(event):
         timer.cancel()
 
 
-@pytest.mark.parametrize("share", [0, 0.5])
+@pytest.mark.parametrize("share", [pytest.param(0, marks=pytest.mark.slow), 0.5])
 def test_one_share_at_a_time_is_what_one_thread_learns_bit_for_bit(leduc, tmp_path, share):
     rivals = ("--set", f"solve.cfr_br={share}")
     good("solve", leduc, "--out", tmp_path / "dask", "--set", "dask.workers=1", *rivals)
