@@ -4,6 +4,7 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+from toy_games import as_dealt
 
 from solvers.game import Deal, Hands, LiveGame, Lock, Round
 from solvers.tree import DECISION, FOLD, SHOWDOWN, Chance, Decision, Fold, Forest, Showdown
@@ -70,7 +71,7 @@ def two_round_game(seed, k=2, groups=None):
         Round(Forest.build([first]), tuple(top), deal),
         Round(Forest.build(second), tuple(low), None),
     ]
-    return LiveGame(rounds, (weights[0][None], weights[1][None]), DECK)
+    return as_dealt(LiveGame(rounds, (weights[0][None], weights[1][None]), DECK))
 
 
 def raked(game, seed=0):

@@ -1,4 +1,4 @@
-"""Leduc hold'em with random strategies in its store, for tests of what reads one."""
+"""Leduc hold'em, or Kuhn poker, with random strategies in its store, for tests of what reads one."""
 
 from class_numbers import ClassSums
 
@@ -8,15 +8,16 @@ from spewy.job.job import Job
 JOBS = {
     "hands": ({"flop": "all"}, {"preflop": "hands", "flop": "hands"}),
     "classes": ({"flop": 2}, {"preflop": 2, "flop": 3}),
+    "kuhn": ({}, {"preflop": 3}),
 }
 
 
-def stored(folder, boards, rows, deals=3, seed=0):
-    """Random strategies for Leduc in a play locker."""
-    job = Job.of({"name": "leduc", "game": {"file": "leduc"}, "boards": boards, "rows": rows})
+def stored(folder, boards, rows, deals=3, seed=0, game="leduc"):
+    """Random strategies in a play locker."""
+    job = Job.of({"name": game, "game": {"file": game}, "boards": boards, "rows": rows})
     board_buckets = Abstraction.build(
         AbstractionSpec(
-            job.rules.deck, 1, job.rules.num_board_cards, ("all", boards["flop"]), tuple(rows.values())
+            job.rules.deck, 1, job.rules.num_board_cards, ("all", *boards.values()), tuple(rows.values())
         )
     )
     sums = ClassSums(job.betting_tree, board_buckets.n_board_buckets, board_buckets.n_rows, seed)

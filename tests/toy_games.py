@@ -1,5 +1,7 @@
 """Kuhn and Leduc poker as live games, written out by hand: the solvers need no card room."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from solvers.game import Deal, Hands, LiveGame, Round
@@ -14,7 +16,7 @@ def kuhn():
     tree = Decision(0, (Decision(1, (Showdown(1), bet(2, 0))), bet(2, 1)))
     rows = one_card_rows(np.array([[0, 1, 2]]), np.array([[0, 1, 2]]))
     ones = np.ones((1, 3))
-    return LiveGame([Round(Forest.build([tree]), (rows, rows), None)], (ones, ones), 3)
+    return as_dealt(LiveGame([Round(Forest.build([tree]), (rows, rows), None)], (ones, ones), 3))
 
 
 def limit_round(spent, raise_size, max_raises, close, player=0, raises=0, checked=False):
@@ -66,17 +68,39 @@ def leduc():
         Round(Forest.build([first]), (top, top), passage),
         Round(Forest.build(second), (below, below), None),
     ]
-    return LiveGame(rounds, (ones, ones), 6)
+    return as_dealt(LiveGame(rounds, (ones, ones), 6))
 
 
 def one_card_rows(cards, strength):
     boards, n = cards.shape
     return Hands.of(
         n_hands=np.full(boards, n),
-        cards=cards[:, :, None].astype(np.int64),
-        strength=strength.astype(np.int64),
+        cards=cards[:, :, None],
+        strength=strength,
         same_cards=np.tile(np.arange(n), (boards, 1)),
         row=np.tile(np.arange(n), (boards, 1)),
         weight=np.ones((boards, n)),
         n_rows=n,
     )
+
+
+def as_dealt(game):
+    """The game with numbers of the types that the card room makes: kernels are compiled for no other types."""
+    rounds = []
+    for r in game.rounds:
+        hands = tuple(
+            own._replace(
+                cards=own.cards.astype(np.int16),
+                strength=own.strength.astype(np.int32),
+                same_cards=own.same_cards.astype(np.int16),
+                row=own.row.astype(np.int16),
+            )
+            for own in r.hands
+        )
+        deal = r.deal and replace(
+            r.deal,
+            parent_row=tuple(rows.astype(np.int16) for rows in r.deal.parent_row),
+            child_row=tuple(rows.astype(np.int16) for rows in r.deal.child_row),
+        )
+        rounds.append(replace(r, hands=hands, deal=deal))
+    return replace(game, rounds=rounds)

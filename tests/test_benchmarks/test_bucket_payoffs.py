@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from bucket_games import random_strategies, some_cards, two_suits
-from cli_runs import good, write
 from stored_leduc import JOBS, stored
 
 from benchmarks.bucket_games import board_chunks, bucket_payoffs, trembling
@@ -108,7 +107,6 @@ def test_matrices_stay_until_other_strategies_are_saved(folder, capsys):
 def test_rounds_without_matrices(folder, tmp_path):
     with pytest.raises(InputError, match="round: expected one of flop, found 'turn'"):
         make_payoffs(folder, "turn", 4, 0, 1)
-    text = 'name = "k"\n[game]\nfile = "kuhn"\n[boards]\n[solve]\nmax_sweeps = 3\ntarget = "0 mbb"\n'
-    good("solve", write(tmp_path, text), "--out", tmp_path / "out")
+    stored(tmp_path / "kuhn", *JOBS["kuhn"], game="kuhn")
     with pytest.raises(InputError, match="it has no public cards"):
-        make_payoffs(tmp_path / "out", None, 4, 0, 1)
+        make_payoffs(tmp_path / "kuhn", None, 4, 0, 1)

@@ -42,7 +42,13 @@ def last_round(seed, b=0):
     def cut(rows):
         n = int(rows.n_hands[b])
         arrays = (a[b : b + 1, :n] for a in (rows.cards, rows.strength, rows.same_cards))
-        return Hands.of(rows.n_hands[b : b + 1], *arrays, np.arange(n)[None], rows.weight[b : b + 1, :n], n)
+        return Hands.of(
+            rows.n_hands[b : b + 1],
+            *arrays,
+            np.arange(n, dtype=np.int16)[None],
+            rows.weight[b : b + 1, :n],
+            n,
+        )
 
     rng = np.random.default_rng(seed + 100)
     tree = Decision(

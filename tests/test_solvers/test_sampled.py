@@ -6,6 +6,7 @@ import naive
 import numpy as np
 import pytest
 from random_games import random_tree
+from toy_games import as_dealt
 
 from compiled.records import Packed
 from solvers.discount import Discount
@@ -91,7 +92,7 @@ class Game:
             self.probability,
         )
         rounds = [Round(self.forests[0], (top, top), deal), Round(self.forests[1], (low, low), None)]
-        return LiveGame(rounds, (np.ones((1, n)), np.ones((1, n))), len(cards))
+        return as_dealt(LiveGame(rounds, (np.ones((1, n)), np.ones((1, n))), len(cards)))
 
     def boards(self):
         """The whole tree of boards, cards numbered among those that are left."""

@@ -21,7 +21,10 @@ MAKERS = {
 }
 
 
-@pytest.fixture(params=MAKERS)
+SINGLE = pytest.mark.slow  # walks in single precision take a minute to compile
+
+
+@pytest.fixture(params=[pytest.param(name, marks=SINGLE if "single" in name else ()) for name in MAKERS])
 def make(request):
     return MAKERS[request.param]
 
@@ -84,6 +87,7 @@ def test_running_to_a_target_is_running_and_measuring(make, rake):
         solver.close()
 
 
+@SINGLE
 def test_walks_measure_in_double_precision():
     game = two_round_game(6)
     single = Cfr(game, variant("dcfr"), dtype=np.float32)

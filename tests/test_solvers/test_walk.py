@@ -140,7 +140,7 @@ def test_uniform_policy_has_published_nash_conv(game, nash_conv):
     assert 2 * found.value == pytest.approx(nash_conv, abs=1e-12)
 
 
-@pytest.mark.parametrize("precision", [np.float32, np.float64])
+@pytest.mark.parametrize("precision", [pytest.param(np.float32, marks=pytest.mark.slow), np.float64])
 def test_no_rake_is_the_same_bits(precision):
     """A rake of 0 chips and locks that lock nothing."""
     game = two_round_game(4)

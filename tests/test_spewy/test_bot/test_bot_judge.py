@@ -20,7 +20,11 @@ FEW_LINES = LIMIT_GAME.replace("maxRaises = 2 1 2 2", "maxRaises = 1 1 0 1").rep
 )
 
 
-@pytest.fixture(scope="module", params=[FEW_LINES, SHORT_GAME], ids=["limit", "short"])
+@pytest.fixture(
+    scope="module",
+    params=[FEW_LINES, pytest.param(SHORT_GAME, marks=pytest.mark.slow)],
+    ids=["limit", "short"],
+)
 def folder(tmp_path_factory, request):
     return folder_of(tmp_path_factory.mktemp("game"), request.param, deals=60)
 

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from jobs import SUITED, parsed_job
+from platformdirs import user_cache_path
 from upi_client import executable
 
 from spewy import Solution, solve
@@ -68,10 +69,12 @@ def flop(tmp_path_factory):
 def run(tmp_path, script, *arguments):
     """Run a client's script, and return the JSON that it prints."""
     path = executable(tmp_path)
+    # The client gets a home of its own, but no kernel is compiled again in it.
+    kernels = os.environ.get("SPEWY_KERNELS") or str(user_cache_path("spewy") / "kernels")
     (tmp_path / "pious.toml").write_text(f'[pio]\ninstall_directory = "{path.parent}"\n')
     ended = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", script, *map(str, arguments)],
-        env=os.environ | {"HOME": str(tmp_path)},
+        env=os.environ | {"HOME": str(tmp_path), "SPEWY_KERNELS": kernels},
         capture_output=True,
         text=True,
         timeout=240,

@@ -41,23 +41,39 @@ from spewy.system.cluster import Attempts, Cluster  # noqa: E402
 from spewy.system.dask_pool import DaskPool  # noqa: E402
 
 SHORT = DEALT_LEDUC.replace("3000", "300")
-RHODE = """
-name = "rhode"
+FOUR_ROUNDS = """
+name = "four"
 [game]
-file = "rhode-island"
+text = '''
+GAMEDEF
+limit
+numPlayers = 2
+numRounds = 4
+blind = 5 10
+raiseSize = 10 10 20 20
+firstPlayer = 2 1 1 1
+maxRaises = 2 1 1 1
+numSuits = 2
+numRanks = 5
+numHoleCards = 2
+numBoardCards = 0 3 1 1
+END GAMEDEF
+'''
 [boards]
 flop = 3
 turn = 6
+river = 6
 remember = true
 [rows]
 flop = 4
 turn = 4
+river = 3
 [solve]
 target = "0 mbb"
 max_sweeps = 50
 workers = "dask"
 """
-"""Rhode Island hold'em, whose third round remembers the bucket of its flop."""
+"""A small hold'em, whose turn and river remember the bucket of the flop; its kernels are those of hold'em."""
 DASK = SHORT + 'workers = "dask"\n[dask]\n'
 
 
@@ -96,7 +112,7 @@ def set_at_last(event):
         timer.cancel()
 
 
-@pytest.mark.parametrize("share", [0, 0.5])
+@pytest.mark.parametrize("share", [pytest.param(0, marks=pytest.mark.slow), 0.5])
 def test_one_share_at_a_time_is_what_one_thread_learns_bit_for_bit(leduc, tmp_path, share):
     rivals = ("--set", f"solve.cfr_br={share}")
     good("solve", leduc, "--out", tmp_path / "dask", "--set", "dask.workers=1", *rivals)
@@ -469,7 +485,7 @@ def test_two_workers_come_as_near_to_an_equilibrium_as_one_process(tmp_path, clu
 
 
 def test_buckets_that_forget_the_flop_are_refused(tmp_path, cluster):
-    job = write(tmp_path, RHODE.replace("remember = true", "remember = false"))
+    job = write(tmp_path, FOUR_ROUNDS.replace("remember = true", "remember = false"))
     told = refused("solve", job, "--out", tmp_path / "out", "--set", f'dask.address="{cluster.address}"')
     assert "set boards.remember = true, or a number of workers" in told
 
@@ -480,7 +496,7 @@ def setup_of(text):
     return flop_share.Setup("x", job.rules, line_forests(job.betting_tree), made, 7, False, 0.0)
 
 
-@pytest.mark.parametrize("text", [DEALT_LEDUC, DEALT_FLOP, RHODE], ids=["leduc", "flop", "rhode island"])
+@pytest.mark.parametrize("text", [DEALT_LEDUC, DEALT_FLOP, FOUR_ROUNDS], ids=["leduc", "flop", "four rounds"])
 def test_each_bucket_belongs_to_the_bucket_of_its_flop(text):
     made = setup_of(text).abstraction
     dealt = made.classes_of_deals(3, 0, 5000)
@@ -489,7 +505,7 @@ def test_each_bucket_belongs_to_the_bucket_of_its_flop(text):
 
 
 def test_shares_do_each_deal_once_and_no_bucket_below_the_flop_is_of_two():
-    setup, owners = setup_of(RHODE), np.array([0, 1, 1])
+    setup, owners = setup_of(FOUR_ROUNDS), np.array([0, 1, 1])
     with ExitStack() as stack:
         shares = [stack.enter_context(flop_share.FlopShare(setup, i, owners, 1, 0)) for i in range(2)]
         before = [part_of(shares[0].numbers, 0, np.zeros(1, dtype=np.int64))]

@@ -53,15 +53,16 @@ def folder(tmp_path_factory):
 
 def naive_payoffs(found, chunk, frame, leaf):
     """Mean payoffs of blocks, pair of hands by pair of hands."""
-    weights = chunk.chunk.entering[0][:, None] * chunk.joint_weight * chunk.chunk.entering[1]
+    weights = (chunk.chunk.entering[0][:, None] * chunk.joint_weight * chunk.chunk.entering[1]).tolist()
+    payoffs = frame.to_numpy().tolist()
     rows = [{hand: row for row, names in enumerate(side) for hand in names} for side in chunk.hands]
     out = []
     for own in found["blocks"][0]:
         line = []
         for other in found["blocks"][1]:
             pairs = {(rows[0][a], rows[1][b]) for a in own["hands"] for b in other["hands"]}
-            total = sum(weights[pair] for pair in pairs)
-            earned = sum(weights[i, j] * frame.to_numpy()[i, j] for i, j in pairs if weights[i, j] > 0)
+            total = sum(weights[i][j] for i, j in pairs)
+            earned = sum(weights[i][j] * payoffs[i][j] for i, j in pairs if weights[i][j] > 0)
             line.append(earned / total if total > 0 else None)
         out.append(line)
     return out

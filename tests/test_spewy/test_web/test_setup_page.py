@@ -22,14 +22,36 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def address(folder):
+def server(folder):
     with serving(folder) as server:
-        yield server.address
+        yield server
+
+
+@pytest.fixture(scope="module")
+def address(server):
+    return server.address
+
+
+@pytest.fixture(scope="module")
+def cost(server):
+    """The cost of the form's job; a process of its own counts each cost."""
+    text = server.ask("api/setup/preset", name="srp-btn-bb", board=RIVER)["text"]
+    return server.send("api/setup/cost", text=text, page="cost")[1]
 
 
 @pytest.fixture
-def form(page, address):
-    """The page with the job of a river that is solved at once."""
+def form(page, address, cost):
+    """The page with the job of a river that is solved at once; each job has the cost of that river."""
+    page.route("**/api/setup/cost", lambda route: route.fulfill(json=cost))
+    return opened(page, address)
+
+
+@pytest.fixture
+def form_that_counts(page, address):
+    return opened(page, address)
+
+
+def opened(page, address):
     page.goto(f"{address}#solve")
     expect(page.locator("#job-name")).to_have_value("srp-btn-bb-Ks7h2d")
     page.fill("#board-text", RIVER)
@@ -51,7 +73,8 @@ def wait_for_job(page, condition):
     pytest.fail(f"waited in vain: {job_text(page)}")
 
 
-def test_a_river_is_set_up_solved_and_looked_at(form, folder):
+def test_a_river_is_set_up_solved_and_looked_at(form_that_counts, folder):
+    form = form_that_counts
     form.fill("#sizes-river-oop-bet", "50%, a")
     form.fill("#job-solve-target", "0.2%")
     wait_for_job(form, lambda data: data["bets"]["river"] == {"bet": "50%, a", "raise": "60%"})
@@ -78,6 +101,10 @@ def test_a_board_is_typed_in_any_spelling(form):
     expect(form.locator("#job-name")).to_have_value("srp-btn-bb-Ts3h2h")
     expect(form.locator("#board-error")).to_be_empty()
     expect(form.locator('[data-card="3h"]')).to_have_attribute("aria-pressed", "true")
+    # The card table is as wide as the cards.
+    cards, group = form.locator(".card-table"), form.get_by_role("group", name="Board", exact=True)
+    last = form.locator('[data-card="2c"]').bounding_box()
+    assert group.bounding_box()["width"] < 1.1 * (last["x"] + last["width"] - cards.bounding_box()["x"])
 
 
 def test_a_range_is_painted(form):
@@ -120,7 +147,8 @@ def test_an_error_stands_beside_its_field_and_the_draft_survives_a_reload(form):
     expect(form.get_by_role("button", name="Start", exact=True)).to_be_enabled()
 
 
-def test_the_cost_is_counted_anew_once_the_errors_are_corrected(form):
+def test_the_cost_is_counted_anew_once_the_errors_are_corrected(form_that_counts):
+    form = form_that_counts
     start, cost = (form.get_by_role("region", name=name) for name in ("start", "cost"))
     form.fill("#sizes-river-oop-bet", "50")
     expect(form.locator("#sizes-river-error")).to_have_text(
@@ -272,15 +300,12 @@ def test_unfinished_entries_are_no_errors_and_move_nothing(form):
     expect(form.locator("#board-error")).to_contain_text("Ks")
 
 
-@pytest.mark.parametrize(
-    ("typed", "kept", "read"),
-    [("5", "5%", "= 5 %"), ("5 %", "5%", "= 5 %"), ("0.05", 0.05, "= 5 %"), ("0.5%", "0.5%", "= 0.5 %")],
-)
-def test_a_rake_is_typed_in_percent_or_as_a_share(form, typed, kept, read):
-    form.fill("#job-spot-rake-rate", typed)
-    data = wait_for_job(form, lambda data: data["spot"].get("rake") == {"rate": kept})
-    expect(form.locator("output[for=job-spot-rake-rate]")).to_have_text(read)
-    assert Job.of(data).spot.rake.rate == pytest.approx(0.005 if typed == "0.5%" else 0.05)
+def test_a_rake_is_typed_in_percent_or_as_a_share(form):
+    for typed, kept, percent in (("5", "5%", 5), ("0.05", 0.05, 5), ("5 %", "5%", 5), ("0.5%", "0.5%", 0.5)):
+        form.fill("#job-spot-rake-rate", typed)
+        data = wait_for_job(form, lambda data, kept=kept: data["spot"].get("rake") == {"rate": kept})
+        expect(form.locator("output[for=job-spot-rake-rate]")).to_have_text(f"= {percent} %")
+        assert Job.of(data).spot.rake.rate == pytest.approx(percent / 100)
 
 
 def test_counts_of_a_range_are_those_of_its_text(form):
@@ -307,12 +332,6 @@ def test_the_tree_beside_the_form_is_that_of_the_job(form):
     expect(actions).to_have_count(2)
     expect(actions.nth(1)).to_contain_text("bet 50 % (2.75)")
     expect(actions.nth(1).locator("li")).to_have_text(["fold", "call showdown, pot 11"])
-
-
-def test_the_card_table_is_as_wide_as_the_cards(form):
-    cards, group = form.locator(".card-table"), form.get_by_role("group", name="Board", exact=True)
-    last = form.locator('[data-card="2c"]').bounding_box()
-    assert group.bounding_box()["width"] < 1.1 * (last["x"] + last["width"] - cards.bounding_box()["x"])
 
 
 def test_the_curve_has_round_ticks_around_it(page, address):
