@@ -1,9 +1,10 @@
-"""Takes the pictures of the pages of ``spewy serve`` for ``docs/how-to/browser.md``.
+"""Takes the pictures of the pages of ``spewy serve`` for ``docs/how-to/screens.md`` and ``browser.md``.
 
-    python docs/figures/draw_browser.py [--out FOLDER]
+    python docs/figures/draw_browser.py [--out FOLDER] [--full FOLDER]
 
-The script solves the example T1, serves it, and opens the pages in Chromium: the look page on a screen with light
-colours and on a phone with dark colours, the solve page, and the play page after a hand. It takes half a minute.
+The script solves the example T1, T1 with other bets on the river, and a batch of five turns; it serves them and opens
+six pages in Chromium, in three sizes and two colour schemes. A sheet shows the six views of a page at half scale.
+It takes three to five minutes on a busy machine.
 """
 
 from __future__ import annotations
@@ -12,9 +13,8 @@ import argparse
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Literal
@@ -25,26 +25,12 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 PAGES = common.ROOT / "docs/how-to"
 CHROMIUM = "/usr/bin/chromium"
-COLOURS = 160
-"""Number of colours of a picture, which keeps its file small."""
-
-
-@dataclass(frozen=True)
-class Screen:
-    """A window of the browser.
-
-    Attributes:
-        width: width in pixels.
-        height: height in pixels.
-        scheme: "light" or "dark".
-    """
-
-    width: int
-    height: int
-    scheme: Literal["light", "dark"] = "light"
-
-
-DESK, PHONE = Screen(1280, 1000), Screen(390, 844, "dark")
+SIZES = ((1920, 1080), (1280, 800), (390, 844))
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+GAP = 16
+"""Pixels between the views of a sheet, before it is halved."""
+QUALITY = 70
+"""WebP quality of the pictures: text stays sharp, and a sheet stays below 300 kB."""
 
 
 def main() -> None:
@@ -53,24 +39,44 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--out", type=Path, default=PAGES, help="folder into which the pictures are written")
-    folder = parser.parse_args().out
+    parser.add_argument("--full", type=Path, help="folder for all views as PNG files at full scale")
+    parser.add_argument("--only", choices=VIEWS, help="take the views of one page only")
+    options = parser.parse_args()
     with served() as address, sync_playwright() as library:
         browser = library.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        for name, take in PICTURES.items():
-            path = folder / f"browser-{name}.png"
-            save(take(browser, address), path)
-            print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")
+        for name in [options.only] if options.only else VIEWS:
+            views = {
+                (size, scheme): take(browser, address, name, size, scheme)
+                for scheme in SCHEMES
+                for size in SIZES
+            }
+            if options.full:
+                options.full.mkdir(parents=True, exist_ok=True)
+                for ((width, _), scheme), view in views.items():
+                    view.save(options.full / f"{name}-{width}-{scheme}.png")
+            save(sheet(views), options.out / f"screens-{name}.webp")
+            for single, (page, size, scheme) in SINGLES.items():
+                if page == name:
+                    save(views[size, scheme], options.out / f"browser-{single}.webp")
         browser.close()
 
 
 @contextmanager
 def served() -> Iterator[str]:
-    """Solve the example T1 into a folder for the time of the block, and serve it; yield the address of the pages."""
+    """Solve the jobs into a folder for the time of the block, and serve it; yield the address of the pages."""
     spewy = [sys.executable, "-m", "spewy"]
     with tempfile.TemporaryDirectory() as home:
         results = Path(home) / "results"
-        job = common.ROOT / "examples/T1.toml"
-        subprocess.run([*spewy, "solve", job, "--out", results / "T1"], check=True, capture_output=True)
+        text = (common.ROOT / "examples/T1.toml").read_text()
+        jobs = {
+            "T1": text,
+            "small-river-bets": text.replace('[bets.river]\nbet = "60%', '[bets.river]\nbet = "30%'),
+            "turns": text.replace('board = "Qs Jh 2h 8c"', f"boards = {TURNS}").replace('"0.3%"', '"2%"'),
+        }
+        for name, job in jobs.items():
+            path = Path(home) / f"{name}.toml"
+            path.write_text(job)
+            subprocess.run([*spewy, "solve", path, "--out", results / name], check=True, capture_output=True)
         command = [*spewy, "serve", str(results), "--port", "0"]
         with subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
@@ -82,16 +88,21 @@ def served() -> Iterator[str]:
                 server.terminate()
 
 
-@contextmanager
-def opened(browser: Browser, address: str, screen: Screen) -> Iterator[Page]:
-    """Open an address in a window; yield the page once it shows everything."""
+def take(
+    browser: Browser, address: str, name: str, size: tuple[int, int], scheme: Literal["light", "dark"]
+) -> Image.Image:
+    """Open a page in a window, bring it into its state, and picture the window."""
+    place, prepare = VIEWS[name]
+    width, height = size
     with browser.new_context(
-        viewport={"width": screen.width, "height": screen.height}, color_scheme=screen.scheme
+        viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce"
     ) as context:
         page = context.new_page()
-        page.goto(address)
+        page.goto(f"{address}#{place}")
         settle(page)
-        yield page
+        prepare(page)
+        settle(page)
+        return Image.open(BytesIO(page.screenshot())).convert("RGB")
 
 
 def settle(page: Page) -> None:
@@ -100,41 +111,63 @@ def settle(page: Page) -> None:
     page.wait_for_selector("[aria-busy]", state="detached")
 
 
-def look(browser: Browser, address: str) -> bytes:
-    """Show ip's decision after a check, with the hands of one class."""
-    with opened(browser, f"{address}#look?folder=T1&line=c&hand=QJs&seat=1", DESK) as page:
-        return page.screenshot()
+def shown(page: Page) -> None:
+    """Leave the page as its address shows it."""
 
 
-def phone(browser: Browser, address: str) -> bytes:
-    """Show the first decision on a phone."""
-    with opened(browser, f"{address}#look?folder=T1", PHONE) as page:
-        return page.screenshot()
+def filled(page: Page) -> None:
+    """Wait until the form shows the betting tree of the job."""
+    page.wait_for_selector(".job-tree")
 
 
-def solve(browser: Browser, address: str) -> bytes:
-    """Show the form of a job, with its cost."""
-    with opened(browser, f"{address}#solve", DESK) as page:
-        return page.screenshot()
+def in_the_hand(page: Page) -> None:
+    """Take one action, and wait for the next decision of the hand."""
+    page.locator("[data-action='c']").click()
+    page.wait_for_selector("[data-action]")
 
 
-def play(browser: Browser, address: str) -> bytes:
-    """Show the review of a hand in which the person had a decision."""
-    with opened(browser, f"{address}#play?folder=T1&seat=oop", DESK) as page:
-        while page.locator("[data-action]").count():
-            page.locator("[data-action='c']").click()
-            settle(page)
-        page.get_by_role("heading", name="Review of hand 1").wait_for()
-        return page.screenshot()
+def graded(page: Page) -> None:
+    """Answer the first question."""
+    page.locator("[data-action]").first.click()
+    page.get_by_role("link", name="look at this decision").wait_for()
 
 
-def save(pixels: bytes, path: Path) -> None:
-    """Write a picture with few colours."""
-    Image.open(BytesIO(pixels)).convert("RGB").quantize(COLOURS).save(path, optimize=True)
+def sheet(views: dict[tuple[tuple[int, int], Literal["light", "dark"]], Image.Image]) -> Image.Image:
+    """Put the views of a page side by side, a row for each scheme, at half scale."""
+    width = sum(width for width, _ in SIZES) + GAP * (len(SIZES) - 1)
+    height = max(height for _, height in SIZES)
+    whole = Image.new("RGB", (width, 2 * height + GAP), "#888")
+    for row, scheme in enumerate(SCHEMES):
+        left = 0
+        for size in SIZES:
+            whole.paste(views[size, scheme], (left, row * (height + GAP)))
+            left += size[0] + GAP
+    return whole.resize((whole.width // 2, whole.height // 2), Image.Resampling.LANCZOS)
 
 
-PICTURES = {"look": look, "phone": phone, "solve": solve, "play": play}
-"""Names of the pictures, and functions that take them."""
+def save(picture: Image.Image, path: Path) -> None:
+    """Write a picture, and say how large its file is."""
+    picture.save(path, quality=QUALITY, method=6)
+    print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")
+
+
+TURNS = ["Qs Jh 2h 8c", "Ks 7h 2d 3c", "Ah 9d 6s 2c", "Ts 9s 5d Qc", "7h 7c 4d Jh"]
+VIEWS: dict[str, tuple[str, Callable[[Page], None]]] = {
+    "look": ("look?folder=T1&line=c&hand=AQo&seat=1", shown),
+    "solve": ("solve?from=T1", filled),
+    "play": ("play?folder=T1&seat=oop", in_the_hand),
+    "train": ("train?folder=T1", graded),
+    "compare": ("look?folder=T1&panel=compare&with=small-river-bets", shown),
+    "batch": ("look?folder=turns", shown),
+}
+"""The pages: the place in the address, and a function that brings the page into the state to show."""
+SINGLES: dict[str, tuple[str, tuple[int, int], Literal["light", "dark"]]] = {
+    "look": ("look", SIZES[1], "light"),
+    "phone": ("look", SIZES[2], "dark"),
+    "solve": ("solve", SIZES[1], "light"),
+    "play": ("play", SIZES[1], "light"),
+}
+"""Views that ``browser.md`` shows alone."""
 
 
 if __name__ == "__main__":

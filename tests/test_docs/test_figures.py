@@ -11,7 +11,6 @@ import draw_browser
 import make
 
 CONCEPTS = DOCS / "concepts"
-BROWSER = DOCS / "how-to/browser.md"
 QUICK = ("ranges", "buckets", "card-removal", "re-solving")
 """Figures that take a few seconds."""
 
@@ -43,9 +42,17 @@ def test_a_page_quotes_the_numbers_of_its_figure(name, tmp_path):
     assert drawn.stat().st_size < 200_000
 
 
-def test_the_page_about_the_browser_shows_the_pictures_that_its_script_takes():
-    pictures = {f"browser-{name}.png" for name in draw_browser.PICTURES}
-    assert {target for target in links(BROWSER) if target.endswith(".png")} == pictures
-    assert {path.name for path in BROWSER.parent.glob("browser-*")} == pictures
-    assert all((BROWSER.parent / name).stat().st_size < 150_000 for name in pictures)
-    assert "`python docs/figures/draw_browser.py`" in BROWSER.read_text()
+@pytest.mark.parametrize(
+    ("page", "stem", "names", "most"),
+    [
+        ("browser", "browser", draw_browser.SINGLES, 150_000),
+        ("screens", "screens", draw_browser.VIEWS, 350_000),
+    ],
+)
+def test_pages_about_the_browser_show_the_pictures_that_their_script_takes(page, stem, names, most):
+    page = DOCS / f"how-to/{page}.md"
+    pictures = {f"{stem}-{name}.webp" for name in names}
+    assert {target for target in links(page) if target.endswith(".webp")} == pictures
+    assert {path.name for path in page.parent.glob(f"{stem}-*")} == pictures
+    assert all((page.parent / name).stat().st_size < most for name in pictures)
+    assert "`python docs/figures/draw_browser.py`" in page.read_text()

@@ -183,7 +183,7 @@ function batchNodes(report, here, place, go) {
     report.not_solved.length ? el("p", { class: "note" }, "Not solved yet, and not in the average: ", report.not_solved.map(boardNode)) : null,
     quantity ? el("div", { class: "tools" }, quantityField(quantities, quantity, (of) => go({ of }))) : null,
     bars,
-    el("p", { class: "note" }, "Click a board to look at it. Its weight is the number of flops that it stands for, times the probability that both ranges come to this decision."),
+    el("p", { class: "note" }, "Click a board to look at it. Its weight is the number of boards that it stands for, times the probability that both ranges come to this decision."),
     table,
   ];
 }
