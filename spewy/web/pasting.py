@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from starlette.routing import Route
@@ -12,6 +13,8 @@ from spewy.match.hand_files import has_hands
 from spewy.web.answers import Parameters, post
 from spewy.web.hands import hand_draft, listed_hands
 from spewy.web.setting_up import MOST_CHARACTERS, Draft, checked
+
+_JOB_LINE = re.compile(r"^\s*(\[[\w.]+\]|[\w.]+\s*=)", re.MULTILINE)
 
 
 def paste_routes() -> list[Route]:
@@ -33,6 +36,10 @@ def _of_paste(parameters: Parameters) -> dict[str, Any]:
         spot = read_spot(pasted, "the pasted text")
         return checked(Draft.of_data(spot.data, f"A spot of {spot.program}.")) | {"told": list(spot.notes)}
     if not has_hands(pasted):
+        if not _JOB_LINE.search(pasted):
+            raise InputError(
+                "expected a spot of another solver, played hands, or a job file; found a text that is none of these"
+            )
         return checked(Draft.of_text(pasted)) | {"told": []}
     found = listed_hands(parameters)
     if len(found["hands"]) > 1:

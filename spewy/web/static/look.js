@@ -92,7 +92,7 @@ export function createLook(root, source, { panels = [], filters = true, marks = 
 
   function move(change) {
     const elsewhere = "line" in change || "board" in change;
-    moved({ ...look.place, ...(elsewhere ? { hand: "" } : {}), ...change });
+    moved({ ...look.place, ...(elsewhere ? { hand: "", seat: "" } : {}), ...change });
   }
 
   function context() {
@@ -468,7 +468,7 @@ function rangesTable({ totals, views, pot, unit }) {
       el("thead", {}, el("tr", {}, ["", ...SEATS].map((text) => el("th", { scope: "col" }, text)))),
       el("tbody", {}, rows.map(([name, write, title]) => el("tr", { title }, el("th", { scope: "row" }, name), el("td", {}, write(0)), el("td", {}, write(1))))),
     ),
-    el("p", { class: "note" }, "Point at a starting hand to see its hands; click it to keep them here."),
+    el("p", { class: "note" }, "Point at a starting hand to see its hands; click or tap it to keep them here."),
   ];
 }
 

@@ -206,4 +206,4 @@ function addressField() {
   ];
 }
 
-export const LOOK_PANELS = [breakdownPanel, handsPanel, curvesPanel, runoutsPanel, comparePanel, chunkPanel, lockPanel, savePanel];
+export const LOOK_PANELS = [breakdownPanel, handsPanel, curvesPanel, runoutsPanel, comparePanel, lockPanel, savePanel, chunkPanel];

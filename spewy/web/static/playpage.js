@@ -216,12 +216,13 @@ function decisionRow(state, decision) {
   const address = placeAddress("look", { folder: state.look, line: decision.line, board: decision.board });
   const where = `${decision.round} ${cardText(decision.board)}`;
   const share = known(decision.loss) ? (100 * decision.loss) / decision.pot : null;
+  const frequency = decision.frequencies ? decision.frequencies[decision.actions.indexOf(decision.action)] : 0;
   return el(
     "tr",
-    { class: known(share) ? `graded-${lossGrade(share).style}` : null },
+    { class: known(share) ? `graded-${lossGrade(share, frequency).style}` : null },
     el("th", { scope: "row" }, state.look ? el("a", { href: address, title: "look at this decision" }, where) : where),
     el("td", { class: "words", "data-label": "you" }, decision.label),
-    el("td", { class: "words", "data-label": "grade" }, gradeNode(share)),
+    el("td", { class: "words", "data-label": "grade" }, gradeNode(share, frequency)),
     el("td", { class: "words", "data-label": "strategy" }, decision.frequencies ? mixNode(decision) : "–"),
     el("td", { class: "cost", "data-label": `cost (${state.unit})` }, amount(decision.cost)),
     el("td", { "data-label": `loss (${state.unit})` }, amount(decision.loss)),

@@ -247,7 +247,8 @@ function placeTitle({ id, words }, position) {
 function runoutNodes(report, { board }, { place, go }) {
   const rows = reportRows(report);
   const quantities = reportQuantities(report);
-  const quantity = quantities.find(({ id }) => id === place.of) || quantities[0];
+  const usual = report.actions.length === 1 ? quantities.find(({ id }) => id === `ev_${SEATS_OF_REPORT[report.player]}`) : null;
+  const quantity = quantities.find(({ id }) => id === place.of) || usual || quantities[0];
   if (!quantity) return [el("p", { class: "note" }, "No hands come here, so there are no numbers.")];
   const open = (row) => go({ line: report.line, board: board + row.name });
   const single = rows.every((row) => cardList(row.name).length === 1);

@@ -12,6 +12,8 @@ const GRADES = [
   [2, "mistake", "large"],
   [5, "blunder", "wrong"],
 ];
+/** Frequency from which an action is right whatever it loses: the solve, which is not exact, mixes it in. */
+const OFTEN = 0.2;
 
 /**
  * Make the element of a table as one person sees it.
@@ -123,16 +125,20 @@ export function goOnNode(text, next, ...children) {
   return el("div", { class: "choices" }, button, ...children);
 }
 
-/** Return the name and the style of a loss in % of the pot, from right (green) to blunder (red). */
-export function lossGrade(share) {
-  const [, text, style] = GRADES.filter(([least]) => least <= Math.max(0, share)).pop();
+/**
+ * Return the name and the style of a loss in % of the pot, from right (green) to blunder (red).
+ * @param {number} frequency how often the strategy takes the action; what it takes often is right.
+ */
+export function lossGrade(share, frequency = 0) {
+  const loss = frequency >= OFTEN ? 0 : Math.max(0, share);
+  const [, text, style] = GRADES.filter(([least]) => least <= loss).pop();
   return { text, style };
 }
 
-/** Make an element with the grade of a loss in % of the pot; the colour has its name beside it. */
-export function gradeNode(share) {
+/** Make an element with the grade of a loss, as `lossGrade` has it; the colour has its name beside it. */
+export function gradeNode(share, frequency = 0) {
   if (!known(share)) return "–";
-  const { text, style } = lossGrade(share);
+  const { text, style } = lossGrade(share, frequency);
   return el("span", { class: `grade grade-${style}` }, text);
 }
 
@@ -154,6 +160,7 @@ export function helpDialog(root, next) {
     el("h2", {}, "Grades"),
     el("p", { class: "note" }, "EV that a decision loses to the best action, in % of the pot:"),
     el("ul", { class: "grades" }, GRADES.map(([least], i) => el("li", {}, gradeNode(least), ` ${rangeText(i)}`))),
+    el("p", { class: "note" }, `An action that the strategy takes in ${100 * OFTEN} % of the cases or more is right.`),
     el("p", { class: "note" }, "A bet has its size in % of the pot, and in brackets the chips that it puts in during the round."),
     el("button", { type: "button", onclick: close }, "close"),
   );

@@ -125,13 +125,13 @@ function scoredNode(state, next) {
     const loss = best - answer.values[i];
     return el(
       "tr",
-      { class: played ? `played graded-${lossGrade(answer.lost_pct).style}` : null },
+      { class: played ? `played graded-${lossGrade(answer.lost_pct, answer.frequencies[i]).style}` : null },
       el("th", { scope: "row" }, text, played ? " (your answer)" : ""),
       el("td", { "data-label": "the strategy" }, percent(answer.frequencies[i])),
       el("td", { "data-label": `EV (${unit})` }, amount(answer.values[i])),
       el("td", { "data-label": `loss (${unit})` }, amount(loss)),
       el("td", { "data-label": "loss (% of pot)" }, amount((100 * loss) / pot)),
-      el("td", { class: "words", "data-label": "grade" }, gradeNode((100 * loss) / pot)),
+      el("td", { class: "words", "data-label": "grade" }, gradeNode((100 * loss) / pot, answer.frequencies[i])),
     );
   });
   const address = placeAddress("look", {
@@ -147,7 +147,7 @@ function scoredNode(state, next) {
     el(
       "p",
       { class: "verdict" },
-      gradeNode(answer.lost_pct),
+      gradeNode(answer.lost_pct, answer.frequencies[question.actions.indexOf(answer.action)]),
       ` ${text} loses ${amount(answer.lost)} ${unit}, ${answer.lost_pct.toFixed(2)} % of the pot`,
     ),
     el(

@@ -376,7 +376,8 @@ def test_a_spot_of_another_program_is_pasted(server):
     for text, words in (
         ("", "expected the text of a spot, a hand or a job, found none"),
         (script[:60], "the pasted text: expected oop's range, ip's range, found none"),
-        ("hello", "job: expected TOML"),
+        ("hello", "expected a spot of another solver, played hands, or a job file"),
+        ("pot = ", "job: expected TOML"),
         ("#" * 400_001, "expected at most 400,000 characters"),
     ):
         assert server.refused("/api/setup/paste", text=text).startswith(words)
