@@ -135,7 +135,7 @@ class SampledCfr:
             ranges,
         )
         self._context, self._deal, self._n_cards = context, deal, n_cards
-        self._discount, self._cfr_br = discount, cfr_br
+        self._discount, self._cfr_br = discount, float(cfr_br)  # an int would compile the kernel once more
         self._buffers = [context.packed_workspaces(rivals=cfr_br > 0) for _ in range(threads)]
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
