@@ -111,8 +111,8 @@ def _without_constants(
 class _Instructions(JITCodeLibrary):
     """LLVM instructions of a helper function, which become machine code only in the kernels that call it.
 
-    Inlined functions are optimised alone, too, since kernels are a little faster then. Optimising large parts alone
-    takes long, and was not found to make kernels faster.
+    An inlined function is optimised once by itself, before the kernels that have it are optimised, which makes kernels
+    a little faster. Large helpers are not: that takes long, and was not found to make kernels faster.
     """
 
     inlined = False

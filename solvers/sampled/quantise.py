@@ -34,6 +34,9 @@ Bytes = NDArray[np.uint8]
 class ByteTables(NamedTuple):
     """Offsets of one player's strategy sums in a round, and of the bytes that stand for them.
 
+    The slots of all actions of a decision but the last are *free*: they get a byte. The last byte would be 255 less the
+    others.
+
     Attributes:
         first, free_first: ``[batch + 1]``, offset of each batch's first sum and first byte.
         n_slots, n_free: ``[batch]``, number of slots and free slots.

@@ -64,7 +64,8 @@ class StoredLine:
         probability: probability that all translations of the hand lead to this line.
         calls: whether the last bet was translated into a check or call that ends the round. Then the player to act
             calls, and ``node`` begins the next round.
-        steps: the steps by which the last action leads here, each from a line before the action.
+        steps: for each line that stood for the betting before the last action, the step by which this action, perhaps
+            translated, leads from it to this line.
     """
 
     node: Node | None

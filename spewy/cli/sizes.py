@@ -40,7 +40,7 @@ from spewy.game.names import ROUND_NAMES, SEAT_NAMES
     type=click.IntRange(1),
     default=2,
     show_default=True,
-    help="Largest number of sizes in a choice.",
+    help="Try sets of at most this many bet sizes.",
 )
 @click.option(
     "--target", metavar="AMOUNT", help="Exploitability to which each solve goes; default: 0.01% of the pot."

@@ -69,7 +69,8 @@ class LineChange:
     Attributes:
         line: betting since the root of both solves.
         moved: share of the acting range that plays differently.
-        likely: in A and in B, probability to reach this decision from the compared decision, without card removal.
+        likely: in A and in B, probability that play comes here from the decision at which the comparison
+            begins, without card removal.
         place: the decision in A.
     """
 

@@ -86,7 +86,7 @@ class ProcessMemory(Closing):
 
     @property
     def peak_mib(self) -> float:
-        """The largest memory so far, in MiB."""
+        """Largest memory that this process has used so far, in MiB."""
         self._most = max(self._most, _own_mib())
         return self._most
 

@@ -124,7 +124,7 @@ class ChunkBlocks:
     row_of: tuple[Mapping[str, int], Mapping[str, int]]
 
     def to_json(self, leaf: str = ROOT) -> dict[str, Any]:
-        """Return the facts and the payoffs of a leaf as a JSON object."""
+        """Return the chunk's facts and the payoff matrix of one of its leaves, or of its root, as a JSON object."""
         if leaf not in self.payoffs:
             raise InputError(f"leaf {shown(leaf)}: expected one of {', '.join(filter(None, self.payoffs))}")
         plained: dict[str, Any] = plain({**self.facts, "leaf": leaf, "payoffs": self.payoffs[leaf]})

@@ -61,7 +61,8 @@ def position(
         before the node, each with its ``steps`` and the number of the ``taken`` step, and the deals before the node,
         each with the ``dealt`` cards; ``steps``, the actions or cards that can follow; and for a decision ``views``,
         the hands of player 0 and of player 1 with reach, strategy, EV and equity, and ``totals``, EV and equity of
-        both ranges; how often play gets there, as ``reached`` and ``rare``; and the mean ``loss`` of the acting hands.
+        both ranges; the probability that play comes here as ``reached``, and as ``rare`` whether
+        that is so small that the strategy is less sure; and the mean ``loss`` of the acting hands.
     """
     place = solution.at(line, board)
     node, unit = place.node, solution.job.amounts
