@@ -219,7 +219,7 @@ class Truth:
         self._game, self._threads, self._accuracy = self._layout.live, threads, accuracy
 
     def loss(self, sums: ChunkStrategy) -> float:
-        """Return what both players lose by their flop strategies, half of the sum in % of the pot."""
+        """Return what both players' flop strategies lose against exact play: half of the sum, in % of the pot."""
         own, other = (self._value(sums, p) for p in (1, 0))
         return (own - other) / 2
 

@@ -63,7 +63,8 @@ def open_bot(
         ready: whether to do now what the first decision would otherwise wait for: compile and load functions, and time
             a small solve.
         menu: bet sizes of a solve in no-limit games, besides the bets that were made (`spewy.bot.resolving.builder`):
-            "lean" or "job". If these take too much memory or time, the bot uses fewer sizes.
+            "lean", the pot and all-in; "job", those of the job file. If these take too much memory or time, the bot
+            uses fewer sizes.
         flops: how rounds between the first round and the last ``rounds`` are re-solved, in hold'em the flop: "stored",
             not at all; "sampled", each round alone, by sampling the cards of later rounds; "quick", each round alone,
             on all later boards, with few bets there, in no-limit games; "exact", to the end of the hand, which

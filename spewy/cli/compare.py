@@ -266,8 +266,8 @@ def _lines(comparison: Comparison, words: dict[str, str], every: bool) -> str:
     "--against",
     metavar="FOLDER2",
     type=click.Path(path_type=Path),
-    help="Folder of another solve of the same game: one player follows the strategy in FOLDER, the opponent that in "
-    "FOLDER2. Default: both follow FOLDER.",
+    help="Folder of another solve of the same game: each player in turn follows the strategy in FOLDER, and the "
+    "opponent that in FOLDER2. Default: both follow FOLDER.",
 )
 @click.option(
     "--player",

@@ -80,7 +80,7 @@ SHOWN_RUNNING = 4
 @click.option(
     "--go-on",
     is_flag=True,
-    help="After a quick solve, go on to a solve of the whole game; the quick answer can be shown meanwhile.",
+    help="With --quick: then go on to a solve with all bets; the quick answer can be shown meanwhile.",
 )
 @click.option(
     "--save-every",
