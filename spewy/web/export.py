@@ -111,7 +111,7 @@ def _facts(solution: Solution, day: date) -> list[str]:
         judged = judged_by(solution.problem, read_trace(solution.store))
     else:
         judged = status_of(solution.folder).judged
-    return [kind, solution.progress, _exploitability(solution, judged), f"written on {day.isoformat()}"]
+    return [kind, _exploitability(solution, judged), solution.progress, f"written on {day.isoformat()}"]
 
 
 def _exploitability(solution: Solution, judged: Judged | None) -> str:

@@ -78,7 +78,7 @@ export function count(number) {
 
 /** Write what a solve is and how good it is. */
 export function summaryText({ kind, progress, exploitability_pct: gap }) {
-  return `${kind}, ${progress}${known(gap) ? `, exploitability ${gap.toFixed(3)} % of the pot` : ""}`;
+  return `${kind}${known(gap) ? `, exploitability ${gap.toFixed(3)} % of the pot` : ""}, ${progress}`;
 }
 
 /** Say when a round is: on the turn, before the flop. */

@@ -129,7 +129,7 @@ def test_the_page_says_what_it_shows(turn, turn_folder):
     with Solution.open(turn_folder) as solution:
         html = export_page(solution, day=DAY)
         facts = re.search(r'<span class="note">(.*?)</span>', html)[1]
-        told = f"spot, {solution.progress}, exploitability {solution.checked_pct:.3g} % of the pot"
+        told = f"spot, exploitability {solution.checked_pct:.3g} % of the pot, {solution.progress}"
         assert facts == f"{told}, written on 2024-02-29"
     assert data(html)["later"] == "The river is not in this file."
 
