@@ -37,7 +37,7 @@ function scrollSideways(box, part) {
  * @param {object} options `panels`: panels beside the grids, each `{id, title, shows(context), draw(element, context)}`;
  *   `filters`: whether the source can filter hands; `marks`: what the grid and the ribbon show of locks (`locks.js`); `moved(place)`: called with the new place
  *   `{line, board, heat, filter, group, hand, seat, panel}`; `answered(position)`: called with each new position.
- * @returns {object} `show(folder, place, summary)` shows a place, `key(event)` obeys a key and tells whether it did, and
+ * @returns {object} `show(folder, place, summary)` shows a place, `forget()` makes the next `show` ask again, `key(event)` obeys a key and tells whether it did, and
  *   `context()` is what panels get.
  */
 export function createLook(root, source, { panels = [], filters = true, marks = NO_MARKS, moved = () => {}, answered = () => {} }) {
@@ -255,7 +255,7 @@ export function createLook(root, source, { panels = [], filters = true, marks = 
     return true;
   }
 
-  return { show, key, context };
+  return { show, key, context, forget: () => (look.position = null) };
 }
 
 function needsAnswer(old, place) {

@@ -19,7 +19,7 @@ function playLinks(folder, { kind }) {
   ];
 }
 
-/** Make the look page in an element; returns its functions `show(parameters)` and `key(event)`. */
+/** Make the look page in an element; returns its functions `show(parameters, arrives)`, where `arrives` says that another page was shown, and `key(event)`. */
 export function lookPage(root) {
   const source = serverSource();
   const head = el("div", { class: "solve" });
@@ -35,11 +35,12 @@ export function lookPage(root) {
   });
   const current = { folder: null, summary: null, isBatch: false };
 
-  async function show(parameters) {
+  async function show(parameters, arrives = false) {
     const { folder, ...place } = parameters;
     if (!folder) return choose();
+    if (arrives) look.forget(); // the solve may have saved meanwhile
     try {
-      if (folder !== current.folder) {
+      if (folder !== current.folder || arrives) {
         current.summary = await source.summary(folder);
         current.folder = folder;
       }

@@ -27,10 +27,11 @@ function showPlace() {
     const root = el("div", { class: `page page-${name}` });
     made[name] = { root, ...make(root) };
   }
-  if (!main.contains(made[name].root)) fill(main, made[name].root);
+  const arrives = !main.contains(made[name].root);
+  if (arrives) fill(main, made[name].root);
   for (const link of document.querySelectorAll("header nav a"))
     link.setAttribute("aria-current", link.getAttribute("href") === `#${name}` ? "page" : "false");
-  made[name].show(parameters);
+  made[name].show(parameters, arrives);
 }
 
 function pressed(event) {

@@ -158,6 +158,18 @@ def colours(page: Page) -> list[str]:
     return found
 
 
+def test_a_page_that_is_shown_again_asks_again(flop: Page) -> None:
+    """The solve may have saved meanwhile."""
+    address, asked = flop.url, []
+    flop.on("request", lambda request: asked.append(request.url.split("?")[0].rpartition("/")[2]))
+    flop.evaluate("location.hash = '#play'")
+    expect(flop.locator(".page-play")).to_be_visible()
+    assert "position" not in asked
+    flop.goto(address)
+    shown(flop)
+    assert asked.count("position") == asked.count("summary") == 1
+
+
 def test_a_filter(page: Page, served: Server, solved: Path) -> None:
     open_place(page, served.address, folder="R1", panel="hands")
     page.fill("#filter", "set")
