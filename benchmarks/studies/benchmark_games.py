@@ -7,8 +7,8 @@
 ``--seconds``. Both players' best responses bound the value. ``--write`` stores the values in
 ``spewy/examples/benchmark/values.json``.
 
-``--iterations`` prints tables with the number of iterations after which each variant of CFR has an exploitability of 1,
-0.1, 0.01 and 0.001 % of the pot, measured every ten iterations and interpolated; a dash: not within ``--most``. The
+``--iterations`` prints a table with the number of iterations after which each variant of CFR has an exploitability of
+1, 0.1, 0.01 and 0.001 % of the pot, measured every ten iterations and interpolated; a dash: not within ``--most``. The
 exact engine runs all variants but those that predict regrets, which the reference solver runs in double precision, on
 rivers and turns only.
 """
@@ -46,7 +46,7 @@ def main() -> None:
     parser.add_argument("--values", action="store_true", help="compute the values")
     parser.add_argument("--seconds", type=float, default=60.0, help="seconds of CFR for a value")
     parser.add_argument("--write", action="store_true", help="store the values")
-    parser.add_argument("--iterations", action="store_true", help="print the tables of iterations")
+    parser.add_argument("--iterations", action="store_true", help="print the table of iterations")
     parser.add_argument("--most", type=int, default=20_000, help="largest number of iterations")
     parser.add_argument("--only", default=",".join(NAMES), help="names of games, separated by commas")
     options = parser.parse_args()
@@ -59,7 +59,7 @@ def main() -> None:
             merged = {name: (known | values)[name] for name in NAMES if name in known | values}
             file.write_text(json.dumps(merged, indent=1) + "\n")
     if options.iterations:
-        for line in tables(names, options.most):
+        for line in table(names, options.most):
             print(line, flush=True)
 
 
@@ -111,20 +111,21 @@ def cfr_bracket(live: LiveGame, seconds: float) -> tuple[float, float]:
     return low, high
 
 
-def tables(names: list[str], most: int) -> Iterator[str]:
-    yield "| game | variant | " + " | ".join(f"{target:g} %" for target in TARGETS) + " |"
-    yield "|---|---|" + "---|" * len(TARGETS)
-    for name in names:
-        job = Job.load(FOLDER / f"{name}.toml")
-        live, pot = Layout.of(job.problem).live, job.problem.pot
-        for each in VARIANTS.values():
-            if supports(live) or name not in BY_CFR:
-                cells = " | ".join(needed(live, each, pot, most))
-                yield f"| {name} | `{each.name}` | {cells} |"
+def table(names: list[str], most: int) -> Iterator[str]:
+    games = [(name, Job.load(FOLDER / f"{name}.toml").problem) for name in names]
+    yield "| variant | " + " | ".join(f"`{name}`" for name in names) + " |"
+    yield "|---|" + "---|" * len(names)
+    for each in VARIANTS.values():
+        cells = []
+        for name, problem in games:
+            live = Layout.of(problem).live
+            run = supports(live) or name not in BY_CFR
+            cells.append(", ".join(needed(live, each, problem.pot, most)) if run else "")
+        yield f"| `{each.name}` | " + " | ".join(cells) + " |"
 
 
 def needed(live: LiveGame, variant: Variant, pot: float, most: int) -> Iterator[str]:
-    """Yield the number of iterations to 1, 0.1, 0.01 and 0.001 % of the pot, as the cells of a table."""
+    """Yield the number of iterations to 1, 0.1, 0.01 and 0.001 % of the pot."""
     solver = ExactCfr(live, variant) if supports(live) else Cfr(live, variant)
     checks = solver.run_to(0.99 * TARGETS[-1] / 100 * pot, most, 10)
     solver.close()
