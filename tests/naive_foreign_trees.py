@@ -62,10 +62,10 @@ def tree(state, bets):
     other = state.put_in[1 - state.player]
     totals = sorted(set(bets(state))) if state.highest < state.stack and other < state.stack else []
     for total in totals:
-        kind = "all-in" if total == state.stack else "Raise" if state.bets else "Bet"
+        kind = "all-in" if total == state.stack else "raise to" if state.bets else "bet"
         amount = total - state.before
         put_in = tuple(total if p == state.player else chips for p, chips in enumerate(state.put_in))
-        word = {"all-in": "A", "Raise": "R", "Bet": "B"}[kind] + str(amount)
+        word = {"all-in": "A", "raise to": "R", "bet": "B"}[kind] + str(amount)
         below = replace(
             state,
             player=1 - state.player,
@@ -75,7 +75,7 @@ def tree(state, bets):
             donk=False,
             line=(*state.line, word),
         )
-        actions[f"{kind}({amount})"] = tree(below, bets)
+        actions[f"{kind} {amount}"] = tree(below, bets)
     form = {"actions": actions, "put_in": list(state.put_in)}
     if state.line and state.line[-1] == "|":
         form["new_street"] = True

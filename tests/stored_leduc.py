@@ -8,8 +8,10 @@ from spewy.job.job import Job
 JOBS = {
     "hands": ({"flop": "all"}, {"preflop": "hands", "flop": "hands"}),
     "classes": ({"flop": 2}, {"preflop": 2, "flop": 3}),
-    "kuhn": ({}, {"preflop": 3}),
 }
+
+
+KUHN = {}, {"preflop": 3}
 
 
 def stored(folder, boards, rows, deals=3, seed=0, game="leduc"):

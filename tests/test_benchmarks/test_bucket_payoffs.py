@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from bucket_games import random_strategies, some_cards, two_suits
-from stored_leduc import JOBS, stored
+from stored_leduc import JOBS, KUHN, stored
 
 from benchmarks.bucket_games import board_chunks, bucket_payoffs, trembling
 from benchmarks.studies.bucket_payoffs import FOLDER, make_payoffs, stored_matrices
@@ -107,6 +107,6 @@ def test_matrices_stay_until_other_strategies_are_saved(folder, capsys):
 def test_rounds_without_matrices(folder, tmp_path):
     with pytest.raises(InputError, match="round: expected one of flop, found 'turn'"):
         make_payoffs(folder, "turn", 4, 0, 1)
-    stored(tmp_path / "kuhn", *JOBS["kuhn"], game="kuhn")
+    stored(tmp_path / "kuhn", *KUHN, game="kuhn")
     with pytest.raises(InputError, match="it has no public cards"):
         make_payoffs(tmp_path / "kuhn", None, 4, 0, 1)
