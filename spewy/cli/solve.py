@@ -80,7 +80,8 @@ SHOWN_RUNNING = 4
 @click.option(
     "--go-on",
     is_flag=True,
-    help="With --quick: then go on to a solve with all bets; the quick answer can be shown meanwhile.",
+    help="With --quick: after the quick answer, solve the whole game with all bets. spewy show reads the quick answer "
+    "meanwhile.",
 )
 @click.option(
     "--save-every",
