@@ -147,7 +147,7 @@ class Resolved:
         sums, regrets = self._read(t, b)
         out = np.zeros((n, self._builder.n_hands))
         here = slice(first, first + n), slice(len(hands))
-        out[:, hands] = _played(sums[p][here], regrets[p][here], line)
+        out[:, hands] = played(sums[p][here], regrets[p][here], line)
         return out
 
     def regrets(self, t: int, b: int) -> ChunkStrategy:
@@ -210,7 +210,7 @@ class ResolvedRound:
         assert p is not None
         hands = self._hands[p]
         here = slice(first, first + n), slice(len(hands))
-        strategy = _played(self._sums[p][here], self._regrets[p][here], line)
+        strategy = played(self._sums[p][here], self._regrets[p][here], line)
         out = np.zeros((n, self._builder.n_hands))
         left = ~blocked(hands_of(self._builder.game.deck, self._builder.game.num_hole_cards), board)
         out[:, left] = np.average(strategy, axis=1, weights=self._ranges[p][hands])[:, None]
@@ -221,7 +221,7 @@ class ResolvedRound:
         raise KeyError(player)  # a best response in a tree with few bets would tell nothing about the hand
 
 
-def _played(sums: Floats, regrets: Floats, line: str) -> Floats:
+def played(sums: Floats, regrets: Floats, line: str) -> Floats:
     """Return the average strategy ``[action, row]``; hands that never reach the decision play by their regrets."""
     strategy = sums.astype(np.float64)
     absent = ~(strategy.sum(axis=0) > 0)

@@ -22,12 +22,11 @@ from solvers.game import compatible_sums
 from solvers.sampled.batches import line_batches
 from solvers.sampled.engine import Dealt, SampledCfr
 from solvers.sampled.numbers import bucket_size
-from solvers.state import normalised
 from solvers.tree import Floats, Ints
 from spewy.bot.resolving.budget import OutOfTimeError, Pace
 from spewy.bot.resolving.builder import FEWEST_DEALS, Root, SubgameBuilder
-from spewy.bot.resolving.resolve import BATCH, Limits
-from spewy.errors import InputError, SolveError
+from spewy.bot.resolving.resolve import BATCH, Limits, played
+from spewy.errors import InputError
 
 FIRST_DEALS = 8
 """Number of deals of each thread before the clock is read for the first time."""
@@ -143,13 +142,9 @@ class SampledRound:
         if board != self._board:
             raise KeyError(board)
         player, slots = self._slots(line)
-        strategy = self._numbers("sums", player)[:, slots].astype(np.float64)
-        absent = ~(strategy.sum(axis=1) > 0)
-        strategy[absent] = np.maximum(self._numbers("regrets", player)[absent, slots], 0)
-        if not np.isfinite(strategy).all():
-            raise SolveError(f"sampled subgame, line {line!r}: the strategy has values that are not finite")
-        out = np.zeros((strategy.shape[1], len(self._row)))
-        out[:, self._hands] = normalised(strategy.T)
+        sums, regrets = (self._numbers(part, player)[:, slots].T for part in ("sums", "regrets"))
+        out = np.zeros((len(sums), len(self._row)))
+        out[:, self._hands] = played(sums, regrets, line)
         return out
 
     def best_values(self, player: int) -> Floats:
