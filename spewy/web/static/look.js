@@ -188,7 +188,8 @@ export function createLook(root, source, { panels = [], filters = true, marks = 
     let view = null;
     const grid = createGrid({
       pick: (name) => move(name === look.place.hand && String(player) === look.place.seat ? { hand: "" } : { hand: name, seat: String(player) }),
-      point: (name) => hands.point(name ? { view, name } : null),
+      // In a narrow window these hands stand between the grids and the tabs: they would push the grid from under the pointer.
+      point: (name) => matchMedia("(min-width: 1000px)").matches && hands.point(name ? { view, name } : null),
       label: `hands of ${SEATS[player]}`,
     });
 
