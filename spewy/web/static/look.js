@@ -43,7 +43,9 @@ function scrollSideways(box, part) {
 export function createLook(root, source, { panels = [], filters = true, marks = NO_MARKS, moved = () => {}, answered = () => {} }) {
   const look = { place: {}, position: null, asked: null, folder: null, summary: null, filterError: null, filterNames: null };
   const hands = handsNode();
-  const seats = [0, 1].map(createSeat);
+  const [acting, waiting] = [createSeat(), createSeat()];
+  const body = el("section", { "aria-label": "the position" });
+  const panelBox = el("section", { class: "panels" });
 
   async function show(folder, place, summary = null) {
     if (look.asked) look.asked.abort();
@@ -110,8 +112,10 @@ export function createLook(root, source, { panels = [], filters = true, marks = 
       root,
       ribbonNode(position, move, (place) => marks.mark(look.folder, place)),
       el("div", { class: "bar" }, facts(position), position.views && position.views[0].grid ? tools(place, position.unit) : null),
-      el("section", { class: position.views ? "decision" : "dealing", "aria-label": "the position" }, position.views ? bothSeats(position, place) : followingNode(position, move), drawPanels()),
+      body,
     );
+    body.className = position.views ? "decision" : "dealing";
+    fill(body, position.views ? bothSeats(position, place) : followingNode(position, move), drawPanels());
     if (kept) {
       const again = root.querySelector(`[data-hand="${kept}"][tabindex="0"], [id="${kept}"]`);
       if (again) again.focus({ preventScroll: true });
@@ -175,29 +179,30 @@ export function createLook(root, source, { panels = [], filters = true, marks = 
       const view = position.views.find((each) => each.player === player);
       return narrowed(marks.view(look.folder, position, view, place.panel === "lock"), place.group, position.board);
     });
-    const nodes = views.map((view) => seats[view.player](position, view, place));
+    const nodes = [acting(position, views[0], place), waiting(position, views[1], place)];
     if (!views[0].grid) return nodes;
     const chosen = views.find((view) => view.player === Number(place.seat || position.player));
     hands.keep(place.hand ? { view: chosen, name: place.hand } : null, position);
     return [nodes[0], nodes[1], hands.node];
   }
 
-  /** Make a function that draws a player's hands at a position in an element, always the same, and returns the element. */
-  function createSeat(player) {
-    const node = el("article", { "data-seat": SEATS[player] });
+  /** Make a function that draws a player's hands in an element, always the same, so that only changed cells are laid out. */
+  function createSeat() {
+    const node = el("article");
     let view = null;
     const grid = createGrid({
-      pick: (name) => move(name === look.place.hand && String(player) === look.place.seat ? { hand: "" } : { hand: name, seat: String(player) }),
+      pick: (name) => move(name === look.place.hand && String(view.player) === look.place.seat ? { hand: "" } : { hand: name, seat: String(view.player) }),
       // In a narrow window these hands stand between the grids and the tabs: they would push the grid from under the pointer.
       point: (name) => matchMedia("(min-width: 1000px)").matches && hands.point(name ? { view, name } : null),
-      label: `hands of ${SEATS[player]}`,
     });
 
     return function seatNode(position, narrow, place) {
       view = narrow;
+      const { player } = view;
       const acts = player === position.player;
       const heat = chosenHeat(place);
       node.className = acts ? "seat acts" : "seat waits";
+      node.dataset.seat = SEATS[player];
       const head = acts ? el("div", { class: "stage here" }, seatHead(position, view, "to act"), stepsHere(position.steps, move)) : seatHead(position, view, "waits");
       if (!view.grid) return fill(node, head, handTable(view, null, position));
       const isChosen = Number(place.seat || position.player) === player;
@@ -205,6 +210,7 @@ export function createLook(root, source, { panels = [], filters = true, marks = 
         heat: acts || heat !== "regret" ? heat : "strategy",
         full: acts && stored("bars") === "full",
         selected: isChosen ? place.hand || null : null,
+        label: `hands of ${SEATS[player]}`,
       });
       return fill(node, head, grid.node);
     };
@@ -231,7 +237,7 @@ export function createLook(root, source, { panels = [], filters = true, marks = 
       ),
     );
     current.draw(body, context());
-    return el("section", { class: "panels" }, el("div", { class: "tabs", role: "tablist", "aria-label": "panels" }, tabs), body);
+    return fill(panelBox, el("div", { class: "tabs", role: "tablist", "aria-label": "panels" }, tabs), body);
   }
 
   function back() {
@@ -263,11 +269,13 @@ function needsAnswer(old, place) {
   return ["line", "board", "filter"].some((name) => (old[name] || "") !== (place[name] || ""));
 }
 
-/** Add to a position what follows from its numbers: names and figures of hands, and the hand classes. */
+/** Add to a position what follows from its numbers: a row for each hand, with names and figures, and the hand classes. */
 function prepared(position) {
   for (const view of position.views || []) {
+    view.hands = rowsOf(view.hands);
     Object.values(view.hands).forEach((row, number) => {
       row.kind = view.kinds ? view.kinds[number] : "";
+      row.groups = row.kind.includes(",") ? row.kind.split(", ") : [row.kind, "no draw"];
       row.realisation = row.equity > 0 && known(row.ev) ? row.ev / (row.equity * position.pot) : null;
       row.regret = view.actions.length && known(row.ev) && row.action_ev.every(known) ? Math.max(0, Math.max(...row.action_ev) - row.ev) : null;
     });
@@ -277,9 +285,21 @@ function prepared(position) {
   return position;
 }
 
+/** Return a row for each hand, by name. */
+function rowsOf({ names, columns }) {
+  const { strategy, action_ev, ...single } = columns;
+  const figures = Object.entries(single);
+  const row = (place) => {
+    const found = { strategy: strategy.map((of) => of[place]), action_ev: action_ev.map((of) => of[place]) };
+    for (const [name, column] of figures) found[name] = column[place];
+    return found;
+  };
+  return Object.fromEntries(names.map((name, number) => [name, row(number)]));
+}
+
 /** Whether a hand belongs to a group: a made hand, a draw, or "no draw". */
-export function inGroup({ kind }, group) {
-  return group === "no draw" ? !kind.includes(",") : kind.split(", ").includes(group);
+export function inGroup({ groups }, group) {
+  return groups.includes(group);
 }
 
 function narrowed(view, group, board) {

@@ -42,18 +42,20 @@ async function plainViews(views) {
 }
 
 function unpackedView(view, { hands, kinds }) {
-  const found = { ...view, hands: unpackedTable(view.hands, hands) };
-  if (view.grid) found.grid = { ...view.grid, classes: unpackedTable(view.grid.classes, hands) };
-  if (kinds) found.kinds = view.hands.names.map((number) => kinds[number]);
+  const { names, rows, columns } = view.hands;
+  const spread = (column) => (rows ? rows.map((row) => column[row]) : column);
+  const { strategy, action_ev, ...single } = columns;
+  const found = {
+    ...view,
+    hands: {
+      names: names.map((number) => hands[number]),
+      columns: {
+        ...Object.fromEntries(Object.entries(single).map(([name, column]) => [name, spread(column)])),
+        strategy: strategy.map(spread),
+        action_ev: action_ev.map(spread),
+      },
+    },
+  };
+  if (kinds) found.kinds = names.map((number) => kinds[number]);
   return found;
-}
-
-function unpackedTable({ names, rows, columns }, texts) {
-  const cell = (column, row) =>
-    column.length && !Array.isArray(column[0]) ? column[row] : column.map((each) => each[row]);
-  const entries = names.map((name, i) => {
-    const row = rows ? rows[i] : i;
-    return [texts[name], Object.fromEntries(Object.entries(columns).map(([key, column]) => [key, cell(column, row)]))];
-  });
-  return Object.fromEntries(entries);
 }

@@ -298,10 +298,11 @@ def test_strategy_and_ev_in_one_cell(page: Page, served: Server, solved: Path) -
     """The view "both" has the stripes of the view "strategy" and the numbers of the view "EV"."""
     open_place(page, served.address, folder="R1", line="r20")
     cell = page.locator(".acts [data-hand='77']")
-    stripes = cell.evaluate("cell => cell.style.backgroundImage")
+    stripes = cell.locator(".cell-bar").evaluate("bar => bar.style.backgroundImage")
+    assert "gradient" in stripes
     page.select_option("#heat", "both")
     expect(cell).to_have_attribute("aria-label", re.compile(r"^77: reach .*fold .*, EV -?[\d.]+$"))
-    assert cell.evaluate("cell => cell.style.backgroundImage") == stripes
+    assert cell.locator(".cell-bar").evaluate("bar => bar.style.backgroundImage") == stripes
     found = good_json("show", solved / "R1", "--line", "r20")
     sevens = [figures for hand, figures in found["hands"].items() if hand[0] == hand[2] == "7"]
     mean = sum(one["reach"] * one["ev"] for one in sevens) / sum(one["reach"] for one in sevens)
@@ -310,8 +311,8 @@ def test_strategy_and_ev_in_one_cell(page: Page, served: Server, solved: Path) -
 
 def heights(page: Page) -> list[float]:
     """Height of the stripes in each cell of the player who acts, in % of the cell."""
-    sizes = page.locator(".acts .cell:not(.empty)").evaluate_all(
-        "cells => cells.map(cell => cell.style.backgroundSize)"
+    sizes = page.locator(".acts .cell:not(.empty) > .cell-bar").evaluate_all(
+        "bars => bars.map(bar => bar.style.backgroundSize)"
     )
     return [numbers(size)[1] for size in sizes]
 
@@ -337,8 +338,8 @@ def test_a_bet_size_has_one_colour_on_all_rounds(page: Page, served: Server) -> 
         open_place(page, served.address, folder="flop", line=line, board=cards)
         bet = stage(page).locator("[data-step='bet 50']")
         colours.append(bet.evaluate("step => step.style.getPropertyValue('--colour')"))
-        shares = page.locator(".acts .cell:not(.empty)").evaluate_all(
-            "cells => cells.map(cell => cell.style.backgroundImage)"
+        shares = page.locator(".acts .cell:not(.empty) > .cell-bar").evaluate_all(
+            "bars => bars.map(bar => bar.style.backgroundImage)"
         )
         red, green, blue = (int(colours[0][i : i + 2], 16) for i in (1, 3, 5))
         assert any(f"rgb({red}, {green}, {blue})" in stripes for stripes in shares)
