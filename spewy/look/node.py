@@ -197,11 +197,11 @@ class NodeView(Printed):
             return None
         return _kinds(self.board, self.hands)
 
-    def only(self, chosen: NDArray[np.bool_]) -> NodeView:
-        """Return the decision with the hands for which ``chosen``, ``[hand]``, is True."""
+    def only(self, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> NodeView:
+        """Return the decision with the hands for which ``chosen`` is True, or with those whose numbers it has."""
         return replace(
             self,
-            hands=tuple(name for name, kept in zip(self.hands, chosen.tolist(), strict=True) if kept),
+            hands=tuple(np.array(self.hands, dtype=object)[chosen].tolist()),
             reach=self.reach[chosen],
             strategy=self.strategy[:, chosen],
             ev=self.ev[chosen],

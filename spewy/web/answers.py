@@ -45,7 +45,7 @@ T = TypeVar("T")
 Tasks: TypeAlias = "SimpleQueue[tuple[Future[Any], Callable[[], Any]]]"
 N_THREADS = 8
 """Number of answers that are computed at the same time; further questions wait."""
-QUICK, SMALL = 1, 9
+QUICK, SMALL = 4, 9
 """Levels of compression: for answers that a click waits for, and for files that are compressed once."""
 
 

@@ -100,13 +100,19 @@ def solution_questions(solutions: Solutions) -> dict[str, Question]:
 
 
 def _position(solution: Solution, parameters: Parameters) -> dict[str, Any]:
-    return position(
+    """Return a position; the names and kinds of the second player's hands are null if they are those of the first."""
+    found = position(
         solution,
         text(parameters, "line", ""),
         optional(parameters, "board"),
         ev=text(parameters, "ev", "1") != "0",
         filters=filters_of(parameters),
     )
+    first, *others = found.get("views", [None])
+    for view in others:
+        if view["hands"]["names"] == first["hands"]["names"]:
+            view["hands"]["names"] = view["kinds"] = None
+    return found
 
 
 def _decision(solution: Solution, parameters: Parameters) -> Place:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.cards import Deck, blocked, cards_name, hand_index, hands, parse_hand, preflop_classes
+from buckets.cards import RANKS, Deck, blocked, cards_name, hand_index, hands, parse_hand, preflop_classes
 from solvers.tree import Floats
 from spewy.chunks.locate import Place
 from spewy.errors import NotSolvedError
@@ -30,10 +30,13 @@ from spewy.look.hand_filter import filtered
 from spewy.look.node import NodeView, Step
 from spewy.look.solution import Solution
 
-SHARE_DECIMALS, EQUITY_DECIMALS = 6, 4
-"""Number of decimals of frequencies and reach, and of equities, in a position; a click waits for each digit."""
-EV_DIGITS = 6
-"""Number of digits of the largest EV in a position; all its EVs have as many decimals."""
+SHARE_DECIMALS, EQUITY_DECIMALS, EV_DIGITS = 5, 4, 5
+"""Decimals of frequencies and reach, decimals of equities, digits of the largest EV: a click waits for each digit."""
+SHOWN_DECIMALS = 3
+"""Number of decimals of shares that pages show, as percentages."""
+STEP_DECIMALS = 7
+"""Number of decimals of the frequencies of actions and cards; one of 1,755 flops comes in about 0.0005 of all hands."""
+BY_RANK = str.maketrans(RANKS[::-1], "ABCDEFGHIJKLM")
 DIGITS = 3
 """Number of decimals of weights in a text; other programs read no more."""
 
@@ -85,7 +88,7 @@ def position(
         acting = views[node.player or 0]
         found["reached"], found["rare"] = _number(acting.reached), acting.rare
         found["loss"] = _number(acting.loss)
-        found["views"] = [_view(view) for view in views]
+        found["views"] = [_view(view, found["pot"]) for view in views]
         found["totals"] = _totals(solution, place, found["pot"]) if ev else None
         found["board_bucket"] = views[0].board_bucket
     return found
@@ -137,6 +140,9 @@ def _path(solution: Solution, place: Place) -> Iterator[dict[str, Any]]:
 
 def _steps(node: Node, steps: Sequence[Step]) -> list[dict[str, Any]]:
     out = [step.to_json() for step in steps]
+    for step in out:
+        if step["frequency"] is not None:
+            step["frequency"] = round(step["frequency"], STEP_DECIMALS)
     if node.kind == "decision":
         colours = action_colours([step.name for step in steps])
         for step, colour in zip(out, colours, strict=True):
@@ -144,7 +150,7 @@ def _steps(node: Node, steps: Sequence[Step]) -> list[dict[str, Any]]:
     return out
 
 
-def _view(view: NodeView) -> dict[str, Any]:
+def _view(view: NodeView, pot: float) -> dict[str, Any]:
     """Return one player's hands at a decision as a JSON object.
 
     The object has ``player`` and ``actions``; ``hands``, with their ``names`` and the ``columns`` of
@@ -152,15 +158,18 @@ def _view(view: NodeView) -> dict[str, Any]:
     ``shares``, the share of the range that takes each action. For hold'em it also has ``kinds``, the made hand and
     draws of each hand, and ``groups``, the names in ``kinds``, the strongest first.
     """
+    if view.holdem:
+        view = view.only(np.argsort([name.translate(BY_RANK) for name in view.hands]))
     most = np.nanmax(np.abs(view.ev), initial=0.0, where=~np.isnan(view.ev))
     decimals = max(0, EV_DIGITS - 1 - int(np.floor(np.log10(max(most, 1e-9)))))
+    shown = 0 if pot >= 1000 else 1 if pot >= 100 else 2
     rounded = replace(
         view,
-        reach=view.reach.round(SHARE_DECIMALS),
-        strategy=view.strategy.round(SHARE_DECIMALS),
-        equity=view.equity.round(EQUITY_DECIMALS),
-        ev=view.ev.round(decimals),
-        action_ev=view.action_ev.round(decimals),
+        reach=_rounded(view.reach, SHARE_DECIMALS, SHOWN_DECIMALS),
+        strategy=_rounded(view.strategy, SHARE_DECIMALS, SHOWN_DECIMALS),
+        equity=_rounded(view.equity, EQUITY_DECIMALS, SHOWN_DECIMALS),
+        ev=_rounded(view.ev, decimals, shown),
+        action_ev=_rounded(view.action_ev, decimals, shown),
     )
     found: dict[str, Any] = {"player": view.player, "actions": list(view.actions)}
     found["hands"] = {"names": list(view.hands), "columns": rounded.json_columns()}
@@ -177,6 +186,15 @@ def _view(view: NodeView) -> dict[str, Any]:
             "draws": [name for name in reversed(DRAWS) if name in present],
         }
     return found
+
+
+def _rounded(values: Floats, decimals: int, shown: int) -> Floats:
+    """Round numbers, but not to a half of the last digit that a page shows: 0.447 to 0.44 and not to 0.45, for 0.4."""
+    found: Floats = values.round(decimals)
+    scaled = found * 10.0**shown
+    is_half = (np.abs(scaled - np.floor(scaled) - 0.5) < 1e-6) & (found != values)
+    nearer = found + np.sign(values - found) * 10.0**-decimals
+    return np.where(is_half, nearer.round(decimals), found) if decimals > shown else found
 
 
 def _totals(solution: Solution, place: Place, pot: float) -> dict[str, Any] | None:

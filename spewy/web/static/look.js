@@ -271,6 +271,8 @@ function needsAnswer(old, place) {
 
 /** Add to a position what follows from its numbers: a row for each hand, with names and figures, and the hand classes. */
 function prepared(position) {
+  const [first, second] = position.views || [];
+  if (second && !second.hands.names) Object.assign(second, { kinds: first.kinds, hands: { ...second.hands, names: first.hands.names } });
   for (const view of position.views || []) {
     view.hands = rowsOf(view.hands);
     Object.values(view.hands).forEach((row, number) => {

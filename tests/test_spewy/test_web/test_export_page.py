@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from datetime import date
 
+import numpy as np
 import pytest
 from cli_runs import KUHN, LEDUC, POLARISED, good, refused, write
 from dealt_jobs import DEALT_FLOP
@@ -16,7 +17,7 @@ from spewy.look.solution import Solution
 from spewy.web import export
 from spewy.web.bundle import bundle
 from spewy.web.export import export_page
-from spewy.web.position import position
+from spewy.web.position import _rounded, position
 
 DAY = date(2024, 2, 29)
 
@@ -73,6 +74,14 @@ def check_numbers(page, solution, line="", board=None):
     for key, each in found.items():
         assert differences(each, position(solution, key, board, deals=False)) == []
     return Counter(each["kind"] for each in found.values())
+
+
+def test_numbers_are_rounded_for_what_pages_show():
+    """Rounded again to the decimals that a page shows, they are what the exact numbers are when rounded once."""
+    exact = np.array([0.4469, 0.4549, -0.4469, 2.0, np.nan])
+    np.testing.assert_array_equal(_rounded(exact, 2, 1), [0.44, 0.46, -0.44, 2.0, np.nan])
+    values = np.random.default_rng(0).uniform(-500, 500, 10_000)
+    np.testing.assert_array_equal(_rounded(values, 2, 1).round(1), values.round(1))
 
 
 def test_a_river_has_all_its_lines(page, river):

@@ -1,5 +1,6 @@
 """The server as a process: its ports, its end, many requests, and folders that change while it runs."""
 
+import asyncio
 import os
 import signal
 import socket
@@ -29,6 +30,23 @@ def test_signals_end_the_server(solved: Path, number: int) -> None:
         assert "Traceback" not in text
         assert text.splitlines()[-1] == "the server has ended"
         assert time.monotonic() - started < 2 * slowness()
+
+
+def test_small_answers_are_not_delayed() -> None:
+    async def nodelay() -> int:
+        accepted: asyncio.Future[asyncio.StreamWriter] = asyncio.get_running_loop().create_future()
+        with server_module._listener("127.0.0.1", 0) as listener:
+            port = listener.getsockname()[1]
+            async with await asyncio.start_server(lambda _, one: accepted.set_result(one), sock=listener):
+                _, asked = await asyncio.open_connection("127.0.0.1", port)
+                answering = await accepted
+                found = answering.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+                for each in (asked, answering):
+                    each.close()
+                    await each.wait_closed()
+        return int(found)
+
+    assert asyncio.run(nodelay())
 
 
 def slowness() -> float:
