@@ -52,8 +52,8 @@ SECONDS_PER_SET = 1e-8
 
 SECONDS_PER_CELL, SECONDS_PER_FOLD, SECONDS_PER_SHOWDOWN = 2e-9, 4e-10, 1.4e-9
 """Seconds of one core for an action of a hand, and for a fold or showdown of a hand, in a sweep (measured)."""
-SECONDS_PER_ROW = 8e-7
-"""Seconds of one core for a hand on a board of the last round, before the first sweep (measured: 7e-7)."""
+SECONDS_OF_SETUP, SECONDS_PER_ROW = 0.1, 4e-7
+"""Seconds of one core before the first sweep: in any case, and for a hand on a board of the last round (measured)."""
 
 LOCKERS = 2  # regrets and strategy sums; some variants also store predictions
 
@@ -314,7 +314,7 @@ def number_of_cells(job: Job) -> float:
 
 def layout_seconds(job: Job) -> float:
     """Estimate the seconds of one core in which the tables of an exact solve are made."""
-    return SECONDS_PER_ROW * sum(_boards_and_rows(job)[1][-1])
+    return SECONDS_OF_SETUP + SECONDS_PER_ROW * sum(_boards_and_rows(job)[1][-1])
 
 
 def sweep_seconds(job: Job) -> float:
