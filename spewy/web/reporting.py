@@ -322,8 +322,9 @@ def side_by_side(a: Solution, b: Solution, line: str = "", board: str | None = N
         The keys of ``spewy compare --json``; the ``words`` of the line, the ``unit``, and the ``action_words`` and
         ``colours`` of the actions; ``range_moved``, the share of the range that plays differently; ``order``, the names
         of the hands, the largest difference in EV first (in strategy, if no EV is known); ``line_words``, the lines
-        that differ most, in words; ``progress`` of A and of B; and for hold'em ``sides``, with a ``grid`` for each of
-        ``a`` and ``b``, and ``maps`` of the differences by hand class.
+        that differ most, in words; ``progress`` of A and of B; ``start_ev`` of A and of B, the EVs of both players at
+        the root, or null; and for hold'em ``sides``, with a ``grid`` for each of ``a`` and ``b``, and ``maps`` of the
+        differences by hand class.
     """
     cards = None if board is None else read_cards("board", "Qs Jh 2h", board)
     at = None if cards is None or set(cards) == set(a.job.board) else cards
@@ -338,9 +339,17 @@ def side_by_side(a: Solution, b: Solution, line: str = "", board: str | None = N
         "order": [comparison.hands[h] for h in comparison.order("ev" if known.any() else "moved")],
         "line_words": {change.line: a.words(change.place.node) for change in comparison.lines[:MOST_LINES]},
         "progress": [solution.progress for solution in (a, b)],
+        "start_ev": plain([_start_ev(solution) for solution in (a, b)]),
     }
     views = [solution.node(line, at, ev=False) for solution in (a, b)]
     return found | (_grids(comparison, views) if views[0].holdem else {})
+
+
+def _start_ev(solution: Solution) -> Sequence[float] | None:
+    try:
+        return solution.totals().ev
+    except NotSolvedError:
+        return None
 
 
 def comparable_key(folder: Path) -> tuple[object, ...]:

@@ -69,12 +69,20 @@ function comparisonNodes(answer, context) {
       names.map((name, i) => [el("b", {}, `${SIDE_NAMES[i]}: ${name}`), ` (${answer.progress[i]})${i ? "" : ", "}`]),
       `. ${seat} to act ${answer.words ? `after ${answer.words}` : "first"}; ${percent(answer.range_moved)} of the range plays differently.`,
     ),
+    startNote(answer),
     totalsTable(answer),
     onlyNotes(answer),
     answer.sides ? comparedGrids(answer, names, context) : null,
     comparedLines(answer, context),
     comparedHands(answer),
   ];
+}
+
+/** Say what each player gains or loses in B, counted from the first decision: the price of B's locks. */
+function startNote({ start_ev: [a, b], unit }) {
+  if (!a || !b || ![...a, ...b].every(known)) return null;
+  const change = (seat) => `${seat ? "ip" : "oop"} ${signedText(b[seat] - a[seat], amount)} ${unit}`;
+  return el("p", { id: "start-ev" }, `EV at the first decision, B − A: ${change(0)}, ${change(1)}.`);
 }
 
 function totalsTable(answer) {

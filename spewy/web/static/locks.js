@@ -2,12 +2,13 @@
 
 import { cardList } from "./cards.js";
 import { el, fill, svg } from "./dom.js";
-import { amount, percent, signedText } from "./format.js";
+import { amount, percent, rarely, signedText } from "./format.js";
 import { classOf, handClasses } from "./grid.js";
 import { inGroup } from "./look.js";
 import { placeAddress, readPlace } from "./page.js";
 
-const LOCK_STEPS = [-10, -5, -1, 1, 5, 10];
+const LOCK_STEPS = [-100, -10, -5, -1, 1, 5, 10, 100];
+const WHOLE_STEPS = { "-100": "never", 100: "always" };
 const LOCK_DECIMALS = 6;
 const ALMOST = 1e-9;
 const ROUNDED_APART = 1e-4;
@@ -99,8 +100,8 @@ function moveHands(lock, hands, action, change, name) {
   lock.now = { ...lock.now, ...Object.fromEntries(hands.map((hand) => [hand, movedShares(lock.now[hand], action, change, others)])) };
   const moved = meanShares(lock, lock.now, hands)[action] - mean[action];
   const end = change > 0 ? "100 %" : "0 %";
-  const rest = clipped.length ? ` ${clipped.length} of ${hands.length} ${hands.length === 1 ? "hand" : "hands"} stopped at ${end}, so the mean moved by ${points(moved)}.` : "";
-  lock.told = `${name} ${points(change)} points.${rest}`;
+  const rest = clipped.length && Math.abs(change) < 1 ? ` ${clipped.length} of ${hands.length} ${hands.length === 1 ? "hand" : "hands"} stopped at ${end}, so the mean moved by ${points(moved)}.` : "";
+  lock.told = Math.abs(change) < 1 ? `${name} ${points(change)} points.${rest}` : `${name} ${end}.`;
 }
 
 function points(share) {
@@ -119,14 +120,17 @@ function changedHands(lock) {
 
 /** What the look component asks about locks: the marked view of a player's hands, and the mark of a decision. */
 export const lockMarks = {
-  /** Return a view with the hand classes that a lock changes as `marked`, and with the lock's frequencies if they `show`. */
+  /** Return a view with the hand classes that a lock changes as `marked`, and `steps` that say whose shares they have: the lock's, as the hands, if they `show`. */
   view(folder, position, view, show) {
     const lock = view.player === position.player ? lockAt(folder, position) : undefined;
     if (!lock || !view.grid) return view;
-    const marked = new Set(changedHands(lock).map(classOf));
-    if (!show) return { ...view, marked };
+    const changed = changedHands(lock);
+    const marked = new Set(changed.map(classOf));
+    const shares = meanShares(lock, lock.now, Object.keys(lock.now));
+    const steps = changed.length ? position.steps.map((step, i) => (show ? { ...step, frequency: shares[i], note: "locked" } : { ...step, note: "unlocked" })) : position.steps;
+    if (!show) return { ...view, marked, steps };
     const hands = Object.fromEntries(Object.entries(view.hands).map(([hand, row]) => [hand, { ...row, strategy: lock.now[hand] || row.strategy }]));
-    return { ...view, marked, hands, grid: { classes: handClasses(hands, position.board) } };
+    return { ...view, marked, steps, hands, grid: { classes: handClasses(hands, position.board) } };
   },
   /** Return the mark of a decision, or null if it is not locked. */
   mark(folder, place) {
@@ -148,7 +152,8 @@ export const lockPanel = {
     const { folder, position } = context;
     const draft = lockDraft(folder);
     const lock = lockAt(folder, position);
-    fill(element, lock ? lockEditor(lock, draft, context) : beginLock(draft, context), lockList(draft, context), solveTools(draft, context), lock ? el("p", { class: "note" }, LOCK_NOTE) : null);
+    const rare = position.rare ? el("p", { class: "note", id: "lock-rare" }, `Only ${rarely(position.reached)} of play comes here: a lock changes little, and the solve is less certain here.`) : null;
+    fill(element, rare, lock ? lockEditor(lock, draft, context) : beginLock(draft, context), lockList(draft, context), solveTools(draft, context), lock ? el("p", { class: "note" }, LOCK_NOTE) : null);
   },
 };
 
@@ -225,7 +230,10 @@ function lockEditor(lock, draft, context) {
       oninput: () => fill(told, percent(slider.value / 100)),
       onchange: act(() => move(slider.value / 100 - now[i])),
     });
-    const step = (size) => el("button", { type: "button", class: "small", id: `lock-step-${i}-${size}`, "aria-label": `${word} ${signedText(size, String)} points`, onclick: act(() => move(size / 100)) }, signedText(size, String));
+    const step = (size) => {
+      const text = WHOLE_STEPS[size] || signedText(size, String);
+      return el("button", { type: "button", class: "small", id: `lock-step-${i}-${size}`, "aria-label": WHOLE_STEPS[size] ? `${text} ${word}` : `${word} ${text} points`, onclick: act(() => move(size / 100)) }, text);
+    };
     return el(
       "tr",
       { "data-action": view.actions[i] },
@@ -370,9 +378,9 @@ function solveTools(draft, context) {
   ];
 }
 
-/** Tell how a solve goes until it ends; then open the comparison with the first solve, if the reader still looks at that. */
-async function watchLocked(draft, id, { folder, source, go }) {
-  const [lock] = draft.locks.values();
+/** Tell how a solve goes until it ends; then compare it with the first solve at a locked decision, if the reader still looks at that solve. */
+async function watchLocked(draft, id, { folder, position, source, go }) {
+  const lock = lockAt(folder, position) || [...draft.locks.values()][0];
   const link = el("a", { href: placeAddress("solve", { job: id }) }, id);
   for (;;) {
     const { job, solve } = await source.locks.progress(id);

@@ -203,7 +203,7 @@ export function createLook(root, source, { panels = [], filters = true, marks = 
       const heat = chosenHeat(place);
       node.className = acts ? "seat acts" : "seat waits";
       node.dataset.seat = SEATS[player];
-      const head = acts ? el("div", { class: "stage here" }, seatHead(position, view, "to act"), stepsHere(position.steps, move)) : seatHead(position, view, "waits");
+      const head = acts ? el("div", { class: "stage here" }, seatHead(position, view, "to act"), stepsHere(view.steps || position.steps, move)) : seatHead(position, view, "waits");
       if (!view.grid) return fill(node, head, handTable(view, null, position));
       const isChosen = Number(place.seat || position.player) === player;
       grid.draw(view, {
@@ -384,7 +384,7 @@ function shortWords(words) {
 /** Make a button for each action, with how often the range takes it. */
 export function stepsHere(steps, go) {
   const button = (step) =>
-    stepButton(step, { class: "step", style: shareStyle(step) }, go, el("span", { class: "step-name" }, step.words), el("span", { class: "step-share" }, percent(step.frequency)));
+    stepButton(step, { class: "step", style: shareStyle(step) }, go, el("span", { class: "step-name" }, step.words), el("span", { class: "step-share" }, percent(step.frequency), step.note ? ` ${step.note}` : null));
   return el("div", { class: "steps" }, steps.map(button));
 }
 

@@ -39,6 +39,7 @@ def test_a_comparison_is_that_of_the_command(folder, pages, line, query, options
     assert {key: found[key] for key in told} == told
     gaps = [abs(told["hands"][hand]["ev_difference"]) for hand in found["order"]]
     assert gaps == sorted(gaps, reverse=True)
+    assert found["start_ev"] == good_json("compare", folder / "a", folder / "b")["ev"]
 
 
 def test_maps_are_means_over_hand_classes(pages):

@@ -181,6 +181,32 @@ def test_cells_and_hands_are_marked_and_undone(page, address):
     expect(page.locator("#lock-undo")).to_be_enabled()
 
 
+def test_never_and_always_move_all_hands_to_an_end(page, address, tmp_path):
+    lock_here(page, address, line="b50")
+    for name, told, share in (("always call", "call 100 %.", 1), ("never call", "call 0 %.", 0)):
+        page.get_by_role("button", name=name).focus()
+        page.keyboard.press("Enter")
+        expect(page.locator("#lock-told")).to_have_text(f"the whole range: {told}")
+        expect(page.get_by_role("button", name=name)).to_be_focused()
+        found = by_hand(job_of(page, tmp_path / "job.toml")["lock"][0])
+        assert {shares[1] for shares in found.values()} == {share}
+    page.click("#lock-undo")
+    expect(page.locator("#lock-mean-1")).to_have_text("100.0 %")
+
+
+def test_a_lock_where_play_hardly_comes_says_so(page, address):
+    open_place(page, address, folder="river", panel="lock", line="b50")
+    expect(page.locator("#lock-rare")).to_have_count(0)
+    page.route(
+        "**/api/position*",
+        lambda route: route.fulfill(json=route.fetch().json() | {"rare": True, "reached": 0.0002}),
+    )
+    open_place(page, address, folder="river", panel="lock")
+    expect(page.locator("#lock-rare")).to_contain_text(
+        "Only 0.02 % of play comes here: a lock changes little"
+    )
+
+
 def test_a_draft_holds_several_decisions(page, address, tmp_path):
     lock_here(page, address, line="b50")
     page.locator(".ribbon .stage-title").first.click()
@@ -201,12 +227,15 @@ def test_a_lock_by_slider_is_the_lock_of_a_job_file(page, address, folder, solve
     strategy, actions = solved("b50")
     lock_here(page, address, line="b50")
     page.locator("#lock-slider-0").fill("60")
+    expect(page.locator(".acts .step-share").first).to_have_text("60.0 % locked")
     page.fill("#lock-name", "by-slider")
     page.click("#lock-solve")
     page.wait_for_url("**panel=compare**")
     shown(page)
     expect(page.locator("#with")).to_have_value("by-slider")
     expect(page.locator("table.totals")).to_be_visible()
+    assert "line=b50" in page.url
+    expect(page.locator(".acts .step-share").first).to_contain_text("% unlocked")
 
     # The page counts with the six decimals of its position, and every hand of ip still comes to this decision.
     start = {hand: shares.round(6) / shares.round(6).sum() for hand, shares in strategy.items()}
@@ -222,6 +251,10 @@ def test_a_lock_by_slider_is_the_lock_of_a_job_file(page, address, folder, solve
     for line in ("", "b50", "b50 a", "x"):
         slider, file = (good_json("show", folder / name, "--line", line) for name in ("by-slider", "by-hand"))
         assert slider == file
+    evs = good_json("compare", folder / "river", folder / "by-hand")["ev"]
+    lost = evs[0][1] - evs[1][1]  # the lock costs ip
+    assert lost > 0.01
+    expect(page.locator("#start-ev")).to_contain_text(f"ip −{lost:.2f} chips.")
     assert (
         np.mean(
             [
