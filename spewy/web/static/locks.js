@@ -7,7 +7,7 @@ import { classOf, handClasses } from "./grid.js";
 import { inGroup } from "./look.js";
 import { placeAddress, readPlace } from "./page.js";
 
-const LOCK_STEPS = [-100, -10, -5, -1, 1, 5, 10, 100];
+const LOCK_STEPS = [-100, 100, -10, -5, -1, 1, 5, 10];
 const WHOLE_STEPS = { "-100": "never", 100: "always" };
 const LOCK_DECIMALS = 6;
 const ALMOST = 1e-9;

@@ -384,7 +384,7 @@ function shortWords(words) {
 /** Make a button for each action, with how often the range takes it. */
 export function stepsHere(steps, go) {
   const button = (step) =>
-    stepButton(step, { class: "step", style: shareStyle(step) }, go, el("span", { class: "step-name" }, step.words), el("span", { class: "step-share" }, percent(step.frequency), step.note ? ` ${step.note}` : null));
+    stepButton(step, { class: "step", style: shareStyle(step) }, go, el("span", { class: "step-name" }, step.words), el("span", { class: "step-share" }, percent(step.frequency), step.note ? el("small", {}, ` ${step.note}`) : null));
   return el("div", { class: "steps" }, steps.map(button));
 }
 
