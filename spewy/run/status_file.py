@@ -60,7 +60,7 @@ class StatusWriter:
         self._pace = _Pace()
         self._judged: Judged | None = None
         self._value: float | None = None
-        self._target_in: float | None = None
+        self._target_at: float | None = None
 
     def tell(self, seconds: float) -> None:
         """Publish the status, unless it was published a moment ago."""
@@ -79,7 +79,7 @@ class StatusWriter:
         self._judged = Judged(amount, unit, error, check.flops, check.done, time.time(), check.took)
         if check.net is not None and self._job.spot is None:
             self._value = 1000 * check.net[0] / self._job.rules.big_blind
-        self._target_in = seconds_left if seconds_left is not None and math.isfinite(seconds_left) else None
+        self._target_at = None if seconds_left is None else check.at + seconds_left
 
     def recall(self, done: int, chips: float) -> Judged:
         """Restore the last check of an earlier run: an exploitability of ``chips`` after ``done`` sweeps or deals.
@@ -135,12 +135,15 @@ class StatusWriter:
     def _left(self, seconds: float, pace: float | None) -> float | None:
         """Estimate the seconds until the target or a limit of the job ends the solve; None if not known."""
         stopping, left = self._stopping, []
+        in_time = None if self._target_at is None else self._target_at - time.perf_counter()
         if stopping.most_seconds is not None:
             left.append(max(0.0, stopping.most_seconds - seconds))
-        if stopping.last is not None and pace:
+        # Most solves end far below the largest number of sweeps, so it says nothing until the target is forecast.
+        certain = not stopping.measured or stopping.target <= 0 or in_time is not None
+        if stopping.last is not None and pace and certain:
             left.append(max(0.0, (stopping.last - self._engine.done) / pace))
-        if self._target_in is not None:
-            left.append(self._target_in)
+        if in_time is not None and in_time >= 0 and math.isfinite(in_time):
+            left.append(in_time)
         return min(left, default=None)
 
 

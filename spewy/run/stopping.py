@@ -31,6 +31,8 @@ sweeps so far; at the latest after `GROWTH` times the sweeps so far, and after m
 """
 FLAT = 0.05
 """Slowest convergence for which a forecast is made: exploitability must fall faster than sweeps^-0.05."""
+SLOWING = 0.7
+"""Share of a slope beyond 1 that a forecast of time expects to last: fast convergence slows down later."""
 Trace = Sequence[tuple[int, float, float]]
 """Checks of a solve: (sweeps or deals, seconds, exploitability in chips)."""
 REACHED, INTERRUPTED = "target reached", "interrupted"
@@ -185,21 +187,22 @@ def forecast(trace: Trace, target: float) -> float | None:
     None if there are too few checks, the exploitability hardly falls, or as many sweeps or more are still expected as
     when half as many sweeps were done.
     """
-    sweeps = expected_sweeps(trace, target)
+    sweeps = expected_sweeps(trace, target, SLOWING)
     if sweeps is None:
         return None
     first, last = _two_checks(trace)
-    before = expected_sweeps([row for row in trace if row[0] <= first[0]], target)
+    before = expected_sweeps([row for row in trace if row[0] <= first[0]], target, SLOWING)
     if before is not None and before - first[0] <= sweeps - last[0] and sweeps > last[0]:
         return None
     pace = (last[1] - first[1]) / (last[0] - first[0])
     return max(0.0, (sweeps - last[0]) * pace)
 
 
-def expected_sweeps(trace: Trace, target: float) -> float | None:
+def expected_sweeps(trace: Trace, target: float, lasting: float = 1.0) -> float | None:
     """Estimate how many sweeps or deals, maybe infinite, a solve needs to reach ``target`` in chips.
 
     The estimate extends a power law through two checks: the last, and the latest with at most half as many sweeps.
+    ``lasting`` is the share of the law's exponent beyond 1 that lasts.
     None if there are too few checks or the exploitability hardly falls.
     """
     if len(trace) < 2 or target <= 0:
@@ -210,6 +213,7 @@ def expected_sweeps(trace: Trace, target: float) -> float | None:
     slope = _slope(first, last)
     if slope < FLAT:
         return None
+    slope -= (1 - lasting) * max(0.0, slope - 1)
     with np.errstate(over="ignore"):
         return float(last[0] * np.exp(np.log(last[2] / target) / slope))
 

@@ -135,6 +135,20 @@ def test_a_forecast_grows_as_progress_slows_and_ends_if_progress_slows_further()
     assert forecast(slower, 0.1) is None
 
 
+@pytest.mark.parametrize(
+    ("values", "end"),
+    [
+        ([35.3, 8.39, 2.14, 0.551], 136),  # chips of T1 after 10, 20, 40 and 80 sweeps, and the sweep that met 0.1 %
+        ([18.7, 4.19, 1.09, 0.297], 99),  # a flop with one bet on each later round
+    ],
+)
+def test_from_the_second_check_a_forecast_is_right_within_a_half(values, end):
+    trace = [(10 * 2**k, 10.0 * 2**k, value) for k, value in enumerate(values)]
+    for n in range(2, len(trace) + 1):
+        left = end - trace[n - 1][0]
+        assert left / 1.5 < forecast(trace[:n], 0.2) < 1.5 * left
+
+
 def test_a_line_says_that_the_time_left_is_unknown_and_no_time_below_a_second():
     assert check_text(1.0, "%", None) == "exploitability 1%, time left unknown"
     assert check_text(1.0, "%", 0.01) == "exploitability 1%"

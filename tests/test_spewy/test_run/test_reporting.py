@@ -15,7 +15,7 @@ from spewy.batch.batch import Batch
 from spewy.batch.solve_batch import JobBegan, JobChecked, run_batch
 from spewy.cli.progress import check_text
 from spewy.records.progress import saved_sweeps
-from spewy.run.events import Advanced, Began, Checked, Ended, Noted
+from spewy.run.events import Advanced, Began, Checked, Ended, Noted, Stated
 from spewy.run.session import Session
 from spewy.run.stopping import forecast
 
@@ -164,3 +164,24 @@ def test_who_has_arrived_has_no_time_left():
         assert session.solve(noting).converged
     assert noting.left[-1] == 0.0
     assert check_text(0.5, "%", noting.left[-1]) == "exploitability 0.5%"
+
+
+@pytest.mark.parametrize("target", ["0.1%", "0%"])
+def test_the_largest_number_of_sweeps_is_no_estimate_of_the_time_to_a_target(target, monkeypatch):
+    monkeypatch.setattr("spewy.run.status_file.TELL_SECONDS", 0.0)
+    told, checks = [], []
+
+    def listen(event):
+        if isinstance(event, Checked):
+            checks.append(event.seconds_left)
+        elif isinstance(event, Stated) and event.status.deals:
+            told.append((len(checks), event.status.seconds_left))
+
+    with Session(example("T1", f"solve.target={target}", "solve.max_sweeps=60")) as session:
+        session.solve(listen)
+    early = [left for n, left in told if n < 2]
+    late = [left for n, left in told[:-1] if n >= 2]
+    assert early
+    assert late
+    assert all((left is None) == (target == "0.1%") for left in early)
+    assert all(left is not None for left in late)
