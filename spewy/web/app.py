@@ -31,6 +31,7 @@ from spewy.web.looking import look_routes
 from spewy.web.pasting import paste_routes
 from spewy.web.playing import Playing
 from spewy.web.readers import Stamped
+from spewy.web.removing import removing_routes
 from spewy.web.security import Guard
 from spewy.web.setting_up import setup_routes
 
@@ -58,13 +59,15 @@ def make_app(
         token: token that each request must bring; None: no token.
         jobs: runs the solves that pages start; the caller closes it. None: a new `JobProcess`.
     """
+    jobs = jobs or JobProcess()
     app = Starlette(
         routes=[
             *PageFiles().routes,
             *listing_routes(folders),
             *look_routes(folders),
             *setup_routes(folders, Estimates()),
-            *job_routes(folders, jobs or JobProcess()),
+            *job_routes(folders, jobs),
+            *removing_routes(folders, jobs),
             *Playing(folders).routes,
             *hand_routes(folders),
             *paste_routes(),

@@ -137,6 +137,19 @@ class Folders:
         """Whether a solve or batch lies in one of the given folders, rather than being one of them."""
         return entry.path not in self.roots
 
+    def removable(self, entry: Entry) -> bool:
+        """Whether a solve or batch lies in a given folder, not behind a link, and no given folder is in it."""
+        path = entry.path
+        return any(
+            root in path.parents and path.resolve() == root.resolve() / path.relative_to(root)
+            for root in self.roots
+        ) and not any(path in (root, *root.parents) for root in self.roots)
+
+    def forget(self, entry: Entry) -> None:
+        """Close the solutions of a solve or batch that was deleted, whose files take space as long as they are open."""
+        for folder in entry.solves:
+            self._readers.forget(folder)
+
     @contextmanager
     def solution(self, name: str) -> Iterator[Solution]:
         """Open a solve for a ``with`` block, in which all reads see the same save of the solve.

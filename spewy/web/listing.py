@@ -7,6 +7,7 @@ second, and no strategy is read.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -83,22 +84,18 @@ class SolveList:
 
     def _solve(self, folder: Path) -> Listed:
         try:
-            found, saved = self._solves.of(folder), stamp(folder)
-            return replace(found, saved_at=_saved_at(saved), disk=self._disk.of(folder))
+            found, saved = self._solves.of(folder), _saved_at(stamp(folder))
+            return replace(found, saved_at=saved, disk=self._disk.of(folder))
         except (OSError, LockerError) as error:
             return _refused(error)
 
     def _batch(self, entry: Entry) -> Listed:
         """Describe a batch by its first board, and add up the sizes of its boards, of which it may have thousands."""
         first = self._solve(entry.solves[0])
-        times, disk = [], 0
+        disk = 0
         for folder in entry.solves:
-            try:
-                times.append(_saved_at(stamp(folder)))
+            with suppress(OSError):  # the folder cannot be read, or is being replaced
                 disk += self._disk.of(folder)
-            except OSError:  # the folder cannot be read, or is being replaced
-                continue
-        saved_at = max(filter(None, times), default=None)
         return Listed(
             None,
             is_game=False,
@@ -106,7 +103,7 @@ class SolveList:
             pot=first.pot,
             stack=first.stack,
             unit=first.unit,
-            saved_at=saved_at,
+            saved_at=last_save(entry),
             disk=disk,
         )
 
@@ -124,7 +121,12 @@ def listing_routes(folders: Folders) -> list[Route]:
             load_kernels()  # while the reader chooses a solve
         return {
             "folders": [
-                {"id": entry.id, "kind": entry.kind, "boards": list(entry.boards)}
+                {
+                    "id": entry.id,
+                    "kind": entry.kind,
+                    "boards": list(entry.boards),
+                    "removable": folders.removable(entry),
+                }
                 | asdict(row or Listed(None, is_game=False))
                 for entry, row in rows
             ],
@@ -194,6 +196,15 @@ def _formation(oop: str, ip: str) -> str:
 
 def _percent(share: float) -> str:
     return f"{share:.0f} %" if share >= 10 else f"{share:.2g} %"
+
+
+def last_save(entry: Entry) -> float | None:
+    """Return the time of the last save of a solve or batch, as the list has it; None if it cannot be read."""
+    times = []
+    for folder in entry.solves:
+        with suppress(OSError):
+            times.append(_saved_at(stamp(folder)))
+    return max(filter(None, times), default=None)
 
 
 def _saved_at(saved: tuple[int, ...]) -> float | None:

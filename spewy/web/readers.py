@@ -84,6 +84,14 @@ class Readers:
         for reader in idle:
             reader.close()
 
+    def forget(self, folder: Path) -> None:
+        """Close the solutions of a folder that nobody uses."""
+        with self._changed:
+            old = [reader for reader in self._idle if reader.folder == folder]
+            self._idle = [reader for reader in self._idle if reader.folder != folder]
+        for reader in old:
+            reader.close()
+
     def _take(self, folder: Path) -> _Reader:
         with self._changed:
             if self._busy[folder]:

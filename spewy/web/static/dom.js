@@ -135,8 +135,8 @@ export function growList(scroll, body, count, make, { step, grown = () => {} }) 
 /**
  * Make a sortable table.
  * @param {Array<object>} rows one object for each row.
- * @param {Array<object>} columns for each column `{id, title, value(row), text(row)}`: `value` sorts, and `text` returns
- *   what the cell shows (text or elements); `head: true` marks the column that names the row; `style`: class of the cells.
+ * @param {Array<object>} columns for each column `{id, title, value(row), text(row)}`: `value` sorts (without it the column has no title),
+ *   and `text` returns what the cell shows (text or elements); `head: true` marks the column that names the row; `style`: class of the cells.
  * @param {object} options `order`: `{column, ascending}`, which the table changes; `most`: number of rows before a reader
  *   asks for more; `last`: a row that stays last; `sorted(rows)`: called with the rows in their new order; `mark(row)`:
  *   returns attributes of a row's element; `style`: a class of the table.
@@ -162,6 +162,7 @@ export function sortTable(rows, columns, { order, label, most = 100, last = null
   }
 
   function title(column) {
+    if (!column.value) return el("td", { class: column.style });
     const here = order.column === column.id;
     const turn = () => {
       order.ascending = here ? !order.ascending : Boolean(column.head);

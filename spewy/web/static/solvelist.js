@@ -3,6 +3,7 @@
 import { el, fill, sortTable } from "./dom.js";
 import { boardNode } from "./cards.js";
 import { bytes, chips, count, known } from "./format.js";
+import { smallButton } from "./job.js";
 import { placeAddress } from "./page.js";
 import { ask, send } from "./source.js";
 
@@ -22,16 +23,18 @@ export async function chooseSolve(root, page) {
   const tops = listed.folders.filter((entry) => !inside.has(entry.id));
   const reason = (entry) => (entry.problem ? `cannot be opened: ${entry.problem}` : page === "train" && entry.is_game ? "is a whole game; the trainer asks decisions of spots" : "");
   const rows = tops.filter((entry) => !reason(entry));
+  const again = () => chooseSolve(root, page);
   const others = [...tops, ...listed.problems].filter(reason).sort((a, b) => (a.id < b.id ? -1 : 1));
   fill(
     root,
-    rows.length ? solveTable(rows, page) : firstStart(),
+    rows.length ? solveTable(rows, page, again) : firstStart(),
     others.length ? el("ul", { class: "broken-solves" }, others.map((entry) => el("li", {}, entry.id, el("span", { class: "note" }, ` ${reason(entry)}`)))) : null,
   );
 }
 
-function solveTable(rows, page) {
+function solveTable(rows, page, again) {
   const place = el("div");
+  const failure = el("p", { class: "field-error", role: "alert" });
   const found = el("span", { class: "note", role: "status" });
   const field = el("input", { id: "search-solves", type: "search", size: 28, value: listing.search, placeholder: "name, board, ranges", "aria-label": "search the solves", autocomplete: "off", spellcheck: "false", oninput: search });
 
@@ -40,11 +43,27 @@ function solveTable(rows, page) {
     const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
     const shown = rows.filter((entry) => words.every((word) => searchText(entry).includes(word)));
     fill(found, words.length ? `${shown.length} of ${rows.length}` : "");
-    fill(place, sortTable(shown, solveColumns(page), { order: listing.order, label: "solves", style: "solves" }));
+    fill(place, sortTable(shown, [...solveColumns(page), removeColumn(again, failure)], { order: listing.order, label: "solves", style: "solves" }));
   }
 
   search();
-  return el("div", {}, el("div", { class: "tools" }, field, found), place);
+  return el("div", {}, el("div", { class: "tools" }, field, found), failure, place);
+}
+
+/** The column with a button that deletes a solve, after the reader has confirmed its name and size. */
+function removeColumn(again, failure) {
+  const remove = async ({ id, boards, disk, saved_at }) => {
+    const what = boards.length ? `the batch ${id} with its ${boards.length} boards` : `the solve ${id}`;
+    if (!confirm(`Delete ${what} (${bytes(disk)})?\nThis cannot be undone. A job file beside the folder stays.`)) return;
+    try {
+      await send("/api/folders/remove", { folder: id, saved_at });
+      await again();
+    } catch (error) {
+      fill(failure, error.message);
+    }
+  };
+  const button = (entry) => (entry.removable && known(entry.disk) ? smallButton("delete", () => remove(entry), { "aria-label": `delete ${entry.id}` }) : "");
+  return { id: "remove", text: button };
 }
 
 /** The text in which a search looks; a board is found in either spelling of the flop, with and without blanks. */

@@ -138,7 +138,10 @@ def test_a_forecast_grows_as_progress_slows_and_ends_if_progress_slows_further()
 @pytest.mark.parametrize(
     ("values", "end"),
     [
-        ([35.3, 8.39, 2.14, 0.551], 136),  # chips of T1 after 10, 20, 40 and 80 sweeps, and the sweep that met 0.1 %
+        (
+            [35.3, 8.39, 2.14, 0.551],
+            136,
+        ),  # chips of T1 after 10, 20, 40 and 80 sweeps, and the sweep that met 0.1 %
         ([18.7, 4.19, 1.09, 0.297], 99),  # a flop with one bet on each later round
     ],
 )

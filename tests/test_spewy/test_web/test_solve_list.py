@@ -22,8 +22,11 @@ from lockers.files import FILE
 from spewy.job.shipped import preset, preset_of
 from spewy.job.write import Answers, job_text
 from spewy.look.status import progress_of
+from spewy.records.status import STATUS
+from spewy.system.folders import FolderLock
 from spewy.web import listing
 from spewy.web.folders import NO_MANIFEST, Entry, Folders
+from spewy.web.job_process import JobProcess, JobState
 from spewy.web.listing import DAMAGED, FOREIGN, UNSAVED, SolveList
 
 VERSION = "another version of the program made the folder"
@@ -170,6 +173,98 @@ def test_the_list_is_sorted_and_searched(page: Page, folder: Path, tmp_path: Pat
         ):
             page.fill("#search-solves", search)
             expect(names).to_have_text(found)
+
+
+def copied(folder: Path, tmp_path: Path, *names: str) -> Path:
+    for name in names:
+        shutil.copytree(folder / name, tmp_path / "results" / name)
+    return tmp_path / "results"
+
+
+def removal(pages: Pages, name: str, **changes: object) -> tuple[int, dict]:
+    """Ask for the removal of a solve with the last save that the list shows; ``changes`` replace parameters."""
+    rows = {each["id"]: each for each in pages.ask("/api/folders")["folders"]}
+    return pages.send(
+        "/api/folders/remove", **({"folder": name, "saved_at": rows[name]["saved_at"]} | changes)
+    )
+
+
+def test_a_solve_and_a_batch_are_removed(folder: Path, tmp_path: Path) -> None:
+    results = copied(folder, tmp_path, "turn", "kuhn", "batch")
+    (results / "turn.toml").touch()
+    pages = Pages(results)
+    pages.ask("/api/position", folder="turn")  # the server has the solve open
+    for name in ("turn", "batch"):
+        assert removal(pages, name) == (200, {"removed": name})
+    assert sorted(path.name for path in results.iterdir()) == ["kuhn", "turn.toml"]
+    assert pages.refused("/api/position", folder="turn").startswith("folder 'turn': there is no such solve")
+    shutil.copytree(folder / "turn", results / "turn")
+    assert pages.ask("/api/position", folder="turn")["kind"] == "decision"
+
+
+@pytest.mark.parametrize(
+    "file", ["notes.txt", "play/notes.txt", ".git/config", "turn/manifest.json", "a.lock"]
+)
+def test_a_folder_with_files_of_others_is_kept(folder: Path, tmp_path: Path, file: str) -> None:
+    results = copied(folder, tmp_path, "turn")
+    path = results / "turn" / file
+    path.parent.mkdir(exist_ok=True)
+    path.touch()
+    status, found = removal(Pages(results), "turn")
+    assert status == 400
+    assert "which Spewy did not make" in found["error"]
+    assert path.exists()
+    assert (results / "turn" / DATA).exists()
+
+
+def test_no_removal_leads_out_of_the_folders(folder: Path, tmp_path: Path) -> None:
+    results = copied(folder, tmp_path, "turn", "kuhn")
+    elsewhere = tmp_path / "elsewhere"
+    shutil.copytree(folder / "turn", elsewhere)
+    (results / "link").symlink_to(elsewhere)
+    (results / "kuhn" / STATUS).unlink(missing_ok=True)
+    (results / "kuhn" / STATUS).symlink_to(elsewhere / DATA)
+    pages = Pages(results)
+    assert "not below the folders" in removal(pages, "link")[1]["error"]
+    assert "which Spewy did not make" in removal(pages, "kuhn")[1]["error"]
+    for name in ("../elsewhere", "results/../../elsewhere", "", ".", "results"):
+        assert removal(pages, "turn", folder=name)[0] == 400
+    assert "not below the folders" in removal(Pages(results / "turn"), "turn")[1]["error"]
+    assert "not below the folders" in removal(Pages(results, results / "turn"), "results/turn")[1]["error"]
+    assert [(path / DATA).exists() for path in (elsewhere, results / "turn", results / "kuhn")] == [True] * 3
+
+
+def test_a_folder_in_use_and_a_solve_that_has_changed_are_kept(folder: Path, tmp_path: Path) -> None:
+    results = copied(folder, tmp_path, "turn", "batch", "foreign")
+    pages = Pages(results)
+    for name, used in (("turn", "turn"), ("batch", "batch/Qs7h2d3c")):
+        with FolderLock(results / used, "solve"):
+            assert "is in use by `spewy solve`" in removal(pages, name)[1]["error"]
+    for saved_at in (None, 0, True, "all"):
+        assert "has saved since" in removal(pages, "turn", saved_at=saved_at)[1]["error"]
+    jobs = JobProcess()
+    jobs.state = lambda: JobState("turn", "running", 0.1, None, "")
+    assert "turn is being solved" in removal(Pages(results, jobs=jobs), "turn")[1]["error"]
+    assert "lockers of no solve" in removal(pages, "foreign")[1]["error"]
+    assert pages.get("/api/folders/remove", folder="turn").status_code == 405
+    assert len(list(results.rglob(DATA))) == 3
+
+
+def test_a_solve_is_deleted_in_the_list_once_its_name_and_size_are_confirmed(
+    page: Page, folder: Path, tmp_path: Path
+) -> None:
+    results, asked = copied(folder, tmp_path, "turn", "kuhn"), []
+    with serving(results) as server:
+        open_place(page, server.address)
+        rows, button = page.locator(".solves tbody tr"), page.get_by_role("button", name="delete turn")
+        page.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
+        button.click()
+        expect(rows).to_have_count(2)
+        assert re.match(r"Delete the solve turn \([\d.]+ [KM]iB\)\?", asked[0])
+        page.once("dialog", lambda dialog: dialog.accept())
+        button.click()
+        expect(rows).to_have_count(1)
+        assert [path.name for path in results.iterdir()] == ["kuhn"]
 
 
 def test_a_list_without_any_solve_that_can_be_opened(page: Page, folder: Path, tmp_path: Path) -> None:
