@@ -54,6 +54,7 @@ def status(folder: Path, as_json: bool) -> None:
     --json prints one object, in which unknown values are null:
       name, running, checking [measured flops, all flops] (while exploitability is measured), stage [number, of all]
       (while a solve has fewer board buckets, with solve.coarse_to_fine), saving (whether it waits for a save),
+      quick (whether the figures are those of a quick answer, and not of the whole solve),
       ended (why the last run ended, in words), deals (number of deals, or of sweeps), saved_deals, per_second,
       seconds, seconds_left,
       visits [[fewest, median], ...] (visits of a board bucket, by round; null for a job without [boards]),

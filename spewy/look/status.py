@@ -7,13 +7,30 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lockers import Store, holds_store, open_store
-from spewy.job.job import Job
+from spewy.job.job import Job, SpotJob
 from spewy.job.texts import parse_target, unit_chips
 from spewy.look.folder import require_solve, stored_job, strategy_folder
-from spewy.records.progress import last_target, read_result, read_trace, saved_sweeps
+from spewy.records.progress import last_target, quick_seconds, read_result, read_trace, saved_sweeps
 from spewy.records.status import Status, judged_by, last_word, read_status, running
 from spewy.records.strategy_locker import StrategyLocker, found_saved
 from spewy.system.tools import as_path
+
+FLOP_CARDS = 3
+
+
+@dataclass(frozen=True)
+class QuickAnswer:
+    """The quick answer that a folder shows until the whole solve replaces it.
+
+    Attributes:
+        sweeps: number of its sweeps.
+        seconds: its time, as the job gave it.
+        behind: stack in pots on a flop; None on a turn.
+    """
+
+    sweeps: int
+    seconds: float
+    behind: float | None
 
 
 @dataclass(frozen=True)
@@ -26,6 +43,7 @@ class Progress:
         unit: unit of exploitability: "%" of the pot, or "mbb" per hand.
         curve: for each saved check the number of sweeps or deals, seconds of work, and exploitability in ``unit``.
         target: exploitability in ``unit`` at which the solve stops; None if unknown.
+        quick: the saved quick answer; None if the folder holds none. ``status`` says whose figures it has.
     """
 
     status: Status
@@ -33,6 +51,7 @@ class Progress:
     unit: str
     curve: tuple[tuple[int, float, float], ...]
     target: float | None
+    quick: QuickAnswer | None = None
 
 
 def status_of(folder: str | Path) -> Status:
@@ -62,13 +81,14 @@ def progress_of(folder: str | Path) -> Progress:
         job = stored_job(store, folder)
         # The solve may have measured again after the status was read.
         trace = [check for check in read_trace(store) if check[0] <= status.deals]
+        quick = _quick_answer(job, store)
     unit, scale = ("%", 100 / job.pot) if job.pot else ("mbb", 1000 / job.rules.big_blind)
     target = None
     if status.target is not None:
         amount, target_unit = parse_target(status.target)
         target = scale * amount * unit_chips(job.rules, job.pot, target_unit)
     curve = tuple((done, seconds, scale * chips) for done, seconds, chips in trace)
-    return Progress(status, running(path), unit, curve, target)
+    return Progress(status, running(path), unit, curve, target, quick)
 
 
 def disk_bytes(folder: Path) -> int:
@@ -78,6 +98,16 @@ def disk_bytes(folder: Path) -> int:
         with suppress(FileNotFoundError):  # raised for a file that was deleted meanwhile
             total += 512 * path.lstat().st_blocks
     return total
+
+
+def _quick_answer(job: Job, store: Store) -> QuickAnswer | None:
+    seconds = quick_seconds(store)
+    if seconds is None:
+        return None
+    behind = None
+    if isinstance(job, SpotJob) and len(job.board) == FLOP_CARDS:
+        behind = job.amounts.read(job.spot.stack, "spot.stack") / job.pot
+    return QuickAnswer(saved_sweeps(store), seconds, behind)
 
 
 def _at_least(status: Status, store: Store) -> Status:
@@ -91,6 +121,8 @@ def _at_least(status: Status, store: Store) -> Status:
 
 def _caught_up(status: Status, job: Job, store: Store) -> Status:
     """Correct the sweeps and the exploitability in the status file of a solve by what the lockers hold."""
+    if quick_seconds(store) is not None and not status.quick:
+        return status  # the lockers hold the quick answer, and nothing of the solve that the status is about
     held = saved_sweeps(store)
     status = replace(status, saved_deals=held, deals=max(held, status.deals))
     trace = [check for check in read_trace(store) if check[0] <= held]
@@ -134,5 +166,6 @@ def _walked(job: Job, store: Store) -> Status:
         judged=judged_by(job.problem, trace),
         target=last_target(store),
         at=None,
+        quick=quick_seconds(store) is not None,
         ended=None if read_result(store) is None else "finished",
     )

@@ -75,6 +75,7 @@ class Status:
         stage: number of the running stage with fewer board buckets or rows (job key ``coarse_to_fine``), from 1,
             and number of all stages; None in the last stage, and in solves without stages.
         saving: whether the solve waits for a save.
+        quick: whether these are the figures of a quick solve (job key ``quick``), rather than of the whole solve.
         ended: reason why the last run ended, from the log; None during a run, or if the log has no reason.
     """
 
@@ -92,6 +93,7 @@ class Status:
     checking: tuple[int, int] | None = None
     stage: tuple[int, int] | None = None
     saving: bool = False
+    quick: bool = False
     ended: str | None = None
 
 

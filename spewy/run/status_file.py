@@ -130,6 +130,7 @@ class StatusWriter:
             target=self._job.solve.target,
             at=time.time(),
             stage=self._stage,
+            quick=self._job.solve.quick is not None,
         )
 
     def _left(self, seconds: float, pace: float | None) -> float | None:

@@ -15,8 +15,9 @@ import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from functools import cache
+from importlib.util import find_spec
 from queue import SimpleQueue
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -30,6 +31,9 @@ from spewy.errors import InputError, MissingError, NotSolvedError, SpewyError, o
 from spewy.match.table import BotError
 from spewy.system.failures import failure_text
 from spewy.system.textfile import MOST_NESTED, nested_deeper
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LOG = logging.getLogger(__name__)
 MOST_OF_PARAMETER = 20_000
@@ -108,6 +112,17 @@ def optional(parameters: Parameters, name: str) -> str | None:
 def filters_of(parameters: Parameters) -> list[str]:
     """Return the hand filters in the parameter ``filter``, where semicolons separate them."""
     return [each for each in text(parameters, "filter", "").split(";") if each.strip()]
+
+
+def require_package(package: str, extra: str) -> None:
+    if find_spec(package) is None:
+        raise MissingError(
+            f"this needs the package {package}, which is not installed (pip install 'spewy[{extra}]')"
+        )
+
+
+def csv(frame: pd.DataFrame) -> Response:
+    return Response(frame.to_csv(index=False), media_type="text/csv; charset=utf-8")
 
 
 def answer_of(function: Callable[[Parameters], Any], parameters: Parameters) -> tuple[int, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from importlib.util import find_spec
 from io import BytesIO
 from typing import Any, Protocol
 
@@ -12,12 +11,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from spewy.chunks.locate import Place
-from spewy.errors import InputError, MissingError, shown
+from spewy.errors import InputError, shown
 from spewy.game.names import SEAT_NAMES
 from spewy.look.folder import find_boards
 from spewy.look.hand_filter import filter_names, filtered
 from spewy.look.solution import Solution
-from spewy.web.answers import Parameters, filters_of, get, optional, text
+from spewy.web.answers import Parameters, csv, filters_of, get, optional, require_package, text
 from spewy.web.background import Progress
 from spewy.web.chunks import chunk_routes
 from spewy.web.folders import Entry, Folders, cards_of
@@ -138,7 +137,7 @@ def _home(folders: Folders, entry: Entry) -> dict[str, str]:
 
 def saving_routes(folders: Folders) -> list[Route]:
     def table(parameters: Parameters) -> Response:
-        _require("pandas", "export")
+        require_package("pandas", "export")
         with folders.solution(text(parameters, "folder")) as solution:
             place = _decision(solution, parameters)
             views = [solution.node(place), solution.waiting(place)]
@@ -147,10 +146,10 @@ def saving_routes(folders: Folders) -> list[Route]:
             if view is None:
                 raise InputError(f"parameter seat: expected oop or ip, found {shown(seat)}")
             frame = filtered(solution.job.rules, view, filters_of(parameters)).wide_frame()
-        return Response(frame.to_csv(index=False), media_type="text/csv; charset=utf-8")
+        return csv(frame)
 
     def picture(parameters: Parameters) -> Any:
-        _require("matplotlib", "plot")
+        require_package("matplotlib", "plot")
         name, line = text(parameters, "folder"), text(parameters, "line", "")
         board, filters = optional(parameters, "board"), tuple(filters_of(parameters))
         suffix, what = _one_of(PICTURES, parameters, "format"), _one_of(MAPS, parameters, "map")
@@ -179,10 +178,3 @@ def _one_of(choices: dict[str, Any], parameters: Parameters, name: str) -> str:
     if given not in choices:
         raise InputError(f"parameter {name}: expected one of {', '.join(choices)}, found {shown(given)}")
     return given
-
-
-def _require(package: str, extra: str) -> None:
-    if find_spec(package) is None:
-        raise MissingError(
-            f"this needs the package {package}, which is not installed (pip install 'spewy[{extra}]')"
-        )

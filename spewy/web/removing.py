@@ -72,7 +72,10 @@ def remove_entry(entry: Entry) -> None:
             raise InputError(
                 f"folder {shown(entry.id)} also holds {shown(foreign)}, which Spewy did not make; move it away first"
             )
-        shutil.rmtree(entry.path)
+        try:
+            shutil.rmtree(entry.path)
+        except OSError as error:
+            raise InputError(f"folder {shown(entry.id)} cannot be deleted: {error.strerror}") from error
 
 
 def _is_of_solve(folder: Path) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from starlette.responses import Response
 from starlette.routing import Route
 
 from buckets.cards import cards_name, parse_cards, permute_cards
@@ -28,7 +29,7 @@ from spewy.look.solution import Solution
 from spewy.look.view import SolveView
 from spewy.records.progress import first_dropped
 from spewy.system.tools import plain
-from spewy.web.answers import Parameters, get, optional, text
+from spewy.web.answers import Parameters, csv, get, optional, require_package, text
 from spewy.web.background import Progress
 from spewy.web.folders import Entry, Folders
 
@@ -44,15 +45,25 @@ def report_routes(folders: Folders) -> list[Route]:
             line, board = text(parameters, "line", ""), optional(parameters, "board")
             return {"places": report_places(solution, line, board)}
 
-    def cards(parameters: Parameters) -> Any:
+    def by_card(parameters: Parameters) -> Any:
         name, line = text(parameters, "folder"), text(parameters, "line", "")
         board = optional(parameters, "board")
 
-        def work(progress: Progress) -> dict[str, Any]:
+        def work(progress: Progress) -> tuple[dict[str, Any], Report]:
             with folders.apart(name) as solution:
-                return card_report(solution, line, board, progress)
+                found = report(solution, line, board, progress)
+                return card_report(solution, found), found
 
         return folders.computed(("cards", line, board), [name], work)
+
+    def cards(parameters: Parameters) -> Any:
+        found = by_card(parameters)
+        return found if isinstance(found, Response) else found[0]
+
+    def cards_table(parameters: Parameters) -> Response:
+        require_package("pandas", "export")
+        found = by_card(parameters)
+        return found if isinstance(found, Response) else csv(found[1].frame())
 
     def place(parameters: Parameters) -> dict[str, Any]:
         return _place(folders, _batch(folders, text(parameters, "folder")), text(parameters, "line", ""))
@@ -88,6 +99,7 @@ def report_routes(folders: Folders) -> list[Route]:
         get("/api/comparison", comparison),
         get("/api/reports", places),
         get("/api/report", cards),
+        get("/api/report.csv", cards_table),
         get("/api/boards/place", place),
         get("/api/boards", boards),
     ]
@@ -168,18 +180,12 @@ def report_places(
     ]
 
 
-def card_report(
-    solution: SolveView,
-    line: str,
-    board: str | Sequence[int] | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> dict[str, Any]:
-    """Report both ranges after a line, for every card that can be dealt, as a JSON object: see `spewy.Solution.report`.
+def card_report(solution: SolveView, found: Report) -> dict[str, Any]:
+    """Return a report over the cards that can be dealt as a JSON object.
 
     The object has the keys of `report_json`. If several cards are dealt at once, deals that are equal up to suits share
     one entry in ``cards``, whose ``count`` is the number of these deals.
     """
-    found = report(solution, line, board, progress)
     several = any(len(row.cards) > 1 for row in found.rows)
     rows = alike(solution, found) if several else ()
     merged = {"cards": {row.name: row.to_json() | {"count": count} for row, count in rows}}

@@ -244,7 +244,7 @@ function placeTitle({ id, words }, position) {
   return position.kind === "chance" ? "every next card" : `every next card after ${words}`;
 }
 
-function runoutNodes(report, { board }, { place, go }) {
+function runoutNodes(report, { board }, { folder, place, source, go }) {
   const rows = reportRows(report);
   const quantities = reportQuantities(report);
   const usual = report.actions.length === 1 ? quantities.find(({ id }) => id === `ev_${SEATS_OF_REPORT[report.player]}`) : null;
@@ -261,13 +261,29 @@ function runoutNodes(report, { board }, { place, go }) {
   });
   return [
     el("p", {}, runoutTitle(report)),
-    el("div", { class: "tools" }, quantityField(quantities, quantity, (of) => go({ of }))),
+    el("div", { class: "tools" }, quantityField(quantities, quantity, (of) => go({ of })), tableButton(source, { folder, line: report.line, board })),
     quantity.id === "mix" ? actionLegend(report) : null,
     single ? cardHeat(report, rows, quantity, open) : null,
     bars,
     el("p", { class: "note" }, single ? "Click a card to go there. The weight of a card is how likely it is, given both ranges." : "One deal stands for all that are equal up to suits."),
     table,
   ];
+}
+
+/** Make a button that saves the table of a report as the file of `spewy report --csv`. */
+function tableButton(source, query) {
+  const failure = el("span", { class: "field-error", role: "alert" });
+  const save = async () => {
+    fill(failure);
+    try {
+      const href = URL.createObjectURL(await source.reportTable(query));
+      const name = [query.folder, query.line, query.board].filter(Boolean).join("-").replace(/[^\w.-]+/g, "_");
+      el("a", { href, download: `${name}-cards.csv` }).click();
+    } catch (error) {
+      fill(failure, error.message);
+    }
+  };
+  return [el("button", { type: "button", class: "small", id: "report-csv", title: "save the table, as spewy report --csv does", onclick: save }, "CSV"), failure];
 }
 
 function runoutTitle(report) {

@@ -113,6 +113,43 @@ const BEGUN = /^sweep \d|\d deals; /;
 const FAST_MS = 1000;
 const SLOW_MS = 5000;
 
+const QUICK_STAYS = "Look shows the quick answer until the whole solve replaces it.";
+
+/** The figures of a quick answer: those of its solve while it runs, else what is saved. */
+function quickFacts(solve) {
+  const here = solve.of_quick;
+  return [
+    ["exploitability", "not measured"],
+    ["sweeps", count(solve.quick ? solve.quick.sweeps : solve.done)],
+    ["time", here && known(solve.seconds) ? duration(solve.seconds) : null],
+    ["left", here && solve.running ? leftText(solve) : null],
+  ];
+}
+
+/** The figures of a whole solve; before it has begun, only its target. */
+function wholeFacts(solve) {
+  const unit = solve.unit === "%" ? "% of the pot" : solve.unit;
+  const target = ["target", known(solve.target) ? `${precise(solve.target)} ${unit}` : "none"];
+  if (solve.of_quick) return [target, ["state", "not begun"]];
+  const error = solve.stderr === null ? "" : ` ± ${precise(solve.stderr)}`;
+  return [
+    ["exploitability", known(solve.exploitability) ? `${precise(solve.exploitability)}${error} ${unit}` : "not measured yet"],
+    target,
+    [solve.counted, `${count(solve.done)}, of them saved ${count(solve.quick ? 0 : solve.saved)}`],
+    ["speed", known(solve.per_second) && solve.running ? `${precise(solve.per_second)} ${solve.counted} per second` : null],
+    ["time", known(solve.seconds) ? duration(solve.seconds) : null],
+    ["state", solve.saving ? "saving: a large solve takes minutes" : null],
+    ["left", solve.running && !solve.saving ? leftText(solve) : null],
+    ["value", known(solve.value) ? `${solve.value.toFixed(1)} mbb per hand for player 0` : null],
+    ["measuring", solve.checking ? `${solve.checking[0]} of ${solve.checking[1]} flops` : null],
+  ];
+}
+
+/** The time left; it is known from the second check of exploitability on. */
+function leftText(solve) {
+  return known(solve.seconds_left) ? `about ${duration(solve.seconds_left)}` : "…";
+}
+
 /**
  * Show the progress of a solve in an element, and ask the server again and again until `stop()` is called.
  * @param {Element} root element to fill.
@@ -122,7 +159,7 @@ function watchSolve(root, id) {
   const head = el("div", { class: "solve" });
   const actions = el("div", { class: "tools" });
   const failure = el("p", { class: "field-error", role: "alert" });
-  const facts = el("dl", { class: "facts" });
+  const facts = el("div");
   const body = el("div");
   const watch = { timer: null, stopped: false, points: new Map(), drawn: "" };
   fill(root, head, actions, failure, facts, body);
@@ -163,10 +200,11 @@ function watchSolve(root, id) {
     const focused = actions.contains(document.activeElement) ? document.activeElement.textContent : null;
     fill(
       actions,
-      saved ? el("a", { class: "primary", href: placeAddress("look", { folder: id }) }, found.kind === "batch" ? "Look at the report" : "Look at the solution") : null,
+      saved ? el("a", { class: "primary", href: placeAddress("look", { folder: id }) }, found.kind === "batch" ? "Look at the report" : found.solve.quick ? "Look at the quick answer" : "Look at the solution") : null,
       own && found.job.state === "running" ? smallButton("stop and save", () => act("/api/jobs/stop", {})) : null,
       own && found.job.state === "stopping" ? smallButton("stop at once, without a save", () => act("/api/jobs/stop", { at_once: true })) : null,
       !own && ["stopped", "failed"].includes(state.kind) && found.kind ? smallButton("continue", () => resume()) : null,
+      !own && found.solve && found.solve.of_quick && state.kind === "ended" ? smallButton("solve the whole game", () => resume()) : null,
       found.kind ? el("a", { href: placeAddress("solve", { from: id }) }, "change the job or its target") : null,
       saved && heldHands.text ? el("a", { href: "#hands" }, "review the hands") : null,
     );
@@ -195,7 +233,7 @@ function watchSolve(root, id) {
   }
 
   function drawSolve({ solve, job }) {
-    if (!solve || (solve.running && !solve.done)) {
+    if (!solve || (solve.running && !solve.done && !solve.quick)) {
       fill(facts);
       const message = job && job.line;
       return fill(
@@ -204,21 +242,13 @@ function watchSolve(root, id) {
         message ? el("p", {}, `Its last message, after ${duration(job.seconds)}: ${message}`) : null,
       );
     }
-    const unit = solve.unit === "%" ? "% of the pot" : solve.unit;
-    const error = solve.stderr === null ? "" : ` ± ${precise(solve.stderr)}`;
-    const rows = [
-      ["exploitability", known(solve.exploitability) ? `${precise(solve.exploitability)}${error} ${unit}` : "not measured yet"],
-      ["target", known(solve.target) ? `${precise(solve.target)} ${unit}` : "none"],
-      [solve.counted, `${count(solve.done)}, of them saved ${count(solve.saved)}`],
-      ["speed", known(solve.per_second) && solve.running ? `${precise(solve.per_second)} ${solve.counted} per second` : null],
-      ["time", known(solve.seconds) ? duration(solve.seconds) : null],
-      ["state", solve.saving ? "saving: a large solve takes minutes" : null],
-      ["left", known(solve.seconds_left) ? `about ${duration(solve.seconds_left)}` : null],
-      ["value", known(solve.value) ? `${solve.value.toFixed(1)} mbb per hand for player 0` : null],
-      ["measuring", solve.checking ? `${solve.checking[0]} of ${solve.checking[1]} flops` : null],
-    ];
-    fill(facts, rows.filter(([, text]) => text).map(([name, text]) => el("div", {}, el("dt", {}, name), el("dd", {}, text))));
-    fill(body, convergenceChart(wholeCurve(solve), solve, body.clientWidth));
+    const parts = solve.quick || solve.of_quick ? [["quick answer", quickFacts(solve)], ["whole solve", wholeFacts(solve)]] : [["", wholeFacts(solve)]];
+    fill(facts, parts.map(([title, rows]) => [title ? el("h2", {}, title) : null, el("dl", { class: "facts" }, rows.filter(([, text]) => text).map(([name, text]) => el("div", {}, el("dt", {}, name), el("dd", {}, text))))]));
+    fill(
+      body,
+      solve.quick ? el("p", { class: "note" }, QUICK_STAYS, solve.quick.loss ? ` Measured: ${solve.quick.loss}.` : "") : null,
+      solve.of_quick || !solve.done ? null : convergenceChart(wholeCurve(solve), solve, body.clientWidth),
+    );
   }
 
   /** Return the saved checks and those that this page has seen since the last save. */
@@ -275,7 +305,7 @@ function stateOf(found) {
   if (job && job.error) return { kind: "failed", text: "failed" };
   if (runsNow(found)) return { kind: "running", text: job ? "running" : "running in another process" };
   const ended = solve && solve.ended;
-  if (solve && solve.finished) return { kind: "ended", text: ended };
+  if (solve && solve.finished) return { kind: "ended", text: solve.of_quick ? "quick answer" : ended };
   if (found.boards) return found.waiting.length || found.boards.some(isUnfinished) ? { kind: "stopped", text: "not finished" } : { kind: "ended", text: "finished" };
   return { kind: "stopped", text: ended === "interrupted" ? "stopped" : ended || "not running" };
 }

@@ -28,7 +28,7 @@ export async function send(path, body = {}) {
  * Ask a question whose answer takes a while: ask again until it is there.
  * @param {function} progress called with `{done, total}` while the answer is computed; the total is 0 before it begins.
  * @param {function} wanted whether the answer is still wanted; if it is not, the promise is rejected with an AbortError.
- * @returns {Promise} the answer: an object, or a Blob if it is a picture.
+ * @returns {Promise} the answer: an object, or a Blob if it is a picture or a table.
  */
 async function askLong(path, query, progress = () => {}, wanted = () => true) {
   for (let pause = 200; ; pause = Math.min(1000, pause * 1.3)) {
@@ -52,8 +52,8 @@ async function replied(request) {
     if (error.name === "AbortError") throw error;
     throw new AnswerError("the server does not answer; is spewy serve still running?");
   }
-  const isPicture = (response.headers.get("content-type") || "").startsWith("image/");
-  const found = await (isPicture ? response.blob() : response.json()).catch(() => null);
+  const isFile = /^(image|text)\//.test(response.headers.get("content-type") || "");
+  const found = await (isFile ? response.blob() : response.json()).catch(() => null);
   if (!response.ok || found === null)
     throw new AnswerError((found && found.error) || `the server answered with status ${response.status}`);
   return { status: response.status, found };
@@ -87,6 +87,7 @@ export function serverSource() {
     },
     reports: (query) => ask("/api/reports", query),
     report: (query, progress, wanted) => askLong("/api/report", query, progress, wanted),
+    reportTable: (query) => askLong("/api/report.csv", query),
     boardsPlace: (query) => ask("/api/boards/place", query),
     boards: (query, progress, wanted) => askLong("/api/boards", query, progress, wanted),
     comparable: (folder) => ask("/api/comparable", { folder }),

@@ -110,12 +110,15 @@ def test_a_quick_answer_is_followed_by_the_whole_game(server):
     checked = server.post("/api/setup/check", text=ALIKE)
     assert checked["facts"]["quick"]
     name = server.started(checked["text"], quick=True)
-    server.wait(name, saved)
+    quick = server.wait(name, saved)["solve"]["quick"]
+    if quick is not None:  # the whole solve has not replaced it yet
+        assert quick["sweeps"] >= 8
     with Solution.open(server.folder / name) as solution:
         assert solution.node().actions[0] == "check"
     found = server.wait(name, ended)
     assert found["job"]["error"] is None
     assert found["solve"]["exploitability"] <= found["solve"]["target"]
+    assert (found["solve"]["quick"], found["solve"]["of_quick"]) == (None, False)
 
 
 def test_a_river_has_no_quick_answer(server):

@@ -180,6 +180,35 @@ def test_a_solve_that_has_made_no_sweep_is_being_prepared(page, address):
     expect(page.locator(".solve-progress")).to_contain_text("target0.5 % of the pot")
 
 
+def test_figures_of_a_quick_answer_and_of_the_whole_solve_stand_apart(page, address):
+    unknown = ("exploitability", "stderr", "value", "checking", "measured_at", "seconds_left", "ended")
+    solve = dict.fromkeys(unknown) | {"curve": [], "unit": "%", "counted": "sweeps", "target": 0.3}
+    solve |= {"running": True, "finished": False, "saving": False, "of_quick": True, "quick": None}
+    solve |= {"done": 20, "saved": 0, "seconds": 2.0, "per_second": 10.0}
+    found = {"id": "new", "job": None, "kind": "solve", "solve": solve}
+    page.route("**/api/jobs/progress*", lambda route: route.fulfill(json=found))
+    page.goto(f"{address}#solve?job=new")
+    facts = page.locator(".solve-progress .facts")
+    expect(facts).to_have_text(
+        [
+            "exploitabilitynot measuredsweeps20time2.0 sleft…",
+            "target0.3 % of the potstatenot begun",
+        ]
+    )
+    expect(page.locator(".solve-progress h2")).to_have_text(["quick answer", "whole solve"])
+    quick = {"sweeps": 43, "loss": "on two flops"}
+    solve |= {"of_quick": False, "quick": quick, "saved": 43, "done": 10, "exploitability": 9.0}
+    expect(facts.first).to_have_text("exploitabilitynot measuredsweeps43")
+    expect(facts.last).to_contain_text("exploitability9 % of the pot")
+    expect(facts.last).to_contain_text("sweeps10, of them saved 0")
+    expect(page.locator(".solve-progress .note").first).to_contain_text("Measured: on two flops.")
+    expect(page.get_by_role("link", name="Look at the quick answer")).to_be_visible()
+    solve |= {"quick": None, "saved": 10, "seconds_left": 75.0}
+    expect(facts).to_have_count(1)
+    expect(facts).to_contain_text("sweeps10, of them saved 10")
+    expect(facts).to_contain_text("leftabout 1:15 min")
+
+
 def test_a_lock_is_set_in_the_tree_and_in_the_text(form):
     form.locator(".job-tree").get_by_role("button", name="lock").first.click()
     check = form.get_by_label("frequency of check in %")

@@ -41,6 +41,15 @@ def test_a_report_is_that_of_the_command(folder, pages, name, line):
     assert pages.get("/api/report", folder=name, line=line).status_code == 200
 
 
+@pytest.mark.parametrize(("name", "line"), [("turn", "cr50c"), ("leduc", "cc")])
+def test_the_csv_is_the_file_of_the_command(folder, pages, tmp_path, name, line):
+    good("report", folder / name, "--line", line, "--csv", tmp_path / "cards.csv")
+    assert (
+        pages.whole("/api/report.csv", folder=name, line=line).content
+        == (tmp_path / "cards.csv").read_bytes()
+    )
+
+
 def test_reports_are_offered_for_checks_to_come_and_for_the_decision_itself(pages):
     def offered(line, **query):
         places = pages.ask("/api/reports", folder="turn", line=line, **query)["places"]
