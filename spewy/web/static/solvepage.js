@@ -115,6 +115,10 @@ const SLOW_MS = 5000;
 
 const QUICK_STAYS = "Look shows the quick answer until the whole solve replaces it.";
 
+function factList(rows) {
+  return el("dl", { class: "facts" }, rows.filter(([, text]) => text).map(([name, text]) => el("div", {}, el("dt", {}, name), el("dd", {}, text))));
+}
+
 /** The figures of a quick answer: those of its solve while it runs, else what is saved. */
 function quickFacts(solve) {
   const here = solve.of_quick;
@@ -122,7 +126,7 @@ function quickFacts(solve) {
     ["exploitability", "not measured"],
     ["sweeps", count(solve.quick ? solve.quick.sweeps : solve.done)],
     ["time", here && known(solve.seconds) ? duration(solve.seconds) : null],
-    ["left", here && solve.running ? leftText(solve) : null],
+    ["left", here && solve.running ? timeLeft(solve) : null],
   ];
 }
 
@@ -139,14 +143,14 @@ function wholeFacts(solve) {
     ["speed", known(solve.per_second) && solve.running ? `${precise(solve.per_second)} ${solve.counted} per second` : null],
     ["time", known(solve.seconds) ? duration(solve.seconds) : null],
     ["state", solve.saving ? "saving: a large solve takes minutes" : null],
-    ["left", solve.running && !solve.saving ? leftText(solve) : null],
+    ["left", solve.running && !solve.saving ? timeLeft(solve) : null],
     ["value", known(solve.value) ? `${solve.value.toFixed(1)} mbb per hand for player 0` : null],
     ["measuring", solve.checking ? `${solve.checking[0]} of ${solve.checking[1]} flops` : null],
   ];
 }
 
 /** The time left; it is known from the second check of exploitability on. */
-function leftText(solve) {
+function timeLeft(solve) {
   return known(solve.seconds_left) ? `about ${duration(solve.seconds_left)}` : "…";
 }
 
@@ -243,7 +247,7 @@ function watchSolve(root, id) {
       );
     }
     const parts = solve.quick || solve.of_quick ? [["quick answer", quickFacts(solve)], ["whole solve", wholeFacts(solve)]] : [["", wholeFacts(solve)]];
-    fill(facts, parts.map(([title, rows]) => [title ? el("h2", {}, title) : null, el("dl", { class: "facts" }, rows.filter(([, text]) => text).map(([name, text]) => el("div", {}, el("dt", {}, name), el("dd", {}, text))))]));
+    fill(facts, parts.map(([title, rows]) => [title ? el("h2", {}, title) : null, factList(rows)]));
     fill(
       body,
       solve.quick ? el("p", { class: "note" }, QUICK_STAYS, solve.quick.loss ? ` Measured: ${solve.quick.loss}.` : "") : null,
@@ -262,7 +266,7 @@ function watchSolve(root, id) {
   function drawBatch({ boards, waiting }) {
     const finished = boards.filter((each) => !isUnfinished(each)).length;
     const total = boards.length + waiting.length;
-    fill(facts, el("div", {}, el("dt", {}, "boards"), el("dd", {}, `${finished} of ${total} finished`)));
+    fill(facts, factList([["boards", `${finished} of ${total} finished`]]));
     fill(
       body,
       el("progress", { class: "batch-bar", max: total, value: finished, "aria-label": "finished boards" }),

@@ -175,7 +175,7 @@ def test_a_solve_that_has_made_no_sweep_is_being_prepared(page, address):
     page.goto(f"{address}#solve?job=new")
     expect(page.locator(".solve-progress")).to_contain_text("The solve is being prepared.")
     expect(page.locator(".solve-progress")).to_contain_text("after 12 s: compiling the kernels")
-    expect(page.locator(".solve-progress .facts")).to_be_empty()
+    expect(page.locator(".solve-progress .facts")).to_have_count(0)
     solve |= {"done": 10, "target": 0.5}
     expect(page.locator(".solve-progress")).to_contain_text("target0.5 % of the pot")
 
