@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from cli_runs import TURN
 from jobs import EXAMPLES, parsed_job
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Dialog, Page, expect
 from web_client import Pages
 from web_pages import open_place
 from web_server import serving
@@ -234,7 +234,9 @@ def test_no_removal_leads_out_of_the_folders(folder: Path, tmp_path: Path) -> No
     assert [(path / DATA).exists() for path in (elsewhere, results / "turn", results / "kuhn")] == [True] * 3
 
 
-def test_a_folder_in_use_and_a_solve_that_has_changed_are_kept(folder: Path, tmp_path: Path) -> None:
+def test_a_folder_in_use_and_a_solve_that_has_changed_are_kept(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     results = copied(folder, tmp_path, "turn", "batch", "foreign")
     pages = Pages(results)
     for name, used in (("turn", "turn"), ("batch", "batch/Qs7h2d3c")):
@@ -242,9 +244,10 @@ def test_a_folder_in_use_and_a_solve_that_has_changed_are_kept(folder: Path, tmp
             assert "is in use by `spewy solve`" in removal(pages, name)[1]["error"]
     for saved_at in (None, 0, True, "all"):
         assert "has saved since" in removal(pages, "turn", saved_at=saved_at)[1]["error"]
-    jobs = JobProcess()
-    jobs.state = lambda: JobState("turn", "running", 0.1, None, "")
-    assert "turn is being solved" in removal(Pages(results, jobs=jobs), "turn")[1]["error"]
+    state = JobState("turn", "running", 0.1, None, "")
+    with monkeypatch.context() as patch:
+        patch.setattr(JobProcess, "state", lambda self: state)
+        assert "turn is being solved" in removal(pages, "turn")[1]["error"]
     assert "lockers of no solve" in removal(pages, "foreign")[1]["error"]
     assert pages.get("/api/folders/remove", folder="turn").status_code == 405
     assert len(list(results.rglob(DATA))) == 3
@@ -253,15 +256,24 @@ def test_a_folder_in_use_and_a_solve_that_has_changed_are_kept(folder: Path, tmp
 def test_a_solve_is_deleted_in_the_list_once_its_name_and_size_are_confirmed(
     page: Page, folder: Path, tmp_path: Path
 ) -> None:
-    results, asked = copied(folder, tmp_path, "turn", "kuhn"), []
+    results = copied(folder, tmp_path, "turn", "kuhn")
+    asked: list[str] = []
+
+    def refuse(dialog: Dialog) -> None:
+        asked.append(dialog.message)
+        dialog.dismiss()
+
+    def confirm(dialog: Dialog) -> None:
+        dialog.accept()
+
     with serving(results) as server:
         open_place(page, server.address)
         rows, button = page.locator(".solves tbody tr"), page.get_by_role("button", name="delete turn")
-        page.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
+        page.once("dialog", refuse)
         button.click()
         expect(rows).to_have_count(2)
         assert re.match(r"Delete the solve turn \([\d.]+ [KM]iB\)\?", asked[0])
-        page.once("dialog", lambda dialog: dialog.accept())
+        page.once("dialog", confirm)
         button.click()
         expect(rows).to_have_count(1)
         assert [path.name for path in results.iterdir()] == ["kuhn"]
