@@ -156,7 +156,7 @@ def solve(
       trace [[sweep, seconds, exploitability], ...], process_mib (peak memory without mapped files),
       variant (of CFR),
       choice {choose, programs, entropy, sizes, bluff} (with solve.choose),
-      quick {seconds, bets (of later rounds; null: all)} (of a quick solve)
+      quick {seconds, bets (of later rounds; null: all), loss (measured for such flops; in words)} (of a quick solve)
     A job with amounts in big blinds adds "unit": "bb". Several jobs, or a job with spot.boards, give an array of these
     objects in the order of the input, each also with
       board, same_as (a board that equals this board up to suits, with which it is solved), folder,
@@ -269,6 +269,8 @@ def summary(result: SolveResult, first: tuple[tuple[str, float], ...]) -> Iterat
             "quick",
             f"{result.quick['seconds']:g} s; later rounds have {bets}, and are solved when they are shown",
         )
+        if result.quick.get("loss"):  # results of earlier versions have none
+            yield "expected loss", result.quick["loss"]
     if result.ev is not None:
         yield "EV", f"oop {number(result.ev[0])}, ip {number(result.ev[1])} {result.unit} of the pot"
     if result.equity is not None:

@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lockers import Store, holds_store, open_store
-from spewy.job.job import Job, SpotJob
+from spewy.job.job import Job
 from spewy.job.texts import parse_target, unit_chips
 from spewy.look.folder import require_solve, stored_job, strategy_folder
 from spewy.records.progress import last_target, quick_seconds, read_result, read_trace, saved_sweeps
 from spewy.records.status import Status, judged_by, last_word, read_status, running
 from spewy.records.strategy_locker import StrategyLocker, found_saved
+from spewy.run.quick import measured_loss
 from spewy.system.tools import as_path
-
-FLOP_CARDS = 3
 
 
 @dataclass(frozen=True)
@@ -25,12 +24,12 @@ class QuickAnswer:
     Attributes:
         sweeps: number of its sweeps.
         seconds: its time, as the job gave it.
-        behind: stack in pots on a flop; None on a turn.
+        loss: what such answers lost where they were measured, in words; empty where none was.
     """
 
     sweeps: int
     seconds: float
-    behind: float | None
+    loss: str
 
 
 @dataclass(frozen=True)
@@ -102,12 +101,7 @@ def disk_bytes(folder: Path) -> int:
 
 def _quick_answer(job: Job, store: Store) -> QuickAnswer | None:
     seconds = quick_seconds(store)
-    if seconds is None:
-        return None
-    behind = None
-    if isinstance(job, SpotJob) and len(job.board) == FLOP_CARDS:
-        behind = job.amounts.read(job.spot.stack, "spot.stack") / job.pot
-    return QuickAnswer(saved_sweeps(store), seconds, behind)
+    return None if seconds is None else QuickAnswer(saved_sweeps(store), seconds, measured_loss(job, seconds))
 
 
 def _at_least(status: Status, store: Store) -> Status:

@@ -103,6 +103,14 @@ class SolveView(Closing):
         return f"{self.sweeps:,} {self.job.counted}{kind}"
 
     @property
+    def quick_loss(self) -> str:
+        """What quick answers such as this solve lost where they were measured, in words; empty for other solves."""
+        from spewy.run.quick import measured_loss  # imported here, since no other solve needs it
+
+        seconds = quick_seconds(self.store)
+        return "" if seconds is None else measured_loss(self.job, seconds)
+
+    @property
     def checked_pct(self) -> float:
         """Exploitability of a spot's saved strategies in % of the pot; NaN if the solve has not measured it."""
         trace = read_trace(self.store)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from spewy.game.names import ROUND_NAMES
-from spewy.job.job import Job
+from spewy.job.job import Job, SpotJob
 from spewy.run.stopping import QUICK_SAVING, QUICK_SWEEPS
 from spewy.run.walked_cost import layout_seconds, number_of_cells, sweep_seconds
 
@@ -36,6 +36,32 @@ sweeps loses less than a rich menu with 20, and a river without bets loses more 
 are checked down without decisions, which takes a third of the time. Without any bets a flop loses 3 to 12 % of the pot,
 more than with few sweeps of any other game; this game is for trees that fit into memory no other way.
 """
+
+
+FLOP_CARDS = 3
+LOSSES = {
+    3.0: ((2.0, 0.3, 1.5, 19), (6.0, 0.5, 1.5, 13), (20.0, 1.2, 1.9, 6)),
+    6.0: ((2.0, 0.1, 0.6, 19), (6.0, 0.2, 0.9, 12), (20.0, 0.6, 0.9, 6)),
+}
+"""What drawn flops lost with so many seconds (docs/research/quick-flops.md), by the largest stack in pots.
+
+Each line has that stack, the mean and the largest loss in % of the pot, and the number of flops.
+"""
+
+
+def measured_loss(job: Job, seconds: float) -> str:
+    """Say what quick answers of the same time lost on flops of similar depth; empty where none was measured."""
+    if not isinstance(job, SpotJob) or len(job.board) != FLOP_CARDS:
+        return ""
+    behind = job.spot.stack / job.spot.pot
+    found = next((row for row in LOSSES.get(seconds, ()) if behind <= row[0]), None)
+    if found is None:
+        return ""
+    most, mean, worst, flops = found
+    return (
+        f"such answers lost {mean:g} % of the pot on average, and {worst:g} % at most "
+        f"(in {seconds:g} s, {flops} flops with up to {most:g} pots behind)"
+    )
 
 
 class Lean(NamedTuple):

@@ -36,7 +36,7 @@ from spewy.records.progress import first_dropped, quick_seconds, require_whole, 
 from spewy.run.events import Listener, noting
 from spewy.run.folder_state import finished, held
 from spewy.run.plan import Note, Plan, connect
-from spewy.run.quick import Lean, lean
+from spewy.run.quick import Lean, lean, measured_loss
 from spewy.run.result import SolveResult
 from spewy.run.stopping import Stopping
 from spewy.run.stores import Stores
@@ -211,8 +211,10 @@ class WalkedPlan(Plan):
 
     @property
     def quick(self) -> Mapping[str, Any] | None:
-        seconds = self.job.quick_seconds
-        return None if self.lean is None else {"seconds": seconds, "bets": self.lean.bets}
+        if self.lean is None:
+            return None
+        seconds = self.job.quick_seconds or 0.0
+        return {"seconds": seconds, "bets": self.lean.bets, "loss": measured_loss(self.job, seconds)}
 
     @classmethod
     def of(

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from lockers import LOCK, DamagedLockerError, LockerError, holds_store, open_store
 from spewy.errors import InputError, one_line
 from spewy.look.folder import solves_in
-from spewy.look.status import Progress, QuickAnswer, progress_of
+from spewy.look.status import Progress, progress_of
 from spewy.records.status import LOG, STATUS, running
 from spewy.run.stopping import INTERRUPTED
 from spewy.system.textfile import replace_text
@@ -27,19 +27,6 @@ from spewy.web.setting_up import Draft, draft_of, draft_of_solve, job_file
 
 QUICK = "3 s"
 """Time of a quick solve."""
-QUICK_LOSSES = (
-    (
-        1.2,
-        5.3,
-        "on three flops with 1.2 to 5.3 pots behind, quick answers of 3 s lost 0.04 to 0.4 % of the pot",
-    ),
-    (
-        8.6,
-        18.0,
-        "on two flops with 8.6 and 18 pots behind, quick answers of 3 s lost 2.0 and 1.2 % of the pot",
-    ),
-)
-"""Smallest and largest stack in pots, and what quick answers lost there, as `docs/research/quick-flops.md` has it."""
 READ_SECONDS = 0.3
 """Seconds that an answer may spend on reading the progress of a batch's boards; the next answer reads more of them."""
 MOST_POINTS = 500
@@ -141,7 +128,7 @@ def _solve_json(progress: Progress | None) -> dict[str, Any] | None:
         "running": progress.running,
         "ended": status.ended,
         "finished": not progress.running and _is_finish(status.ended),
-        "quick": None if quick is None else {"sweeps": quick.sweeps, "loss": _quick_loss(quick)},
+        "quick": None if quick is None else {"sweeps": quick.sweeps, "loss": quick.loss},
         "of_quick": status.quick,
         "done": status.deals,
         "saved": status.saved_deals if quick is None else quick.sweeps,
@@ -159,13 +146,6 @@ def _solve_json(progress: Progress | None) -> dict[str, Any] | None:
         "target": progress.target,
         "curve": [list(point) for point in _thinned(progress.curve)],
     }
-
-
-def _quick_loss(quick: QuickAnswer) -> str:
-    """Say what measured quick answers of the same time and of similar stacks lost; empty if none was measured."""
-    if quick.behind is None or f"{quick.seconds:g} s" != QUICK:
-        return ""
-    return next((text for low, high, text in QUICK_LOSSES if low <= quick.behind <= high), "")
 
 
 def _thinned(curve: Sequence[tuple[int, float, float]]) -> list[tuple[int, float, float]]:

@@ -115,6 +115,7 @@ def summary(solution: Solution) -> dict[str, Any]:
         "unit": job.amounts.name,
         "pot": problem.pot / job.amounts.chips,
         "progress": solution.progress,
+        "quick_loss": solution.quick_loss,
         "exploitability_pct": _number(solution.checked_pct),
     }
 

@@ -15,12 +15,15 @@ export const heldHands = { text: "", name: "" };
 export function handsPage(root) {
   const chosen = { place: null };
   const failure = el("p", { class: "field-error", role: "alert" });
-  const input = el("input", { type: "file", id: "hands-file", accept: ".txt,.phh,.phhs,.log", onchange: () => input.files[0] && take(input.files[0]) });
+  const input = el("input", { type: "file", id: "hands-file", accept: ".txt,.phh,.phhs,.log", onchange: () => input.files[0] && takeFile(input.files[0]) });
+  const takePasted = () => pasted.value.trim() && take("the pasted hands", pasted.value);
+  const pasted = el("textarea", { id: "hands-text", rows: "2", spellcheck: "false", "aria-label": "hands as text", placeholder: "or paste hands here", onpaste: () => setTimeout(takePasted), onchange: takePasted });
   const drop = el(
     "div",
     { class: "job-box hands-drop" },
     el("label", { for: "hands-file" }, "Drop a file of hands here, or choose one "),
     input,
+    pasted,
     el("p", { class: "note" }, "Text of PokerStars or GGPoker in English, a Poker Hand History (.phh, .phhs), a log of a match or of Slumbot. Nothing is stored."),
   );
   const list = el("div", { class: "scroll" });
@@ -28,21 +31,24 @@ export function handsPage(root) {
   drop.addEventListener("dragover", (event) => event.preventDefault());
   drop.addEventListener("drop", (event) => {
     event.preventDefault();
-    if (event.dataTransfer.files[0]) take(event.dataTransfer.files[0]);
+    if (event.dataTransfer.files[0]) takeFile(event.dataTransfer.files[0]);
   });
   fill(root, el("h1", {}, "Your hands"), drop, failure, detail, list);
 
-  async function take(file) {
+  async function takeFile(file) {
+    if (file.size > MOST_BYTES)
+      fill(failure, `${file.name} has ${Math.ceil(file.size / 1e6)} MB, and this page takes at most 1 MB; divide the file, or use spewy review`);
+    else await take(file.name, await file.text());
+  }
+
+  async function take(name, text) {
     fill(failure);
     fill(detail);
     fill(list);
     chosen.place = null;
     try {
-      if (file.size > MOST_BYTES)
-        throw new Error(`${file.name} has ${Math.ceil(file.size / 1e6)} MB, and this page takes at most 1 MB; divide the file, or use spewy review`);
-      const text = await file.text();
       const found = await send("/api/hands", { text });
-      Object.assign(heldHands, { text, name: file.name });
+      Object.assign(heldHands, { text, name });
       drawList(found);
     } catch (error) {
       fill(failure, error.message);

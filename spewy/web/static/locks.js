@@ -337,7 +337,22 @@ function solveTools(draft, context) {
   if (!draft.locks.size) return draft.status;
   const name = draft.name || `${folder.split("/").at(-1)}-locked`;
   const field = el("input", { id: "lock-name", size: "24", value: name, spellcheck: "false", autocomplete: "off", oninput: () => (draft.name = field.value.trim()) });
-  const failed = (error) => fill(draft.status, el("p", { class: "error", role: "alert" }, error.message));
+  const failed = async (error) => {
+    fill(draft.status, el("p", { class: "error", role: "alert" }, error.message));
+    const { job } = await source.locks.jobs().catch(() => ({}));
+    if (job && job.state === "running") draft.status.append(el("button", { type: "button", id: "lock-instead", onclick: () => solveInstead(job.id) }, `stop ${job.id}, which is saved, and solve this`));
+  };
+
+  async function solveInstead(id) {
+    fill(draft.status, el("p", { class: "note" }, `${id} is being stopped.`));
+    try {
+      await source.locks.stop();
+      for (let job = { state: "stopping" }; job && job.state !== "ended"; ({ job } = await source.locks.progress(id))) await new Promise((done) => setTimeout(done, POLL_MS));
+      await solve();
+    } catch (error) {
+      failed(error);
+    }
+  }
 
   async function solve() {
     draft.runs = button.disabled = true;

@@ -130,6 +130,7 @@ export function createLook(root, source, { panels = [], filters = true, marks = 
       ["pot", `${chips(position.pot)} ${position.unit}`],
     ];
     if (known(position.loss)) rows.push(["mean loss", `${amount(position.loss)} ${position.unit} a hand`]);
+    if (look.summary && look.summary.quick_loss) rows.push(["a rough answer", look.summary.quick_loss]);
     if (position.rare)
       rows.push(["reached by", `${rarely(position.reached)} of play: frequencies are less certain here`]);
     if (position.board_bucket !== null && position.board_bucket !== undefined)

@@ -160,7 +160,7 @@ function starter(draft, started) {
   const quick = el("button", { type: "button", title: QUICK, onclick: () => start(true) }, "Quick answer first");
   const failure = el("p", { class: "field-error", role: "alert" });
   const state = el("div", { class: "start-state" }, name.node.querySelector(".field-error"), missing, place, errors, notes, failure);
-  const node = el("section", { class: "job-box", "aria-label": "start" }, el("div", { class: "start-line" }, name.node, button, quick), state);
+  const node = el("section", { class: "job-box", "aria-label": "start" }, el("div", { class: "start-line" }, name.node, el("div", { class: "start-buttons" }, button, quick)), state);
 
   function refresh() {
     name.refresh();
@@ -427,12 +427,14 @@ function roundSizes(draft, name, number) {
 
   const columns = SEAT_KEYS.map((seat, i) => el("div", { class: "size-column" }, el("b", {}), inputs[i].map((each) => each.node)));
   const donkRow = el("div", { class: "tools donk-row" }, el("label", { for: donk.id, title: "oop bets first into the player who bet or raised last on the round before" }, "donk bet"), donk, donkField);
+  const donkNote = el("p", { class: "note" }, "A bet of oop is a donk bet here if ip raised last before the flop; let oop have other sizes, or none, to change it.");
   const node = el(
     "div",
     { class: "round-sizes" },
     el("div", { class: "tools" }, el("h2", {}, name), el("label", { class: "job-choice" }, same, " same for both players"), error),
     el("div", { class: "size-columns" }, columns),
     donkRow,
+    donkNote,
   );
 
   function layOut() {
@@ -452,6 +454,7 @@ function roundSizes(draft, name, number) {
       donkField.value = oop.donk || "";
     }
     donkRow.hidden = first;
+    donkNote.hidden = !first || name !== "flop";
     layOut();
     const message = ["bet", "raise", "donk"].map((kind) => draft.problem(`${key}.${kind}`)).find(Boolean) || draft.problem(key);
     for (const row of inputs) for (const { input, kind } of row) showFieldError(input, error, draft.problem(`${key}.${kind}`));

@@ -83,6 +83,8 @@ export function serverSource() {
       check: (draft) => send("/api/setup/check", draft),
       place: (text) => send("/api/jobs/place", { text }),
       start: (text, again) => send("/api/jobs/start", { text, continue: again }),
+      stop: () => send("/api/jobs/stop", {}),
+      jobs: () => ask("/api/jobs"),
       progress: (folder) => ask("/api/jobs/progress", { folder }),
     },
     reports: (query) => ask("/api/reports", query),

@@ -1,5 +1,6 @@
 """Quick solves of flops and turns: lean later rounds, the first round kept, later rounds solved when they are shown."""
 
+import re
 import threading
 
 import numpy as np
@@ -16,7 +17,7 @@ from spewy.look.solution import Solution, solve
 from spewy.records.keys import STRATEGY
 from spewy.records.progress import first_dropped, quick_seconds, saved_sweeps
 from spewy.run.events import Advanced
-from spewy.run.quick import MENUS, lean
+from spewy.run.quick import MENUS, lean, measured_loss
 from spewy.run.session import Session
 
 FLOP = ALIKE.replace("[bets.turn]", '[solve]\nworkers = 1\nmemory = "1 GiB"\n[bets.turn]')
@@ -37,7 +38,7 @@ def test_the_richest_game_that_the_time_allows_is_chosen():
     chosen = [names.index(lean(wide(f"{seconds} s")).bets) for seconds in (0.1, 1, 2, 4, 100)]
     assert chosen == sorted(chosen, reverse=True)
     assert len(set(chosen)) >= 3
-    assert chosen[0] == len(MENUS) - 1
+    assert chosen[0] == len(MENUS) - 2  # without any bets a flop loses more than with few sweeps
     assert chosen[-1] == 0
 
 
@@ -49,7 +50,7 @@ def test_a_small_memory_makes_the_game_lean():
 def test_the_first_round_keeps_its_bets():
     whole, small = quick("0.0001 s"), lean(quick("0.0001 s")).job
     assert small.bets["flop"] == whole.bets["flop"]
-    assert small.bets["turn"].bet == small.bets["river"].bet == ""
+    assert (small.bets["turn"].bet, small.bets["river"].bet) == ("75%", "")
 
 
 def test_rounds_without_bets_have_no_decisions_and_equal_values():
@@ -117,7 +118,7 @@ def test_the_same_command_returns_the_result_and_a_longer_time_solves_again(fold
     again = good_json(
         "solve", folder / "job.toml", "--quick", "--set", "solve.max_sweeps=8", "--out", folder / "out"
     )
-    assert again["quick"] == {"seconds": 3, "bets": again["quick"]["bets"]}
+    assert again["quick"]["seconds"] == 3
     assert again["sweeps"] == 8
     assert again["exploitability"] is None
     more = good_json(
@@ -154,6 +155,16 @@ def test_one_command_answers_quickly_and_goes_on(folder, tmp_path):
 
 def test_what_is_shown_says_that_the_solve_was_quick(folder):
     assert "sweeps of a quick solve" in good("show", folder / "out")
+
+
+def test_what_such_answers_lost_is_told_where_it_was_measured():
+    job = wide("3 s").replace({"spot.stack": 500, "spot.pot": 100})
+    assert re.match(
+        r"such answers lost [\d.]+ % of the pot .* \(in 3 s, \d+ flops with up to 6 pots",
+        measured_loss(job, 3),
+    )
+    assert measured_loss(job, 4) == measured_loss(job.replace({"spot.stack": 5000}), 3) == ""
+    assert measured_loss(job.replace({"spot.board": "Qs Jh 2h 3c"}), 3) == ""
 
 
 def test_an_estimate_is_of_the_lean_game(folder):

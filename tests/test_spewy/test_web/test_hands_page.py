@@ -103,6 +103,16 @@ def test_wrong_requests_are_refused(pages, content, error):
     assert answer.json()["error"].startswith(error)
 
 
+def test_hands_are_pasted(page, tmp_path):
+    with serving(tmp_path) as server:
+        page.goto(f"{server.address}#hands")
+        page.fill("#hands-text", SESSION)
+        page.locator("#hands-text").blur()
+        expect(
+            page.get_by_text("the pasted hands: 1 hand with a flop of two players, 2 others")
+        ).to_be_visible()
+
+
 def test_from_a_file_to_the_review_of_a_hand(page, tmp_path):
     with serving(tmp_path) as server:
         page.goto(f"{server.address}#hands")
