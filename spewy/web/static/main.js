@@ -28,7 +28,10 @@ function showPlace() {
     made[name] = { root, ...make(root) };
   }
   const arrives = !main.contains(made[name].root);
-  if (arrives) fill(main, made[name].root);
+  if (arrives) {
+    fill(main, made[name].root);
+    scrollTo(0, 0);
+  }
   for (const link of document.querySelectorAll("header nav a"))
     link.setAttribute("aria-current", link.getAttribute("href") === `#${name}` ? "page" : "false");
   made[name].show(parameters, arrives);
