@@ -13,7 +13,6 @@ from spewy.look.folder import require_solve, stored_job, strategy_folder
 from spewy.records.progress import last_target, quick_seconds, read_result, read_trace, saved_sweeps
 from spewy.records.status import Status, judged_by, last_word, read_status, running
 from spewy.records.strategy_locker import StrategyLocker, found_saved
-from spewy.run.quick import measured_loss
 from spewy.system.tools import as_path
 
 
@@ -100,6 +99,8 @@ def disk_bytes(folder: Path) -> int:
 
 
 def _quick_answer(job: Job, store: Store) -> QuickAnswer | None:
+    from spewy.run.quick import measured_loss  # imported here, since it loads kernels
+
     seconds = quick_seconds(store)
     return None if seconds is None else QuickAnswer(saved_sweeps(store), seconds, measured_loss(job, seconds))
 
