@@ -99,10 +99,12 @@ def disk_bytes(folder: Path) -> int:
 
 
 def _quick_answer(job: Job, store: Store) -> QuickAnswer | None:
+    seconds = quick_seconds(store)
+    if seconds is None:
+        return None
     from spewy.run.quick import measured_loss  # imported here, since it loads kernels
 
-    seconds = quick_seconds(store)
-    return None if seconds is None else QuickAnswer(saved_sweeps(store), seconds, measured_loss(job, seconds))
+    return QuickAnswer(saved_sweeps(store), seconds, measured_loss(job, seconds))
 
 
 def _at_least(status: Status, store: Store) -> Status:

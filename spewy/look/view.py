@@ -105,10 +105,12 @@ class SolveView(Closing):
     @property
     def quick_loss(self) -> str:
         """What quick answers such as this solve lost where they were measured, in words; empty for other solves."""
-        from spewy.run.quick import measured_loss  # imported here, since no other solve needs it
-
         seconds = quick_seconds(self.store)
-        return "" if seconds is None else measured_loss(self.job, seconds)
+        if seconds is None:
+            return ""
+        from spewy.run.quick import measured_loss  # imported here, since it loads kernels
+
+        return measured_loss(self.job, seconds)
 
     @property
     def checked_pct(self) -> float:
