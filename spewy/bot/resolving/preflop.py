@@ -40,8 +40,6 @@ from spewy.game.nodes import Node
 from spewy.look.pairs import MOST_FINAL_BOARDS, compatible, pairs
 
 LOG = logging.getLogger(__name__)
-FILE = "preflop.npz"
-"""Name of the file of payoffs in the folder of a solve."""
 DEALS, DEALS_AT_ONCE, SEED = 192, 8, 20_260
 """Number of sampled boards from which payoffs are computed, number of boards in memory, and seed of the boards."""
 ITERATIONS, BATCH = 200, 20
