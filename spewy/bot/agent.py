@@ -19,7 +19,7 @@ from spewy.bot.bot import Answer, Mix, Reveals
 from spewy.bot.options import Keywords, Options, Resolve
 from spewy.bot.resolving.budget import Budget, TimeBank, importance
 from spewy.bot.resolving.builder import Root, SubgameBuilder
-from spewy.bot.resolving.preflop import FILE, FlopValues, PreflopSolver
+from spewy.bot.resolving.preflop import FlopValues, PreflopSolver
 from spewy.bot.resolving.subgame import HandContext
 from spewy.bot.resolving.translation import Blueprint
 from spewy.bot.stored_play import PublicState, pot_odds
@@ -27,6 +27,7 @@ from spewy.bot.tally import Counts, Spent, Tally, is_expected
 from spewy.errors import InputError, path_text
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
+from spewy.records.caches import PREFLOP_FILE
 from spewy.records.policy import Policy
 from spewy.system.tools import Closing
 
@@ -372,7 +373,7 @@ def _preflop_solver(
     if options.resolve == "never" or game.limit or abstraction is None or not dealt:
         return None
     return PreflopSolver(
-        builder, FlopValues(blueprint, abstraction, None if folder is None else folder / FILE)
+        builder, FlopValues(blueprint, abstraction, None if folder is None else folder / PREFLOP_FILE)
     )
 
 

@@ -119,6 +119,10 @@ class MarkedStore(Closing):
         return f"{self.mark}|{name}".encode()
 
 
+PREFLOP_FILE = "preflop.npz"
+"""Name of the file, in the folder of a solve, with payoffs from which a bot re-solves the round before the flop."""
+
+
 @dataclass(frozen=True)
 class FlopFinding:
     """Values of both players' best responses on one first board: in hold'em a flop.

@@ -16,7 +16,6 @@ from starlette.routing import Route
 
 from lockers import DATA, LOCK, LockerError
 from lockers.files import FILE, manifest_of
-from spewy.bot.resolving.preflop import FILE as PREFLOP
 from spewy.errors import InputError, shown
 from spewy.look.folder import WEIGHTS_FILE, strategy_folder
 from spewy.records import caches, strategy_locker
@@ -28,7 +27,7 @@ from spewy.web.folders import Entry, Folders
 from spewy.web.job_process import JobProcess
 from spewy.web.listing import last_save
 
-FILES = {FILE, DATA, f"{DATA}-lock", LOCK, STATUS, LOG, PREFLOP, WEIGHTS_FILE}
+FILES = {FILE, DATA, f"{DATA}-lock", LOCK, STATUS, LOG, caches.PREFLOP_FILE, WEIGHTS_FILE}
 SUBFOLDERS = {STAGES, strategy_locker.FOLDER, caches.FOLDER, caches.FOLDER_AGAIN}
 _LEFT_BEHIND = re.compile(rf"\.({re.escape(FILE)}|{re.escape(DATA)}|{re.escape(STATUS)})\..+")
 """Matches temporary files that a killed process has left."""

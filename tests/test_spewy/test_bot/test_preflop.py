@@ -11,11 +11,12 @@ from spewy.bot.agent import bot_of
 from spewy.bot.options import Options
 from spewy.bot.resolving import preflop
 from spewy.bot.resolving.builder import Root, split_actions
-from spewy.bot.resolving.preflop import FILE, FlopValues, _Sample, last_raiser, rounded
+from spewy.bot.resolving.preflop import FlopValues, _Sample, last_raiser, rounded
 from spewy.bot.tally import Tally
 from spewy.game.betting import Betting
 from spewy.game.gamefile import load_game
 from spewy.game.hand import Hand
+from spewy.records.caches import PREFLOP_FILE
 
 REPEATABLE = {"iterations": 12, "seconds": None, "ready": False}
 HOLDEM = load_game("holdem.nolimit.2p.100bb")
@@ -144,15 +145,17 @@ def test_a_solve_without_time_is_short_where_nothing_is_stored(folders):
 
 def test_payoffs_are_kept_in_the_folder(bot, tmp_path, monkeypatch):
     blueprint = bot._blueprint
-    made = FlopValues(blueprint, blueprint.abstraction, tmp_path / FILE)
+    made = FlopValues(blueprint, blueprint.abstraction, tmp_path / PREFLOP_FILE)
     first = made.payoffs(100, 1)
     monkeypatch.setattr(preflop, "_Sample", None)
     np.testing.assert_allclose(
-        FlopValues(blueprint, blueprint.abstraction, tmp_path / FILE).payoffs(100, 1), first, atol=1e-6
+        FlopValues(blueprint, blueprint.abstraction, tmp_path / PREFLOP_FILE).payoffs(100, 1),
+        first,
+        atol=1e-6,
     )
     monkeypatch.undo()
-    (tmp_path / FILE).write_bytes(b"damaged")
-    again = FlopValues(blueprint, blueprint.abstraction, tmp_path / FILE).payoffs(100, 1)
+    (tmp_path / PREFLOP_FILE).write_bytes(b"damaged")
+    again = FlopValues(blueprint, blueprint.abstraction, tmp_path / PREFLOP_FILE).payoffs(100, 1)
     np.testing.assert_allclose(again, first, atol=1e-6)
 
 
