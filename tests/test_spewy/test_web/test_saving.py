@@ -80,7 +80,7 @@ def test_a_picture_is_drawn(pages, suffix, begin, what):
 
 
 def test_what_is_not_installed_is_named(pages, monkeypatch):
-    monkeypatch.setattr("spewy.web.looking.find_spec", lambda name: None)
+    monkeypatch.setattr("spewy.web.answers.find_spec", lambda name: None)
     assert "pip install 'spewy[plot]'" in pages.refused("/api/picture", 501, folder="turn")
     assert "pip install 'spewy[export]'" in pages.refused("/api/table.csv", 501, folder="turn")
 
