@@ -80,8 +80,8 @@ SHOWN_RUNNING = 4
 @click.option(
     "--go-on",
     is_flag=True,
-    help="With --quick: after the quick answer, solve the whole game with all bets. spewy show reads the quick answer "
-    "meanwhile.",
+    help="With --quick: go on to solve the whole game with all bets. Until that solve saves, spewy show reads the "
+    "quick answer.",
 )
 @click.option(
     "--save-every",

@@ -104,7 +104,7 @@ class SolveView(Closing):
 
     @property
     def quick_loss(self) -> str:
-        """What quick answers such as this solve lost where they were measured, in words; empty for other solves."""
+        """A sentence on the measured loss of quick answers of this depth; empty if this is no quick answer."""
         seconds = quick_seconds(self.store)
         if seconds is None:
             return ""

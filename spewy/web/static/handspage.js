@@ -16,7 +16,8 @@ export function handsPage(root) {
   const chosen = { place: null };
   const failure = el("p", { class: "field-error", role: "alert" });
   const input = el("input", { type: "file", id: "hands-file", accept: ".txt,.phh,.phhs,.log", onchange: () => input.files[0] && takeFile(input.files[0]) });
-  const takePasted = () => pasted.value.trim() && take("the pasted hands", pasted.value);
+  // Leaving the field is a change, too: the same text again would take away the hand that is being clicked.
+  const takePasted = () => pasted.value.trim() && pasted.value !== heldHands.text && take("the pasted hands", pasted.value);
   const pasted = el("textarea", { id: "hands-text", rows: "2", spellcheck: "false", "aria-label": "hands as text", placeholder: "or paste hands here", onpaste: () => setTimeout(takePasted), onchange: takePasted });
   const drop = el(
     "div",
