@@ -82,7 +82,6 @@ LONG = {
     "studies.preflop_odds": "enumerates all boards for every pair of hands",
     "studies.online_servers": "serves until it is stopped",
     "studies.upac": "needs a package of solved games",
-    "studies.walk_through": "is run by test_walk_through.py",
 }
 """Modules that are not run here, and the reasons."""
 

@@ -120,7 +120,7 @@ function detailNode(hand, { folder, decisions, reason }) {
 }
 
 function reviewTable(decisions, folder) {
-  const head = ["decision", "player", "done", "the strategy with this hand", "cost", "loss to the best"];
+  const head = ["decision", "player", "done", "the strategy with this hand", "loss to the best"];
   return el(
     "table",
     { class: "decisions" },
@@ -143,7 +143,6 @@ function reviewRow(decision, folder) {
       { class: "mixed" },
       decision.frequencies ? decision.words.map((words, i) => el("span", { class: `mix-part${decision.actions[i] === decision.action ? " played" : ""}` }, `${words} ${percent(decision.frequencies[i], 0)} `, decision.values ? el("small", {}, `EV ${amount(decision.values[i])}`) : null)) : "–",
     ),
-    el("td", {}, known(decision.cost) ? `${amount(decision.cost)} ${decision.unit}` : "–"),
-    el("td", {}, known(decision.loss) ? amount(decision.loss) : "–"),
+    el("td", {}, known(decision.loss) ? `${amount(decision.loss)} ${decision.unit}` : "–"),
   );
 }

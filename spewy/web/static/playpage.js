@@ -150,7 +150,7 @@ function freeBet({ bounds, before, choices }, act) {
   );
 }
 
-// What a finished hand shows: the cost of each decision, the opponent's range, and the score.
+// What a finished hand shows: the loss of each decision, the opponent's range, and the score.
 
 /** Make the element of the last finished hand of a sitting, from the server's state of the sitting. */
 function reviewNode(state) {
@@ -161,11 +161,9 @@ function reviewNode(state) {
     el("h2", {}, `Review of hand ${report.number + 1}`),
     scoreNode(report.score),
     report.decisions.length ? decisionsNode(state) : el("p", { class: "note" }, "You had no decision in this hand."),
-    report.decisions.length
-      ? el("p", { class: "note" }, "Cost is the EV of the strategy's mix less the EV of your action. It is negative if your action is better than the mix, and 0 on average if you play the mix.")
-      : null,
+    report.decisions.length ? el("p", { class: "note" }, "Loss: what the best action wins more than yours, on average.") : null,
     state.kind === "game" && report.decisions.length
-      ? el("p", { class: "note" }, "Costs and EVs assume that nobody bets in later rounds.")
+      ? el("p", { class: "note" }, "Losses and EVs assume that nobody bets in later rounds.")
       : null,
     report.opponent_range && report.opponent_range.grid ? rangesNode(report) : null,
   );
@@ -192,6 +190,7 @@ function scoreText(score) {
   return [
     "± is a 95 % confidence interval.",
     score.without_luck ? "Without luck: the luck of the cards is estimated and subtracted." : null,
+    score.cost ? "Cost: the EV of the strategy's mix less the EV of your action; 0 on average if you play the mix." : null,
     known(score.expected) ? "The chips that are in the pot at the start count as won, so both seats win on average." : null,
   ]
     .filter(Boolean)
@@ -199,7 +198,7 @@ function scoreText(score) {
 }
 
 function decisionsNode(state) {
-  const head = ["decision", "you", "grade", "the strategy with your hand", `cost (${state.unit})`, `loss (${state.unit})`, "loss (% of pot)"];
+  const head = ["decision", "you", "grade", "the strategy with your hand", `loss (${state.unit})`];
   return el(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": "your decisions" },
@@ -224,9 +223,7 @@ function decisionRow(state, decision) {
     el("td", { class: "words", "data-label": "you" }, decision.label),
     el("td", { class: "words", "data-label": "grade" }, gradeNode(share, frequency)),
     el("td", { class: "words", "data-label": "strategy" }, decision.frequencies ? mixNode(decision) : "–"),
-    el("td", { class: "cost", "data-label": `cost (${state.unit})` }, amount(decision.cost)),
-    el("td", { "data-label": `loss (${state.unit})` }, amount(decision.loss)),
-    el("td", { "data-label": "loss (% of pot)" }, amount(share)),
+    el("td", { class: "loss", "data-label": `loss (${state.unit})` }, amount(decision.loss), known(share) ? el("small", {}, ` ${amount(share)} % of pot`) : null),
   );
 }
 

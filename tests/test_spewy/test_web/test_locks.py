@@ -266,3 +266,22 @@ def test_a_lock_by_slider_is_the_lock_of_a_job_file(page, address, folder, solve
         )
         < 0.6
     )
+
+
+def test_a_lock_takes_the_place_of_the_running_solve(chromium, folder):
+    endless = RIVER.replace('"river"', '"endless"').replace('"0.05%"', '"0%"\nmax_sweeps = 9000000')
+    with serving(folder) as server, chromium.new_context() as context:
+        assert server.send("api/jobs/start", text=endless)[1]["id"] == "endless"
+        page = context.new_page()
+        lock_here(page, server.address, line="x")
+        page.locator("#lock-slider-0").fill("60")
+        page.fill("#lock-name", "instead")
+        page.click("#lock-solve")
+        expect(page.locator("[role=alert]")).to_contain_text("endless")
+        expect(page.locator("#lock-instead")).to_have_text("stop endless, which is saved, and solve this")
+        page.click("#lock-instead")
+        page.wait_for_url("**panel=compare**")
+        shown(page)
+        expect(page.locator("#with")).to_have_value("instead")
+        stopped = server.ask("api/jobs/progress", folder="endless")["solve"]
+        assert (stopped["running"], stopped["saved"]) == (False, stopped["done"])

@@ -50,7 +50,7 @@ def test_some_hands_by_keyboard(page, address):
         expect(page.locator(".score")).to_contain_text(text)
 
 
-def test_the_review_has_costs_and_the_opponents_range(page, address):
+def test_the_review_has_losses_and_the_opponents_range(page, address):
     page.goto(f"{address}#play?folder=turn&seat=oop")
     page.get_by_role("button", name="bet 50 % (0.5)").click()
     page.wait_for_selector("[aria-busy]", state="detached")
@@ -59,8 +59,9 @@ def test_the_review_has_costs_and_the_opponents_range(page, address):
         page.wait_for_selector("[aria-busy]", state="detached")
     row = page.locator(".decisions tbody tr").first
     expect(row).to_contain_text("bet 50 % (0.5)")
-    expect(row.locator(".cost")).to_have_text(re.compile(r"-?\d+\.\d\d"))
-    expect(page.locator(".review")).to_contain_text("Cost is the EV of the strategy's mix less the EV of")
+    expect(row.locator(".loss")).to_have_text(re.compile(r"^\d+\.\d+ \d+(\.\d+)? % of pot$"))
+    expect(page.locator(".score")).to_contain_text("cost of your decisions")
+    expect(page.locator(".review")).to_contain_text("Cost: the EV of the strategy's mix less the EV of")
     expect(page.locator(".result")).to_have_text(re.compile(r"^You (win|lose) "))
     expect(page.locator(".score")).to_contain_text("hands1")
     grid = page.get_by_role("grid", name="the opponent's range")
