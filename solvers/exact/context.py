@@ -20,6 +20,7 @@ from solvers.exact.storage import Storage
 from solvers.exact.tables import (
     HandTable,
     Program,
+    class_bytes,
     class_tables,
     deal_table,
     entering_reach,
@@ -372,9 +373,8 @@ def footprint(game: LiveGame, *, threads: int, short: bool, predictive: bool = F
         programs = [program(r.forest, p, {}) for p in (0, 1)]
         state += state_bytes(r, (2 if short else SINGLE) * (3 if predictive else 2))
         tables += sum(3 * SINGLE * int(rows[p].sum()) for p in (0, 1)) + sum(map(_bytes, programs))
-        if r.deal is None:
-            tables += sum(table.ends.nbytes for table in class_tables(r))
-        else:
+        tables += class_bytes(r)
+        if r.deal is not None:
             tables += sum(_deal(r.deal, padded_rows(game.rounds[t + 1].hands[p].n_hands), p) for p in (0, 1))
         own, common = _buffers(programs, rows)
         buffers += threads * own + (1 if t == 0 else threads) * common

@@ -278,15 +278,10 @@ def class_tables(r: Round) -> tuple[ClassTable, ClassTable]:
     if r.deal is not None:
         nothing = ClassTable(np.zeros(1, dtype=np.int64), np.zeros((0, 2), dtype=np.int32))
         return nothing, nothing
-    n_boards = r.n_boards
-    strengths = []  # of all boards, ascending: the board counts more than the strength
-    for rows in r.hands:
-        present = np.arange(rows.strength.shape[1]) < rows.n_hands[:, None]
-        above = np.arange(n_boards, dtype=np.int64)[:, None] << 32
-        strengths.append((rows.strength + above)[present])
+    strengths = _strengths(r)
     levels = distinct(*strengths)
     board = levels >> 32
-    first = np.searchsorted(board, np.arange(n_boards + 1))
+    first = np.searchsorted(board, np.arange(r.n_boards + 1))
     starts = [np.concatenate([[0], np.cumsum(rows.n_hands)])[board] for rows in r.hands]
     ends = [
         np.searchsorted(strength, levels, side="right") - start
@@ -297,10 +292,22 @@ def class_tables(r: Round) -> tuple[ClassTable, ClassTable]:
     return own, other
 
 
+def class_bytes(r: Round) -> int:
+    """Bytes of both players' `ClassTable.ends` of a round, counted without making the tables."""
+    return 0 if r.deal is not None else 2 * 2 * np.dtype(np.int32).itemsize * len(distinct(*_strengths(r)))
+
+
+def _strengths(r: Round) -> list[Ints]:
+    """Each player's strengths on all boards of a round, ascending: the board counts more than the strength."""
+    above = np.arange(r.n_boards, dtype=np.int64)[:, None] << 32
+    present = (np.arange(rows.strength.shape[1]) < rows.n_hands[:, None] for rows in r.hands)
+    return [(rows.strength + above)[there] for rows, there in zip(r.hands, present, strict=True)]
+
+
 def distinct(first: Ints, second: Ints) -> Ints:
-    """Return the numbers that occur in at least one of two arrays, each once, ascending."""
+    """Return the numbers that occur in at least one of two ascending arrays, each once, ascending."""
     # not np.union1d: it loads numpy.ma, which takes longer than the rest of a small job's plan
-    both = np.sort(np.concatenate([first, second]))
+    both = np.sort(np.concatenate([first, second]), kind="stable")  # which merges ascending runs
     different: Ints = both[np.diff(both, prepend=both[:1] - 1) > 0]
     return different
 
