@@ -15,7 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.cards import RANKS, Deck, blocked, cards_name, hand_index, hands, parse_hand, preflop_classes
+from buckets.cards import (
+    RANKS,
+    Deck,
+    History,
+    blocked,
+    cards_name,
+    hand_index,
+    hands,
+    parse_hand,
+    preflop_classes,
+)
 from solvers.tree import Floats
 from spewy.chunks.locate import Place
 from spewy.errors import NotSolvedError
@@ -65,7 +75,8 @@ def position(
         each with the ``dealt`` cards; ``steps``, the actions or cards that can follow; and for a decision ``views``,
         the hands of player 0 and of player 1 with reach, strategy, EV and equity, and ``totals``, EV and equity of
         both ranges; the probability that play comes here as ``reached``, and as ``rare`` whether
-        that is so small that the strategy is less sure; and the mean ``loss`` of the acting hands.
+        that is so small that the strategy is less sure; the mean ``loss`` of the acting hands; and whether the
+        job has ``locked`` the decision.
     """
     place = solution.at(line, board)
     node, unit = place.node, solution.job.amounts
@@ -91,7 +102,15 @@ def position(
         found["views"] = [_view(view, found["pot"]) for view in views]
         found["totals"] = _totals(solution, place, found["pot"]) if ev else None
         found["board_bucket"] = views[0].board_bucket
+        found["locked"] = any(
+            lock.line == node.line and (lock.history is None or _cards(solution, lock.history) == place.cards)
+            for lock in solution.problem.locks
+        )
     return found
+
+
+def _cards(solution: Solution, history: History) -> tuple[int, ...]:
+    return solution.job.rules.board_order([card for group in history for card in group])
 
 
 def both_views(

@@ -127,7 +127,7 @@ export const lockMarks = {
     const changed = changedHands(lock);
     const marked = new Set(changed.map(classOf));
     const shares = meanShares(lock, lock.now, Object.keys(lock.now));
-    const steps = changed.length ? position.steps.map((step, i) => (show ? { ...step, frequency: shares[i], note: "locked" } : { ...step, note: "unlocked" })) : position.steps;
+    const steps = changed.length ? position.steps.map((step, i) => (show ? { ...step, frequency: shares[i], note: "locked" } : { ...step, note: "without the lock" })) : position.steps;
     if (!show) return { ...view, marked, steps };
     const hands = Object.fromEntries(Object.entries(view.hands).map(([hand, row]) => [hand, { ...row, strategy: lock.now[hand] || row.strategy }]));
     return { ...view, marked, steps, hands, grid: { classes: handClasses(hands, position.board) } };
@@ -393,7 +393,10 @@ function solveTools(draft, context) {
   ];
 }
 
-/** Tell how a solve goes until it ends; then compare it with the first solve at a locked decision, if the reader still looks at that solve. */
+/** Return the opponent's decision just before a locked one, or the locked one itself if it begins its round. */
+const answeredLine = (line) => line.replace(/[fcr][\d.]*$/, "");
+
+/** Tell how a solve goes until it ends; then compare it with the first solve where the opponent adapts, if the reader still looks at that solve. */
 async function watchLocked(draft, id, { folder, position, source, go }) {
   const lock = lockAt(folder, position) || [...draft.locks.values()][0];
   const link = el("a", { href: placeAddress("solve", { job: id }) }, id);
@@ -405,7 +408,7 @@ async function watchLocked(draft, id, { folder, position, source, go }) {
     fill(draft.status, el("p", { class: "note" }, link, ` is being solved: ${solve ? `${solve.done} ${solve.counted}` : "it begins"}${gap}${solve && solve.saving ? ", saving" : ""}`));
     await new Promise((done) => setTimeout(done, POLL_MS));
   }
-  const place = { line: lock.line, board: lock.board, panel: "compare", with: id };
+  const place = { line: answeredLine(lock.line), board: lock.board, panel: "compare", with: id };
   fill(draft.status, el("p", { class: "note" }, link, " is solved: ", el("a", { href: placeAddress("look", { folder, ...place }) }, "compare it with this solve")));
   const { page, parameters } = readPlace();
   if (page === "look" && parameters.folder === folder) go({ ...place, hand: "" });

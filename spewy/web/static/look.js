@@ -7,6 +7,7 @@ import { classOf, createGrid, handClasses, meanOf, mixBar } from "./grid.js";
 import { store, stored } from "./page.js";
 
 const SEATS = ["oop", "ip"];
+const MEAN_LOSS = "EV that a hand of the range loses here, on average, to its best action: small if the solve is nearly exact, large where a lock forces bad play";
 const SEAT_TITLES = ["out of position: acts first after the flop", "in position: acts last after the flop"];
 const NO_MARKS = { view: (folder, position, view) => view, mark: () => null };
 const HEATS = [
@@ -129,13 +130,14 @@ export function createLook(root, source, { panels = [], filters = true, marks = 
       ["board", position.board ? boardNode(position.board) : "none yet"],
       ["pot", `${chips(position.pot)} ${position.unit}`],
     ];
-    if (known(position.loss)) rows.push(["mean loss", `${amount(position.loss)} ${position.unit} a hand`]);
+    if (position.locked) rows.push(["locked", "the job fixes this decision"]);
+    if (known(position.loss)) rows.push(["mean loss", `${amount(position.loss)} ${position.unit} a hand`, MEAN_LOSS]);
     if (look.summary && look.summary.quick_loss) rows.push(["a rough answer", look.summary.quick_loss]);
     if (position.rare)
       rows.push(["reached by", `${rarely(position.reached)} of play: frequencies are less certain here`]);
     if (position.board_bucket !== null && position.board_bucket !== undefined)
       rows.push(["board bucket", String(position.board_bucket)]);
-    return el("dl", { class: "facts" }, rows.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
+    return el("dl", { class: "facts" }, rows.map(([name, value, title = null]) => el("div", { title }, el("dt", {}, name), el("dd", {}, value))));
   }
 
   function tools(place, unit) {

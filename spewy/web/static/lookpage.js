@@ -41,6 +41,7 @@ export function lookPage(root) {
     if (arrives) look.forget(); // the solve may have saved meanwhile
     try {
       if (folder !== current.folder || arrives) {
+        if (!current.folder) fill(body, el("p", { class: "note", role: "status" }, `opening ${folder} …`)); // in place of the list
         current.summary = await source.summary(folder);
         current.folder = folder;
       }

@@ -23,6 +23,7 @@ export function playPage(root) {
   fill(root, head, el("div", { class: "play-columns" }, table, review));
   const help = helpDialog(root, "deal the next hand");
   const play = { folder: null, seat: "", state: null };
+  const sittings = new Map(); // by folder and seat: the server's last state, and the decisions of each finished hand
   const requests = sessionRequests(root, { done, failed });
 
   async function show({ folder, seat = storedSeat("play-seat") }) {
@@ -34,8 +35,10 @@ export function playPage(root) {
       return chooseSolve(table, "play");
     }
     if (folder === play.folder && seat === play.seat && play.state) return null;
-    Object.assign(play, { folder, seat, state: null });
+    const { state = null } = sittings.get(sittingKey(folder, seat)) || {};
+    Object.assign(play, { folder, seat, state });
     document.title = `Play ${folder} – Spewy`;
+    if (state) return draw();
     drawHead();
     fill(review);
     fill(table, el("p", { class: "note" }, "opening the strategy …"));
@@ -44,6 +47,10 @@ export function playPage(root) {
 
   function done(state) {
     play.state = state;
+    const key = sittingKey(play.folder, play.seat);
+    const { decisions = new Map() } = sittings.get(key) || {};
+    if (state.report) decisions.set(state.report.number, state.report.decisions);
+    sittings.set(key, { state, decisions });
     draw();
   }
 
@@ -59,6 +66,7 @@ export function playPage(root) {
   function again() {
     const { folder, seat } = play;
     play.state = null;
+    sittings.delete(sittingKey(folder, seat));
     show({ folder, seat });
   }
 
@@ -81,6 +89,7 @@ export function playPage(root) {
       }),
       el("a", { href: placeAddress("look", { folder }) }, "look at the solve"),
       play.state && play.state.kind === "spot" ? el("a", { href: placeAddress("train", { folder }) }, "train single decisions") : null,
+      play.state && play.state.hand > 1 ? el("button", { type: "button", id: "play-anew", onclick: again }, "begin anew") : null,
     );
   }
 
@@ -88,7 +97,7 @@ export function playPage(root) {
     const { state } = play;
     drawHead();
     fill(table, handNode(state, { act, next, help: help.toggle }));
-    fill(review, state.report ? reviewNode(state) : null);
+    fill(review, state.report ? [reviewNode(state), sittingNode(state, sittings.get(sittingKey(play.folder, play.seat)).decisions)] : null);
     const main = table.querySelector("[data-main]");
     if (main) main.focus({ preventScroll: true });
   }
@@ -108,6 +117,8 @@ export function playPage(root) {
 
   return { show, key };
 }
+
+const sittingKey = (folder, seat) => `${folder}|${seat}`;
 
 /**
  * Make the element of a hand.
@@ -197,25 +208,56 @@ function scoreText(score) {
     .join(" ");
 }
 
-function decisionsNode(state) {
+const WORST = 10;
+
+/**
+ * Make the element of all hands of a sitting: how many decisions had which grade, and those that lost most.
+ * @param {Map} played the decisions of each hand, by its number from 0; those with a single action do not count.
+ */
+function sittingNode(state, played) {
+  const choices = [...played]
+    .flatMap(([number, decisions]) => decisions.map((decision) => ({ ...decision, number })))
+    .filter(({ frequencies, loss }) => frequencies && frequencies.length > 1 && known(loss));
+  if (played.size < 2 || !choices.length) return null;
+  const grades = new Map();
+  for (const decision of choices) {
+    const { text } = lossGrade(lossShare(decision), playedOften(decision));
+    grades.set(text, (grades.get(text) || 0) + 1);
+  }
+  const lost = choices.reduce((sum, { loss }) => sum + loss, 0);
+  const worst = choices.filter(({ loss }) => loss > 0).sort((a, b) => b.loss - a.loss).slice(0, WORST);
+  return el(
+    "section",
+    { class: "report", "aria-label": "all hands" },
+    el("h2", {}, `All ${played.size} hands`),
+    el("p", {}, `${choices.length} decisions with a choice lost ${amount(lost / choices.length)} ${state.unit} each on average: ${[...grades].map(([text, n]) => `${n} ${text}`).join(", ")}.`),
+    worst.length ? decisionsNode(state, worst, ({ number }) => `hand ${number + 1}, `) : null,
+  );
+}
+
+const lossShare = ({ loss, pot }) => (known(loss) ? (100 * loss) / pot : null);
+const playedOften = ({ frequencies, actions, action }) => (frequencies ? frequencies[actions.indexOf(action)] : 0);
+
+/** Make a table of decisions; `about(decision)` is what stands before the round of each. */
+function decisionsNode(state, decisions = state.report.decisions, about = () => "") {
   const head = ["decision", "you", "grade", "the strategy with your hand", `loss (${state.unit})`];
   return el(
     "div",
-    { class: "scroll", tabindex: "0", role: "region", "aria-label": "your decisions" },
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": about(decisions[0]) ? "the decisions that lost most" : "your decisions" },
     el(
       "table",
       { class: "decisions" },
       el("thead", {}, el("tr", {}, head.map((text, i) => el("th", { scope: "col", class: i < 4 ? "words" : null }, text)))),
-      el("tbody", {}, state.report.decisions.map((decision) => decisionRow(state, decision))),
+      el("tbody", {}, decisions.map((decision) => decisionRow(state, decision, about(decision)))),
     ),
   );
 }
 
-function decisionRow(state, decision) {
+function decisionRow(state, decision, about) {
   const address = placeAddress("look", { folder: state.look, line: decision.line, board: decision.board });
-  const where = `${decision.round} ${cardText(decision.board)}`;
-  const share = known(decision.loss) ? (100 * decision.loss) / decision.pot : null;
-  const frequency = decision.frequencies ? decision.frequencies[decision.actions.indexOf(decision.action)] : 0;
+  const where = `${about}${decision.round} ${cardText(decision.board)}`;
+  const share = lossShare(decision);
+  const frequency = playedOften(decision);
   return el(
     "tr",
     { class: known(share) ? `graded-${lossGrade(share, frequency).style}` : null },

@@ -80,7 +80,7 @@ function solveColumns(page) {
     { id: "pot", title: "pot", value: inChips("pot"), text: (entry) => money(entry, "pot") },
     { id: "stack", title: "stack", value: inChips("stack"), text: (entry) => money(entry, "stack") },
     { id: "exploitability", title: "exploitability", value: ({ exploitability }) => exploitability, text: gapText },
-    { id: "done", title: "iterations", value: ({ done }) => done, text: ({ done }) => (known(done) ? count(done) : ""), style: "wide-only" },
+    { id: "done", title: "sweeps", value: ({ done }) => done, text: ({ done }) => (known(done) ? count(done) : ""), style: "wide-only" },
     { id: "saved", title: "saved", value: (entry) => entry.saved_at, text: ({ saved_at }) => savedText(saved_at) },
     { id: "disk", title: "size", value: ({ disk }) => disk, text: ({ disk }) => (known(disk) ? bytes(disk) : ""), style: "wide-only" },
   ];

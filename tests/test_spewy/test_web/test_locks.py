@@ -236,8 +236,8 @@ def test_a_lock_by_slider_is_the_lock_of_a_job_file(page, address, folder, solve
     shown(page)
     expect(page.locator("#with")).to_have_value("by-slider")
     expect(page.locator("table.totals")).to_be_visible()
-    assert "line=r50&" in page.url
-    expect(page.locator(".acts .step-share").first).to_contain_text("% unlocked")
+    assert "line=" not in page.url.replace("line=&", "")  # the root, at which the opponent adapts
+    expect(page.locator("#start-ev")).to_be_visible()
 
     # The page counts with the five decimals of its position, and every hand of ip still comes to this decision.
     start = {hand: shares.round(5) / shares.round(5).sum() for hand, shares in strategy.items()}
@@ -248,6 +248,8 @@ def test_a_lock_by_slider_is_the_lock_of_a_job_file(page, address, folder, solve
         counts[counts.argmax()] += 1_000_000 - counts.sum()
         named = ", ".join(f'"{action}" = {count}e-6' for action, count in zip(actions, counts, strict=True))
         table.append(f"{hand} = {{ {named} }}")
+    open_place(page, address, folder="by-slider", line="b50")
+    expect(page.locator(".bar .facts")).to_contain_text("lockedthe job fixes this decision")
     by_hand_file = write(tmp_path, RIVER + "\n".join(table), "by-hand.toml")
     good("solve", by_hand_file, "--out", folder / "by-hand")
     for line in ("", "b50", "b50 a", "x"):
@@ -256,6 +258,7 @@ def test_a_lock_by_slider_is_the_lock_of_a_job_file(page, address, folder, solve
     evs = good_json("compare", folder / "river", folder / "by-hand")["ev"]
     lost = evs[0][1] - evs[1][1]  # the lock costs ip
     assert lost > 0.01
+    open_place(page, address, folder="river", panel="compare", **{"with": "by-slider"})
     expect(page.locator("#start-ev")).to_contain_text(f"ip −{lost:.2f} chips.")
     assert (
         np.mean(

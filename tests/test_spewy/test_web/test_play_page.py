@@ -48,6 +48,18 @@ def test_some_hands_by_keyboard(page, address):
     expect(page.get_by_role("heading", name="Hand 5", exact=True)).to_be_visible()
     for text in ("hands4", "without luck", "±"):
         expect(page.locator(".score")).to_contain_text(text)
+    everything = page.get_by_role("region", name="all hands")
+    expect(everything.get_by_role("heading")).to_have_text("All 4 hands")
+    expect(everything).to_contain_text(
+        re.compile(r"\d+ decisions with a choice lost \d+\.\d\d bb each on average: \d+ ")
+    )
+    losses = [float(text.split()[0]) for text in everything.locator(".loss").all_inner_texts()]
+    assert losses == sorted(losses, reverse=True)
+    page.goto(f"{address}#play")
+    page.get_by_role("link", name="turn", exact=True).click()
+    expect(page.get_by_role("heading", name="Hand 5", exact=True)).to_be_visible()
+    page.get_by_role("button", name="begin anew").click()
+    expect(page.get_by_role("heading", name="Hand 1", exact=True)).to_be_visible()
 
 
 def test_the_review_has_losses_and_the_opponents_range(page, address):
