@@ -71,7 +71,7 @@ export function beginWith(draft, presets) {
     const again = draft.changed && draft.begun && draft.begun !== PASTED;
     fill(
       changed,
-      draft.changed && draft.begun ? el("span", { class: "note" }, "changed since") : null,
+      draft.changed && draft.begun ? el("span", { class: "note" }, "changed since you chose it") : null,
       again ? smallButton("begin again", () => begin(draft.begun)) : null,
       before ? smallButton("undo", undo) : null,
     );

@@ -63,13 +63,14 @@ export function lookPage(root) {
 
   function drawHead() {
     const { summary, folder } = current;
+    const facts = summary.kind === "batch" ? `batch of ${summary.boards.length} boards` : summaryText(summary);
     fill(
       head,
       el("a", { href: "#look" }, "all solves"),
       summary.batch ? el("a", { href: placeAddress("look", { folder: summary.batch }) }, `all boards of ${summary.batch}`) : null,
       el("h1", {}, folder),
       playLinks(folder, summary),
-      el("span", { class: "note" }, summary.kind === "batch" ? `batch of ${summary.boards.length} boards` : summaryText(summary)),
+      el("span", { class: "note", title: facts }, facts),
     );
     head.classList.add("in-header");
     document.title = `${folder} – Spewy`;

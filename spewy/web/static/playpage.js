@@ -51,6 +51,8 @@ export function playPage(root) {
     const { decisions = new Map() } = sittings.get(key) || {};
     if (state.report) decisions.set(state.report.number, state.report.decisions);
     sittings.set(key, { state, decisions });
+    const { turn } = state;
+    if (turn && turn.choices.length === 1 && !turn.bounds) return act(turn.choices[0].action); // no choice
     draw();
   }
 
@@ -217,7 +219,7 @@ const WORST = 10;
 function sittingNode(state, played) {
   const choices = [...played]
     .flatMap(([number, decisions]) => decisions.map((decision) => ({ ...decision, number })))
-    .filter(({ frequencies, loss }) => frequencies && frequencies.length > 1 && known(loss));
+    .filter((decision) => isChoice(decision) && decision.frequencies && known(decision.loss));
   if (played.size < 2 || !choices.length) return null;
   const grades = new Map();
   for (const decision of choices) {
@@ -235,6 +237,7 @@ function sittingNode(state, played) {
   );
 }
 
+const isChoice = ({ frequencies }) => !frequencies || frequencies.length > 1;
 const lossShare = ({ loss, pot }) => (known(loss) ? (100 * loss) / pot : null);
 const playedOften = ({ frequencies, actions, action }) => (frequencies ? frequencies[actions.indexOf(action)] : 0);
 
@@ -263,7 +266,7 @@ function decisionRow(state, decision, about) {
     { class: known(share) ? `graded-${lossGrade(share, frequency).style}` : null },
     el("th", { scope: "row" }, state.look ? el("a", { href: address, title: "look at this decision" }, where) : where),
     el("td", { class: "words", "data-label": "you" }, decision.label),
-    el("td", { class: "words", "data-label": "grade" }, gradeNode(share, frequency)),
+    el("td", { class: "words", "data-label": "grade" }, isChoice(decision) ? gradeNode(share, frequency) : "no choice"),
     el("td", { class: "words", "data-label": "strategy" }, decision.frequencies ? mixNode(decision) : "–"),
     el("td", { class: "loss", "data-label": `loss (${state.unit})` }, amount(decision.loss), known(share) ? el("small", {}, ` ${amount(share)} % of pot`) : null),
   );

@@ -154,7 +154,7 @@ export function helpDialog(root, next) {
   const close = () => dialog.close();
   const dialog = el(
     "dialog",
-    { class: "help", "aria-label": "help and keys" },
+    { class: "help", "aria-label": "help and keys", onclick: ({ target }) => (target === dialog ? close() : null) }, // beside it, too
     el("h2", {}, "Keys"),
     el("table", {}, el("tbody", {}, keys.map(([key, text]) => el("tr", {}, el("th", { scope: "row" }, el("kbd", {}, key)), el("td", {}, text))))),
     el("h2", {}, "Grades"),
