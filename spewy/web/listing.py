@@ -26,7 +26,7 @@ from spewy.job.shipped import preset_of
 from spewy.look.folder import saved_work, strategy_folder
 from spewy.look.pairs import load_kernels
 from spewy.look.status import disk_bytes
-from spewy.records.progress import read_trace
+from spewy.records.progress import quick_seconds, read_trace
 from spewy.records.status import read_status
 from spewy.web.answers import Parameters, get
 from spewy.web.folders import REMEDY, Entry, Folders
@@ -50,6 +50,7 @@ class Listed:
             a whole game.
         pot, stack: amounts in ``unit``; None for whole games.
         exploitability: last measured value, in ``measure``, which is "%" of the pot or "mbb" per hand; None if unknown.
+        quick: whether the folder holds a quick answer, whose exploitability is unknown.
         done: number of sweeps or deals that are saved.
         counted: "sweeps" or "deals".
         saved_at: time of the last save, in seconds since 1970.
@@ -66,6 +67,7 @@ class Listed:
     unit: str = "chips"
     exploitability: float | None = None
     measure: str = "%"
+    quick: bool = False
     done: int | None = None
     counted: str = "sweeps"
     saved_at: float | None = None
@@ -181,6 +183,7 @@ def _described(found: Listed, job: Mapping[str, Any], saved: int, store: Store, 
         stack=spot["stack"],
         unit=job["unit"],
         exploitability=100 * trace[-1][2] / pot if trace else None,
+        quick=quick_seconds(store) is not None,
         done=saved,
     )
 

@@ -102,7 +102,8 @@ function money(entry, name) {
   return known(entry[name]) ? `${chips(entry[name])}${entry.unit === "bb" ? " bb" : ""}` : "";
 }
 
-function gapText({ exploitability, measure }) {
+function gapText({ exploitability, measure, quick }) {
+  if (quick) return "quick answer";
   return known(exploitability) ? `${Number(exploitability.toPrecision(3))} ${measure}` : "";
 }
 
