@@ -10,7 +10,7 @@ from pages import DOCS, ROOT
 
 PAGE = (DOCS / "house/five-changes.md").read_text()
 RIVER = ROOT / "examples/R1.toml"
-VARIANT = re.search(r'`("dcfr-mild": .*?)`:?\.?\n', PAGE).group(1)
+VARIANT = re.search(r'`("dcfr-own": .*?)`:?\.?\n', PAGE).group(1)
 COLUMN = (
     "import numpy as np; from spewy.look import node; "
     'node.FIGURES = (*node.FIGURES, node.Figure("combos", "combos", 1, lambda view: np.full(len(view.hands), 7.5)))'
@@ -26,11 +26,11 @@ def spewy(change, *arguments):
 
 def test_a_variant_is_one_entry(tmp_path):
     change = f"from solvers.discount import VARIANTS, Variant, Discount; VARIANTS.update({{{VARIANT}}})"
-    given = ("--set", 'solve.variant="dcfr-mild"', "--set", 'solve.target="2%"', "--out", tmp_path / "mild")
+    given = ("--set", 'solve.variant="dcfr-own"', "--set", 'solve.target="2%"', "--out", tmp_path / "own")
     solved = json.loads(spewy(change, "solve", RIVER, *given, "--json"))
-    assert solved["variant"] == "dcfr-mild"
+    assert solved["variant"] == "dcfr-own"
     assert solved["converged"]
-    assert '"dcfr-mild"' in spewy(change, "schema")
+    assert '"dcfr-own"' in spewy(change, "schema")
 
 
 def test_a_column_is_one_entry(tmp_path):
