@@ -188,22 +188,27 @@ def rows(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
 
-def game_of(spot: Spot, way: str) -> tuple[Job, int, str]:
+def game_of(spot: Spot, way: str) -> tuple[Job, int, str, tuple[int, int]]:
     """Return the job, the number of sweeps and the variant of a way."""
     if "," not in way:
         job = spot.job(spot.later, spot.later).replace(quick=way.replace("s", " s"), workers=2)
         game = lean(job).job
-        return game, sweeps_in(job, game), game.solve.variant or LEAN_VARIANT
+        return game, sweeps_in(job, game), game.solve.variant or LEAN_VARIANT, (1, 1)
+    way, _, groups = way.partition("/")
     turn, river, iterations, *named = way.split(",")
     menus = [spot.later if name == "true" else MENUS[name] for name in (turn, river)]
-    return spot.job(*menus), int(iterations), (*named, LEAN_VARIANT)[0]
+    first, second = map(int, (groups or "1.1").split("."))
+    return spot.job(*menus), int(iterations), (*named, LEAN_VARIANT)[0], (first, second)
 
 
-def quick(job: Job, iterations: int, name: str, *, threads: int) -> Quick:
+def quick(job: Job, iterations: int, name: str, groups: tuple[int, int], *, threads: int) -> Quick:
     wall, cpu = time.perf_counter(), time.process_time()
     layout = Layout.of(job.problem)
-    with closing(ExactCfr(layout.live, variant(name), threads=threads, short=True)) as engine:
+    built = layout.live
+    with closing(ExactCfr(built, variant(name), threads=threads, short=True, groups=groups)) as engine:
+        begun = time.perf_counter()
         engine.run(iterations)
+        print(f"sweeps {time.perf_counter() - begun:.2f} s", flush=True)
         engine.leaf_values()
         sums = engine.read("sums", 0, 0)
         mib = engine.state_bytes / 2**20

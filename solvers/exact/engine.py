@@ -86,6 +86,7 @@ class ExactCfr(Solver):
         short: bool = False,
         folder: Path | None = None,
         kept: float = 0.0,
+        groups: tuple[int, int] = (1, 1),
     ) -> None:
         """Allocate regrets and sums and load the machine code.
 
@@ -96,6 +97,7 @@ class ExactCfr(Solver):
             folder: folder for temporary files that hold the last round's regrets and sums, if there are several rounds;
                 None: memory holds them.
             kept: share (0 to 1) of the regrets and sums in files that also stays in memory from pass to pass.
+            groups: number of groups of boards after the first and after the second deal; see `Plan`.
 
         Raises:
             SolverError: the engine does not support the game.
@@ -105,6 +107,7 @@ class ExactCfr(Solver):
             raise SolverError("exact engine: expected a row per hand of two cards, and at most three rounds")
         self.variant = variant
         self._short = short
+        self.groups = groups
         self._top = replace(game, rounds=[replace(game.rounds[0], deal=None)], locks=())
         self._raked = game.raked
         hands = [tuple(hand_table(r.hands[p], r.hands[1 - p]) for p in (0, 1)) for r in game.rounds]
@@ -131,8 +134,9 @@ class ExactCfr(Solver):
     def iteration(self, done: int) -> None:
         self._iteration = done
         if self._short:
-            unit = float(_sum_units(self.variant, np.array([done]))[0])
-            for pair in self.sums:
+            first, second = self.groups
+            seen = np.array([done, done // first, done // first // second])
+            for pair, unit in zip(self.sums, _sum_units(self.variant, seen).tolist(), strict=False):
                 for part in pair:
                     part.unit = unit
 
@@ -260,7 +264,10 @@ class ExactCfr(Solver):
     def _plan(
         self, iterations: int, every: int = 0, target: float = -np.inf, measured: Floats = NOTHING
     ) -> Plan:
-        numbers, fractions = iteration_numbers(self.variant, self.iteration, iterations, self._short)
+        done = self.iteration if self.groups != (1, 1) else 0
+        numbers, fractions = iteration_numbers(
+            self.variant, self.iteration - done, done + iterations, self._short
+        )
         clip, predicted = self.variant.discount.clip, float(self.variant.predicted)
         return Plan(
             UPDATE,
@@ -274,6 +281,8 @@ class ExactCfr(Solver):
             measured,
             NO_VALUES,
             -1,
+            done,
+            *self.groups,
         )
 
 
@@ -306,7 +315,7 @@ def _plain(
     mode: int, iterations: int, measured: Floats, kept: np.ndarray = NO_VALUES, kept_second: int = -1
 ) -> Plan:
     """Make a plan that leaves regrets and sums unchanged: a pass per player, or none for 0 iterations."""
-    return Plan(mode, iterations, 0, *NO_NUMBERS, False, 0.0, -np.inf, measured, kept, kept_second)
+    return Plan(mode, iterations, 0, *NO_NUMBERS, False, 0.0, -np.inf, measured, kept, kept_second, 0, 1, 1)
 
 
 def _blank(
