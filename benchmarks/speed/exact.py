@@ -275,6 +275,7 @@ def profile(spot: str) -> None:
         nearly_one = np.float32(0.99)
         factors = PassFactors(
             0,
+            0,
             nearly_one,
             nearly_one,
             False,

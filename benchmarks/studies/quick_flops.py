@@ -11,7 +11,7 @@ is not needed. Each of these two solves stops at ``--accuracy`` % of the pot, an
 that.
 
 A way is written as turn menu, river menu, iterations and variant of CFR, such as ``75,none,20,dcfr``; menus are those
-of `MENUS`, or ``true``. A way such as ``3s`` is what ``solve.quick = "3 s"`` does on an idle machine with two cores:
+of `MENUS`, or ``true``. ``75,75,60,pdcfr/5`` visits a fifth of the rivers in each iteration. A way such as ``3s`` is what ``solve.quick = "3 s"`` does on an idle machine with two cores:
 the menus of `spewy.run.quick`, and as many sweeps as its estimate says.
 
 ``--random`` draws flops in place of `SPOTS`: a preset, a stack of 0.5 to 20 pots (evenly by its logarithm), and three
@@ -97,6 +97,15 @@ SPOTS = {
 }
 
 
+class Way(NamedTuple):
+    """A quick solve: the job of its game, the number of sweeps, the variant, and the groups of rivers."""
+
+    job: Job
+    sweeps: int
+    variant: str
+    groups: int
+
+
 class Quick(NamedTuple):
     """Result of a quick solve: both players' strategy sums ``[slot, hand]`` of the flop, and what it took."""
 
@@ -143,7 +152,7 @@ def main() -> None:
             continue
         truth = Truth(spot, options.threads, options.accuracy)
         for way in missing:
-            found = quick(*game_of(spot, way), threads=options.threads)
+            found = quick(game_of(spot, way), threads=options.threads)
             loss = truth.loss(found.sums)
             row = {"key": (name, way), "pots": spot.pots, "loss": loss, **found._asdict()}
             del row["sums"]
@@ -188,32 +197,27 @@ def rows(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
 
-def game_of(spot: Spot, way: str) -> tuple[Job, int, str, tuple[int, int]]:
-    """Return the job, the number of sweeps and the variant of a way."""
+def game_of(spot: Spot, way: str) -> Way:
     if "," not in way:
         job = spot.job(spot.later, spot.later).replace(quick=way.replace("s", " s"), workers=2)
-        game = lean(job).job
-        return game, sweeps_in(job, game), game.solve.variant or LEAN_VARIANT, (1, 1)
+        game = lean(job)
+        return Way(game.job, sweeps_in(job, game), game.job.solve.variant or LEAN_VARIANT, game.groups)
     way, _, groups = way.partition("/")
     turn, river, iterations, *named = way.split(",")
     menus = [spot.later if name == "true" else MENUS[name] for name in (turn, river)]
-    first, second = map(int, (groups or "1.1").split("."))
-    return spot.job(*menus), int(iterations), (*named, LEAN_VARIANT)[0], (first, second)
+    return Way(spot.job(*menus), int(iterations), (*named, LEAN_VARIANT)[0], int(groups or 1))
 
 
-def quick(job: Job, iterations: int, name: str, groups: tuple[int, int], *, threads: int) -> Quick:
+def quick(way: Way, *, threads: int) -> Quick:
     wall, cpu = time.perf_counter(), time.process_time()
-    layout = Layout.of(job.problem)
-    built = layout.live
-    with closing(ExactCfr(built, variant(name), threads=threads, short=True, groups=groups)) as engine:
-        begun = time.perf_counter()
-        engine.run(iterations)
-        print(f"sweeps {time.perf_counter() - begun:.2f} s", flush=True)
+    game, schedule = Layout.of(way.job.problem).live, variant(way.variant)
+    with closing(ExactCfr(game, schedule, threads=threads, short=True, groups=way.groups)) as engine:
+        engine.run(way.sweeps)
         engine.leaf_values()
         sums = engine.read("sums", 0, 0)
         mib = engine.state_bytes / 2**20
     seconds = time.perf_counter() - wall, time.process_time() - cpu
-    return Quick(sums, *seconds, round(number_of_cells(job)), iterations, mib)
+    return Quick(sums, *seconds, round(number_of_cells(way.job)), way.sweeps, mib)
 
 
 class Truth:

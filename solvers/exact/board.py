@@ -128,7 +128,7 @@ class PassFactors(NamedTuple):
 
     Attributes:
         mode: `UPDATE`, `BEST` or `EVALUATE`: what the pass does at the traverser's decisions.
-        iteration: number of the iteration, from 0.
+        iteration: index of the iteration in the plan's numbers.
         positive, negative: factors of earlier positive and of earlier negative regrets.
         clip: whether negative regrets become 0.
         decay, gain: factor of the earlier strategy sum, and factor of the reach that is added to it.

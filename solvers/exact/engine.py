@@ -86,7 +86,7 @@ class ExactCfr(Solver):
         short: bool = False,
         folder: Path | None = None,
         kept: float = 0.0,
-        groups: tuple[int, int] = (1, 1),
+        groups: int = 1,
     ) -> None:
         """Allocate regrets and sums and load the machine code.
 
@@ -97,7 +97,8 @@ class ExactCfr(Solver):
             folder: folder for temporary files that hold the last round's regrets and sums, if there are several rounds;
                 None: memory holds them.
             kept: share (0 to 1) of the regrets and sums in files that also stays in memory from pass to pass.
-            groups: number of groups of boards after the first and after the second deal; see `Plan`.
+            groups: number of groups of boards of the last round, if there are several rounds. An iteration visits one
+                group in place of all boards, so it is faster, and its values are estimates. Measurements visit all.
 
         Raises:
             SolverError: the engine does not support the game.
@@ -134,9 +135,9 @@ class ExactCfr(Solver):
     def iteration(self, done: int) -> None:
         self._iteration = done
         if self._short:
-            first, second = self.groups
-            seen = np.array([done, done // first, done // first // second])
-            for pair, unit in zip(self.sums, _sum_units(self.variant, seen).tolist(), strict=False):
+            for t, pair in enumerate(self.sums):
+                seen = done if t == 0 or t < len(self.sums) - 1 else done // self.groups
+                unit = float(_sum_units(self.variant, np.array([seen]))[0])
                 for part in pair:
                     part.unit = unit
 
@@ -264,7 +265,7 @@ class ExactCfr(Solver):
     def _plan(
         self, iterations: int, every: int = 0, target: float = -np.inf, measured: Floats = NOTHING
     ) -> Plan:
-        done = self.iteration if self.groups != (1, 1) else 0
+        done = 0 if self.groups == 1 else self.iteration  # the last round also needs numbers of earlier iterations
         numbers, fractions = iteration_numbers(
             self.variant, self.iteration - done, done + iterations, self._short
         )
@@ -281,8 +282,8 @@ class ExactCfr(Solver):
             measured,
             NO_VALUES,
             -1,
+            self.groups,
             done,
-            *self.groups,
         )
 
 
@@ -315,7 +316,7 @@ def _plain(
     mode: int, iterations: int, measured: Floats, kept: np.ndarray = NO_VALUES, kept_second: int = -1
 ) -> Plan:
     """Make a plan that leaves regrets and sums unchanged: a pass per player, or none for 0 iterations."""
-    return Plan(mode, iterations, 0, *NO_NUMBERS, False, 0.0, -np.inf, measured, kept, kept_second, 0, 1, 1)
+    return Plan(mode, iterations, 0, *NO_NUMBERS, False, 0.0, -np.inf, measured, kept, kept_second, 1, 0)
 
 
 def _blank(

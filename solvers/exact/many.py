@@ -155,7 +155,7 @@ class ManyGames:
         )
         self._numbers = iteration_numbers(variant, 0, limits.most, False)
         clip, predicted = variant.discount.clip, float(variant.predicted)
-        plan = Plan(UPDATE, 0, 0, *self._numbers, clip, predicted, -np.inf, measured, NO_VALUES, -1, 0, 1, 1)
+        plan = Plan(UPDATE, 0, 0, *self._numbers, clip, predicted, -np.inf, measured, NO_VALUES, -1, 1, 0)
         self._plan = bare(plan)
 
     def solve(self, games: Games, results: Results) -> int:
@@ -416,9 +416,8 @@ def _part(plan: Plan, mode: int, n_iterations: int, every: int, done: int, targe
         plan.measured,
         plan.kept,
         plan.kept_second,
+        plan.groups,
         plan.done,
-        plan.first_groups,
-        plan.second_groups,
     )
 
 

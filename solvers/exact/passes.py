@@ -96,10 +96,9 @@ class Plan(NamedTuple):
             they are multiplied by the probability of a board. Flat ``[board, traverser's row, chance leaf]`` for
             traverser 0, then for traverser 1.
         kept_second: offset of traverser 1's values in ``kept``; -1: ``kept`` is not used.
+        groups: number of groups of boards of the last round. An `UPDATE` iteration visits one group, which stands for
+            all boards, so the last round has a ``groups``-th of the iterations of the others; 1: it visits all boards.
         done: index in ``numbers`` of the plan's first iteration.
-        first_groups, second_groups: number of groups into which the boards of the first and of the second deal are
-            divided. An iteration updates one group, whose boards stand for all, so later rounds see fewer iterations
-            than the first round; 1: an iteration updates all boards.
     """
 
     mode: int
@@ -113,9 +112,8 @@ class Plan(NamedTuple):
     measured: Address
     kept: Address
     kept_second: int
+    groups: int
     done: int
-    first_groups: int
-    second_groups: int
 
 
 class Ranges(NamedTuple):
@@ -183,8 +181,7 @@ def _runner(n_rounds: int) -> Callable[[Plan, Packed, Packed], int]:
             p, f = i % 2, _factors(plan, i, n_passes)
             if f.mode == BEST and p == 0:
                 began = now()
-            of_second = _of_group(plan, f, plan.first_groups)
-            of_third = _of_group(plan, of_second, plan.second_groups)
+            last = _of_last_round(plan, f)
             view = unpack_at(views, p if f.mode == UPDATE else 2 + p)
             top = Cursor(view.rounds[0], work[0][p], f, 0, thread.number, thread.n_threads)
             forward_reach(top, view.entry)
@@ -203,13 +200,14 @@ def _runner(n_rounds: int) -> Callable[[Plan, Packed, Packed], int]:
                     _clear_values(thread.tasks, to, n_values)
                     first, end = _entries(thread, task, view.deals[0].other.n_entries)
                     for e in range(first, end):
-                        if _skipped(f, plan.first_groups, e):
+                        if n_rounds == 2 and _skipped(plan, f, e):
                             continue
-                        next_ = _next_board(view.rounds[1], work[1][p], of_second, view.deals[0], e)
+                        of_round = last if n_rounds == 2 else f
+                        next_ = _next_board(view.rounds[1], work[1][p], of_round, view.deals[0], e)
                         if n_rounds == 2:
                             _last_board(top, next_, view.deals[0], e)
                         else:
-                            _middle_board(top, next_, view, work[2][p], e, plan.second_groups, of_third)
+                            _middle_board(plan, top, next_, view, work[2][p], e, last)
                             if plan.kept_second >= 0:
                                 _keep(plan, p, next_)
                         _collect(view.deals[0].own, e, top, next_, thread.tasks, to)
@@ -223,7 +221,8 @@ def _runner(n_rounds: int) -> Callable[[Plan, Packed, Packed], int]:
                         _release(view.rounds[n_rounds - 1], start, stop)
                     task = _claim(thread, i)
                 met = _add_tasks(thread, work[0][p].continuation, n_values, met)
-                probability: Any = np.float32(view.deals[0].own.probability * _n_groups(f, plan.first_groups))
+                stands_for = _stands_for(plan, f) if n_rounds == 2 else 1
+                probability: Any = np.float32(view.deals[0].own.probability * stands_for)
                 backward_values(top, probability, False)
             if thread.number == 0 and look(thread.counters, ASKED):
                 take(thread.counters, STOP)
@@ -242,21 +241,21 @@ RUNNERS = tuple(_runner(n_rounds) for n_rounds in (1, 2, 3))
 
 
 @inlined
-def _n_groups(f: PassFactors, groups: int) -> int:
-    """Number of groups of a deal's boards of which this pass does one: only an `UPDATE` pass leaves boards out."""
-    return groups if f.mode == UPDATE else 1
+def _stands_for(plan: Plan, f: PassFactors) -> int:
+    """Number of groups of the last round's boards for which the group that a pass visits stands."""
+    return plan.groups if f.mode == UPDATE else 1
 
 
 @inlined
-def _skipped(f: PassFactors, groups: int, e: int) -> bool:
-    """Whether a pass leaves out the board to which link e of a deal leads."""
-    return f.mode == UPDATE and (f.iteration + e) % groups != 0
+def _skipped(plan: Plan, f: PassFactors, e: int) -> bool:
+    """Whether a pass skips the board of the last round to which link e of its deal leads."""
+    return f.mode == UPDATE and (f.iteration + e) % plan.groups != 0
 
 
 @inlined
-def _of_group(plan: Plan, f: PassFactors, groups: int) -> PassFactors:
-    """Return the factors for boards of which a pass does one of several groups: those of their own iteration."""
-    return f if f.mode != UPDATE or groups == 1 else _numbered(plan, f.mode, f.iteration // groups)
+def _of_last_round(plan: Plan, f: PassFactors) -> PassFactors:
+    """Return the factors of a pass on boards of the last round, whose iterations are fewer if there are groups."""
+    return _numbered(plan, f.mode, f.iteration // plan.groups if f.mode == UPDATE else f.iteration)
 
 
 @inlined
@@ -279,20 +278,20 @@ def _last_board(above: Cursor, c: Cursor, deals: Deals, e: int) -> None:
 
 @inlined
 def _middle_board(
-    above: Cursor, c: Cursor, view: GameView, work: Workspace, entry: int, groups: int, last: PassFactors
+    plan: Plan, above: Cursor, c: Cursor, view: GameView, work: Workspace, entry: int, last: PassFactors
 ) -> None:
-    """Do all steps of a pass on a second-round board, and on the boards that follow it, in a game of three rounds."""
+    """Do all steps of a pass on a second-round board, and on all boards that follow it, in a game of three rounds."""
     forward_reach(c, _entry(above, view.deals[0], entry))
     opposing_totals(c)
     _clear_values(c.work.continuation, 0, _n_values(c))
     deals = view.deals[1]
     for e in range(int64_at(deals.other.first, c.board), int64_at(deals.other.first, c.board + 1)):
-        if _skipped(c.factors, groups, e):
+        if _skipped(plan, c.factors, e):
             continue
         next_ = _next_board(view.rounds[2], work, last, deals, e)
         _last_board(c, next_, deals, e)
         _collect(deals.own, e, c, next_, c.work.continuation, 0)
-    probability: Any = np.float32(deals.own.probability * _n_groups(c.factors, groups))
+    probability: Any = np.float32(deals.own.probability * _stands_for(plan, c.factors))
     backward_values(c, probability, False)
 
 
@@ -362,7 +361,7 @@ def _factors(plan: Plan, i: int, n_passes: int) -> PassFactors:
 
 @inlined
 def _numbered(plan: Plan, mode: int, at: int) -> PassFactors:
-    """Return the factors of iteration ``at``, counted from 0 in the plan's numbers."""
+    """Return the factors of the iteration with the index ``at`` in the plan's numbers."""
     predicted: Any = np.float32(plan.predicted)
     return PassFactors(
         mode,

@@ -258,7 +258,8 @@ def summary(result: SolveResult, first: tuple[tuple[str, float], ...]) -> Iterat
     yield "job", result.name
     if result.quick is None or result.interrupted:
         yield "converged", "yes" if result.converged else "no, interrupted" if result.interrupted else "no"
-    yield "sweeps", f"{result.sweeps:,}"
+    groups = 1 if result.quick is None else result.quick.get("groups", 1)  # results of earlier versions have none
+    yield "sweeps", f"{result.sweeps:,}" + (f", each on one of {groups} groups of last boards" if groups > 1 else "")
     if result.variant is not None:
         yield "variant", result.variant
     if result.quick is None:
@@ -269,7 +270,7 @@ def summary(result: SolveResult, first: tuple[tuple[str, float], ...]) -> Iterat
             "quick",
             f"{result.quick['seconds']:g} s; later rounds have {bets}, and are solved when they are shown",
         )
-        if result.quick.get("loss"):  # results of earlier versions have none
+        if result.quick.get("loss"):
             yield "expected loss", result.quick["loss"]
     if result.ev is not None:
         yield "EV", f"oop {number(result.ev[0])}, ip {number(result.ev[1])} {result.unit} of the pot"

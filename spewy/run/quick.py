@@ -22,19 +22,26 @@ VARIANT = "pdcfr"
 """Default variant of CFR, which loses least after 20 sweeps."""
 RESERVE = 0.7
 """Largest share of ``solve.memory`` that regrets and strategy sums may take."""
-MENUS = (
-    (None, ("", ""), ("", ""), 40),
-    ("one bet, all-in as the raise", ("75%", "a"), ("75%", "a"), 25),
-    ("one bet, no raise", ("75%", ""), ("75%", ""), 25),
-    ("one bet on the turn, all-in as the raise, none on the river", ("75%", "a"), ("", ""), QUICK_SWEEPS),
-    ("no bets", ("", ""), ("", ""), 1),
-)
-"""Games from the richest to the leanest: name; bet and raise on the last round but one, and on the last; sweeps.
+GROUPS = 5
+"""Number of groups of boards of the last round, if it has bets; a sweep visits one group.
 
-The name None stands for all bets of the job. A game is chosen if the time allows its number of sweeps. One bet with 40
-sweeps loses less than a rich menu with 20, and a river without bets loses more than too few sweeps. Rounds without bets
-are checked down without decisions, which takes a third of the time. Without any bets a flop loses 3 to 12 % of the pot,
-more than with few sweeps of any other game; this game is for trees that fit into memory no other way.
+The values of a fifth of the rivers are good enough for the flop, and twice as many sweeps lose half as much.
+"""
+PLENTY = 150
+"""Number of sweeps from which each sweep visits all boards: the values of a group are estimates."""
+MENUS = (
+    (None, ("", ""), ("", ""), GROUPS, 80),
+    ("one bet, all-in as the raise", ("75%", "a"), ("75%", "a"), GROUPS, 50),
+    ("one bet, no raise", ("75%", ""), ("75%", ""), GROUPS, 50),
+    ("one bet on the turn, all-in as the raise, none on the river", ("75%", "a"), ("", ""), 1, QUICK_SWEEPS),
+    ("no bets", ("", ""), ("", ""), 1, 1),
+)
+"""Games from the richest to the leanest: name; bet and raise on the last round but one, and on the last; groups; sweeps.
+
+The name None stands for all bets of the job. A game is chosen if the time allows its number of sweeps. One bet with
+many sweeps loses less than a rich menu with few, and a river without bets loses more than too few sweeps. Rounds without
+bets are checked down without decisions, which takes a third of the time. Without any bets a flop loses 3 to 12 % of the
+pot, more than with few sweeps of any other game; this game is for trees that fit into memory no other way.
 """
 LOSSES = {
     3.0: ((2.0, 0.3, 1.5, 19), (6.0, 0.5, 1.5, 13), (20.0, 1.2, 1.9, 6)),
@@ -68,10 +75,12 @@ class Lean(NamedTuple):
     Attributes:
         job: the job with fewer bets on later rounds.
         bets: these bets in words; None: all bets of the job.
+        groups: number of groups of boards of the last round; a sweep visits one group (`solvers.exact.ExactCfr`).
     """
 
     job: Job
     bets: str | None = None
+    groups: int = 1
 
 
 def lean(job: Job) -> Lean:
@@ -83,21 +92,24 @@ def lean(job: Job) -> Lean:
         return Lean(job)
     game = Lean(job)
     for game, fewest in _games(job):
-        fits = number_of_cells(game.job) * CELL_BYTES <= job.solve.memory_bytes * RESERVE
-        if fits and sweeps_in(job, game.job) >= fewest:
-            break
+        if number_of_cells(game.job) * CELL_BYTES > job.solve.memory_bytes * RESERVE:
+            continue
+        if sweeps_in(job, game._replace(groups=1)) >= PLENTY:
+            return game._replace(groups=1)
+        if sweeps_in(job, game) >= fewest:
+            return game
     return game
 
 
-def sweeps_in(job: Job, game: Job) -> int:
+def sweeps_in(job: Job, game: Lean) -> int:
     """Estimate the number of sweeps of a quick solve of ``game`` on an idle machine."""
     assert job.quick_seconds is not None
-    left = (1 - QUICK_SAVING) * job.quick_seconds - layout_seconds(game)
-    return max(QUICK_SWEEPS, int(left * job.solve.threads / sweep_seconds(game)))
+    left = (1 - QUICK_SAVING) * job.quick_seconds - layout_seconds(game.job)
+    return max(QUICK_SWEEPS, int(left * job.solve.threads / sweep_seconds(game.job, game.groups)))
 
 
 def _games(job: Job) -> Iterator[tuple[Lean, int]]:
-    """Yield the games of `MENUS` for a job, each with its number of sweeps."""
+    """Yield the games of `MENUS` for a job, each with the number of sweeps that it needs."""
     data, first = job.model_dump(), job.tree_config.start_round
     precision = {} if job.too_deep_for_single else {"precision": "16-bit"}
     solve = {"variant": VARIANT, **precision} | {
@@ -106,11 +118,11 @@ def _games(job: Job) -> Iterator[tuple[Lean, int]]:
     data = data | {"solve": solve, "save": {"rounds": ROUND_NAMES[first]}}
     later = ROUND_NAMES[first + 1 : job.rules.num_rounds]
     kept = {name: bets for name, bets in data["bets"].items() if name not in later}
-    for words, *menus, fewest in MENUS:
+    for words, *menus, groups, fewest in MENUS:
         menu = zip(later, menus[-len(later) :], strict=True)
         bets = {name: {"bet": bet, "raise": raises} for name, (bet, raises) in menu}
         tree = data.get("tree", {}) | {"check_down": True}
         changed = data if words is None else data | {"bets": kept | bets, "tree": tree}
-        yield Lean(Job.stored(changed, "solve.quick"), words), fewest
+        yield Lean(Job.stored(changed, "solve.quick"), words, groups), fewest
         if job.rules.limit or job.tree.lines is not None:
             return  # their bets are not given by sizes

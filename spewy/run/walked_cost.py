@@ -317,14 +317,17 @@ def layout_seconds(job: Job) -> float:
     return SECONDS_OF_SETUP + SECONDS_PER_ROW * sum(_boards_and_rows(job)[1][-1])
 
 
-def sweep_seconds(job: Job) -> float:
-    """Estimate the seconds of one core for a sweep of an exact solve, from counts alone."""
+def sweep_seconds(job: Job, groups: int = 1) -> float:
+    """Estimate the seconds of one core for a sweep of an exact solve, from counts alone.
+
+    ``groups`` is the number of groups of boards of the last round, of which a sweep visits one.
+    """
     _, rows, _ = _boards_and_rows(job)
-    ends = sum(
-        (SECONDS_PER_FOLD * one.folds + SECONDS_PER_SHOWDOWN * one.showdowns) * sum(held)
-        for one, held in zip(job.tree_count.rounds, rows, strict=True)
-    )
-    return SECONDS_PER_CELL * number_of_cells(job) + ends
+    seconds = []
+    for one, held in zip(job.tree_count.rounds, rows, strict=True):
+        ends = SECONDS_PER_FOLD * one.folds + SECONDS_PER_SHOWDOWN * one.showdowns
+        seconds.append(sum((SECONDS_PER_CELL * slots + ends) * n for slots, n in zip(one.slots, held, strict=True)))
+    return sum(seconds[:-1]) + seconds[-1] / groups
 
 
 def thread_bytes(job: Job) -> int:

@@ -169,6 +169,7 @@ class WalkedPlan(Plan):
                 short=solve.short,
                 folder=stores.folder if kept < 1 else None,
                 kept=kept,
+                groups=1 if self.lean is None else self.lean.groups,
             )
         else:
             from solvers.reference.cfr import Cfr
@@ -214,7 +215,8 @@ class WalkedPlan(Plan):
         if self.lean is None:
             return None
         seconds = self.job.quick_seconds or 0.0
-        return {"seconds": seconds, "bets": self.lean.bets, "loss": measured_loss(self.job, seconds)}
+        loss = measured_loss(self.job, seconds)
+        return {"seconds": seconds, "bets": self.lean.bets, "groups": self.lean.groups, "loss": loss}
 
     @classmethod
     def of(

@@ -21,7 +21,7 @@ from solvers.exact import ExactCfr, supports
 from solvers.exact.context import footprint
 from solvers.exact.storage import Storage, dither
 from solvers.exact.tables import hand_table
-from solvers.game import Hands, LiveGame, Round
+from solvers.game import Deal, Hands, LiveGame, Round
 from solvers.measure import exploitability
 from solvers.reference.cfr import Cfr
 from solvers.reference.walk import Walker
@@ -144,6 +144,62 @@ def test_it_converges(short):
     engine = ExactCfr(game, variant("dcfr-steep"), short=short)
     engine.run(400)
     assert 0 <= engine.exploitability().value + 1e-6 < 0.001
+
+
+def group_of(game, groups, iteration):
+    """The game with the last boards that an iteration visits, each of which stands for ``groups``; and these boards."""
+    deal = game.rounds[0].deal
+    links = np.flatnonzero((iteration + np.arange(len(deal.child))) % groups == 0)
+    dealt = [np.arange(deal.first_image[e], deal.first_image[e + 1]) for e in links]
+    part = Deal(
+        np.array([0, len(links)]),
+        deal.child[links],
+        tuple(rows[links] for rows in deal.parent_row),
+        np.concatenate([[0], np.cumsum([len(images) for images in dealt])]),
+        tuple(rows[np.concatenate(dealt)] for rows in deal.child_row),
+        deal.probability * groups,
+    )
+    return replace(game, rounds=[replace(game.rounds[0], deal=part), game.rounds[1]]), part.child
+
+
+@pytest.mark.parametrize("groups", [2, 4])
+@pytest.mark.parametrize("iteration", [4, 5])
+def test_an_iteration_on_a_group_is_one_of_the_game_with_its_boards(groups, iteration):
+    game, rng = two_round_game(1), np.random.default_rng(1)
+    part, boards = group_of(game, groups, iteration)
+    fast, slow = ExactCfr(game, variant("cfr"), groups=groups), Cfr(part, variant("cfr"))
+    fast.iteration = slow.iteration = iteration
+    before = [[], []]
+    for t, r in enumerate(game.rounds):
+        for p, b in product((0, 1), range(r.n_boards)):
+            there = slow.regrets[t][p][b, :, : r.hands[p].n_hands[b]]
+            there[:] = rng.uniform(0, 4, there.shape)
+            fast.regrets[t][p].write(b, there)
+            before[t].append(there.copy())
+    fast.run(1)
+    slow.run(1)
+    for ours, theirs in ((fast.regrets, slow.regrets), (fast.sums, slow.sums)):
+        for t, r in enumerate(game.rounds):
+            for i, (p, b) in enumerate(product((0, 1), range(r.n_boards))):
+                found, expected = ours[t][p].read(b), theirs[t][p][b, :, : r.hands[p].n_hands[b]]
+                if t == 1 and b not in boards:
+                    expected = before[t][i] if ours is fast.regrets else np.zeros_like(found)
+                np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("short", [False, True])
+@pytest.mark.parametrize("name", ["dcfr", "dcfr-ahead", "pdcfr"])
+def test_it_converges_by_groups(short, name):
+    game = two_round_game(1)
+    answers = []
+    for threads in (1, 3):
+        engine = ExactCfr(game, variant(name), short=short, threads=threads, groups=4)
+        engine.run(7)
+        engine.run(1993)
+        answers.append(engine.sums[0][0].values.copy())
+        assert 0 <= engine.exploitability().value + 1e-6 < 0.004
+        engine.close()
+    np.testing.assert_array_equal(*answers)
 
 
 @pytest.mark.parametrize("make", [two_round_game, last_round])
