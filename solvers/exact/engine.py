@@ -265,7 +265,9 @@ class ExactCfr(Solver):
     def _plan(
         self, iterations: int, every: int = 0, target: float = -np.inf, measured: Floats = NOTHING
     ) -> Plan:
-        done = 0 if self.groups == 1 else self.iteration  # the last round also needs numbers of earlier iterations
+        done = (
+            0 if self.groups == 1 else self.iteration
+        )  # the last round also needs numbers of earlier iterations
         numbers, fractions = iteration_numbers(
             self.variant, self.iteration - done, done + iterations, self._short
         )

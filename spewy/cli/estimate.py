@@ -109,7 +109,8 @@ def _walked(job: Job) -> Estimate:
     from spewy.run.walked_cost import lower_bounds  # this import loads Numba
     from spewy.run.walked_plan import cuts
 
-    job, bets = lean(job)
+    game = lean(job)
+    job = game.job
     least, tree = lower_bounds(job), job.tree_count
     data, rows = _seen(job) if _can_be_seen(job, least) else _guessed(job, least)
     needed = data["memory_bytes"] or least.memory_bytes
@@ -121,7 +122,7 @@ def _walked(job: Job) -> Estimate:
         "betting_counted": tree.complete,
         **{f"least_{name}": value for name, value in asdict(least).items()},
     }
-    quick = [("quick", f"{bets} on later rounds")] if bets else []
+    quick = [("quick", f"{game.bets} on later rounds")] if game.bets else []
     return head | data | known, [*_head(job, str(job.leaves)), *quick, *rows, *_cut_rows(smaller)]
 
 

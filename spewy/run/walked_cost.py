@@ -326,7 +326,9 @@ def sweep_seconds(job: Job, groups: int = 1) -> float:
     seconds = []
     for one, held in zip(job.tree_count.rounds, rows, strict=True):
         ends = SECONDS_PER_FOLD * one.folds + SECONDS_PER_SHOWDOWN * one.showdowns
-        seconds.append(sum((SECONDS_PER_CELL * slots + ends) * n for slots, n in zip(one.slots, held, strict=True)))
+        seconds.append(
+            sum((SECONDS_PER_CELL * slots + ends) * n for slots, n in zip(one.slots, held, strict=True))
+        )
     return sum(seconds[:-1]) + seconds[-1] / groups
 
 

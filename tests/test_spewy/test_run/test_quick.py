@@ -17,7 +17,7 @@ from spewy.look.solution import Solution, solve
 from spewy.records.keys import STRATEGY
 from spewy.records.progress import first_dropped, quick_seconds, saved_sweeps
 from spewy.run.events import Advanced
-from spewy.run.quick import MENUS, lean, measured_loss
+from spewy.run.quick import GROUPS, MENUS, Lean, lean, measured_loss
 from spewy.run.session import Session
 
 FLOP = ALIKE.replace("[bets.turn]", '[solve]\nworkers = 1\nmemory = "1 GiB"\n[bets.turn]')
@@ -40,6 +40,12 @@ def test_the_richest_game_that_the_time_allows_is_chosen():
     assert len(set(chosen)) >= 3
     assert chosen[0] == len(MENUS) - 2  # without any bets a flop loses more than with few sweeps
     assert chosen[-1] == 0
+
+
+def test_sweeps_visit_all_boards_if_there_is_plenty_of_time():
+    assert lean(wide("3 s")).groups == GROUPS
+    assert lean(wide("1000 s")) == Lean(lean(wide("1000 s")).job)
+    assert lean(quick("0.0001 s")).groups == 1  # a river without bets has nothing to learn
 
 
 def test_a_small_memory_makes_the_game_lean():
