@@ -11,8 +11,9 @@ is not needed. Each of these two solves stops at ``--accuracy`` % of the pot, an
 that.
 
 A way is written as turn menu, river menu, iterations and variant of CFR, such as ``75,none,20,dcfr``; menus are those
-of `MENUS`, or ``true``. ``75,75,60,pdcfr/5`` visits a fifth of the rivers in each iteration. A way such as ``3s`` is what ``solve.quick = "3 s"`` does on an idle machine with two cores:
-the menus of `spewy.run.quick`, and as many sweeps as its estimate says.
+of `MENUS`, or ``true``. ``75,75,60,pdcfr/5`` visits a fifth of the rivers in each iteration. A way such as ``3s`` is
+what ``solve.quick = "3 s"`` does on an idle machine with two cores: the menus of `spewy.run.quick`, and as many sweeps
+as its estimate says.
 
 ``--random`` draws flops in place of `SPOTS`: a preset, a stack of 0.5 to 20 pots (evenly by its logarithm), and three
 cards. The true game of a drawn flop has the richest of the menus `THREE`, `TWO` and `ONE` on later rounds that

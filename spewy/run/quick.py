@@ -36,12 +36,14 @@ MENUS = (
     ("one bet on the turn, all-in as the raise, none on the river", ("75%", "a"), ("", ""), 1, QUICK_SWEEPS),
     ("no bets", ("", ""), ("", ""), 1, 1),
 )
-"""Games from the richest to the leanest: name; bet and raise on the last round but one, and on the last; groups; sweeps.
+"""Games from the richest to the leanest.
+
+Each has a name; bet and raise on the last round but one, and on the last; groups; and the sweeps that it needs.
 
 The name None stands for all bets of the job. A game is chosen if the time allows its number of sweeps. One bet with
-many sweeps loses less than a rich menu with few, and a river without bets loses more than too few sweeps. Rounds without
-bets are checked down without decisions, which takes a third of the time. Without any bets a flop loses 3 to 12 % of the
-pot, more than with few sweeps of any other game; this game is for trees that fit into memory no other way.
+many sweeps loses less than a rich menu with few, and a river without bets loses more than too few sweeps. Rounds
+without bets are checked down without decisions, which takes a third of the time. Without any bets a flop loses 3 to
+12 % of the pot, more than with few sweeps of any other game; this game is for trees that fit into memory no other way.
 """
 LOSSES = {
     3.0: ((2.0, 0.3, 1.5, 19), (6.0, 0.5, 1.5, 13), (20.0, 1.2, 1.9, 6)),
