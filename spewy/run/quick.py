@@ -30,7 +30,7 @@ The values of a fifth of the rivers are good enough for the flop, and twice as m
 PLENTY = 150
 """Number of sweeps from which each sweep visits all boards: the values of a group are estimates."""
 MENUS = (
-    (None, ("", ""), ("", ""), GROUPS, 80),
+    (None, ("", ""), ("", ""), GROUPS, 120),
     ("one bet, all-in as the raise", ("75%", "a"), ("75%", "a"), GROUPS, 50),
     ("one bet, no raise", ("75%", ""), ("75%", ""), GROUPS, 50),
     ("one bet on the turn, all-in as the raise, none on the river", ("75%", "a"), ("", ""), 1, QUICK_SWEEPS),
