@@ -23,22 +23,22 @@ VARIANT = "pdcfr"
 RESERVE = 0.7
 """Largest share of ``solve.memory`` that regrets and strategy sums may take."""
 GROUPS = 5
-"""Number of groups of boards of the last round, if it has bets; a sweep visits one group.
+"""Number of groups of boards of the last round; a sweep visits one group.
 
 The values of a fifth of the rivers are good enough for the flop, and twice as many sweeps lose half as much.
 """
 PLENTY = 150
 """Number of sweeps from which each sweep visits all boards: the values of a group are estimates."""
 MENUS = (
-    (None, ("", ""), ("", ""), GROUPS, 120),
-    ("one bet, all-in as the raise", ("75%", "a"), ("75%", "a"), GROUPS, 50),
-    ("one bet, no raise", ("75%", ""), ("75%", ""), GROUPS, 50),
-    ("one bet on the turn, all-in as the raise, none on the river", ("75%", "a"), ("", ""), 1, QUICK_SWEEPS),
-    ("no bets", ("", ""), ("", ""), 1, 1),
+    (None, ("", ""), ("", ""), 120),
+    ("one bet, all-in as the raise", ("75%", "a"), ("75%", "a"), 50),
+    ("one bet, no raise", ("75%", ""), ("75%", ""), 50),
+    ("one bet on the turn, all-in as the raise, none on the river", ("75%", "a"), ("", ""), QUICK_SWEEPS),
+    ("no bets", ("", ""), ("", ""), 1),
 )
 """Games from the richest to the leanest.
 
-Each has a name; bet and raise on the last round but one, and on the last; groups; and the sweeps that it needs.
+Each has a name; bet and raise on the last round but one, and on the last; and the sweeps that it needs.
 
 The name None stands for all bets of the job. A game is chosen if the time allows its number of sweeps. One bet with
 many sweeps loses less than a rich menu with few, and a river without bets loses more than too few sweeps. Rounds
@@ -120,11 +120,11 @@ def _games(job: Job) -> Iterator[tuple[Lean, int]]:
     data = data | {"solve": solve, "save": {"rounds": ROUND_NAMES[first]}}
     later = ROUND_NAMES[first + 1 : job.rules.num_rounds]
     kept = {name: bets for name, bets in data["bets"].items() if name not in later}
-    for words, *menus, groups, fewest in MENUS:
+    for words, *menus, fewest in MENUS:
         menu = zip(later, menus[-len(later) :], strict=True)
         bets = {name: {"bet": bet, "raise": raises} for name, (bet, raises) in menu}
         tree = data.get("tree", {}) | {"check_down": True}
         changed = data if words is None else data | {"bets": kept | bets, "tree": tree}
-        yield Lean(Job.stored(changed, "solve.quick"), words, groups), fewest
+        yield Lean(Job.stored(changed, "solve.quick"), words, GROUPS), fewest
         if job.rules.limit or job.tree.lines is not None:
             return  # their bets are not given by sizes
