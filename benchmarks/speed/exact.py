@@ -271,7 +271,10 @@ def profile(spot: str) -> None:
     steps = {step.__name__: on_boards(step) for step in (reach, totals, values, update)}
     seconds, work, n_sets = dict.fromkeys(steps, 0.0), {name: np.zeros(2) for name in steps}, 0
     for p in (0, 1):
-        x, space = context._round(t, p, engine.regrets, engine.regrets, engine.sums), context.workspaces[0][t][p]
+        x, space = (
+            context._round(t, p, engine.regrets, engine.regrets, engine.sums),
+            context.workspaces[0][t][p],
+        )
         nearly_one = np.float32(0.99)
         factors = PassFactors(
             0,

@@ -45,10 +45,7 @@ many sweeps loses less than a rich menu with few, and a river without bets loses
 without bets are checked down without decisions, which takes a third of the time. Without any bets a flop loses 3 to
 12 % of the pot, more than with few sweeps of any other game; this game is for trees that fit into memory no other way.
 """
-LOSSES = {
-    3.0: ((2.0, 0.3, 1.5, 19), (6.0, 0.5, 1.5, 13), (20.0, 1.2, 1.9, 6)),
-    6.0: ((2.0, 0.1, 0.6, 19), (6.0, 0.2, 0.9, 12), (20.0, 0.6, 0.9, 6)),
-}
+LOSSES = {3.0: ((2.0, 0.1, 0.6, 20), (6.0, 0.2, 0.5, 14), (20.0, 0.4, 0.7, 6))}
 """Losses of quick flops that the study `docs/research/quick-flops.md` has measured, by the seconds of the quick solve.
 
 Each line is a class of depths: its deepest stack in pots, mean and largest loss in % of the pot, number of flops.
