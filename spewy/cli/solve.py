@@ -258,13 +258,9 @@ def summary(result: SolveResult, first: tuple[tuple[str, float], ...]) -> Iterat
     yield "job", result.name
     if result.quick is None or result.interrupted:
         yield "converged", "yes" if result.converged else "no, interrupted" if result.interrupted else "no"
-    groups = (
-        1 if result.quick is None else result.quick.get("groups", 1)
-    )  # results of earlier versions have none
-    yield (
-        "sweeps",
-        f"{result.sweeps:,}" + (f", each on one of {groups} groups of last boards" if groups > 1 else ""),
-    )
+    groups = (result.quick or {}).get("groups", 1)  # results of earlier versions have none
+    on_group = f", each on one of {groups} groups of the last round's boards" if groups > 1 else ""
+    yield "sweeps", f"{result.sweeps:,}{on_group}"
     if result.variant is not None:
         yield "variant", result.variant
     if result.quick is None:
